@@ -1,0 +1,322 @@
+"""What a tokenizer returns: one text's positions (Encoding) or many texts' in one flat array (Batch)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from html import escape
+from typing import Any, NamedTuple, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from phonemic.inventory import CLS, EMPTY, KINDS, NATIVE, SEP, Triple, Vocabulary, kinds_of, unpack
+
+#: ``[CLS]`` and ``[SEP]`` at a position of their own.
+PACKED_CLS, PACKED_SEP = CLS * 0x010101, SEP * 0x010101
+
+
+class Syllable(NamedTuple):
+    """One position as people read it.
+
+    ``onset``, ``rime``, ``tone`` and ``ipa`` are "" where the position is no syllable (fallback, unknown), and each
+    component is "" where the syllable has none. ``start`` and ``end`` are code points of the text.
+    """
+
+    text: str
+    onset: str
+    rime: str
+    tone: str
+    ipa: str
+    start: int
+    end: int
+
+    @property
+    def is_native(self) -> bool:
+        """Whether this is a syllable of the language, not fallback."""
+        return bool(self.rime)
+
+
+def syllable_of(triple: Triple, native: bool, text: str, start: int, end: int) -> Syllable:
+    """A Syllable from symbols; ``text`` is the whole text."""
+    parts = ["" if symbol == EMPTY or not native else symbol for symbol in triple]
+    return Syllable(text[start:end], *parts, "".join(parts), start, end)
+
+
+def token_of(triple: Triple, kind: int) -> str:
+    """``onset|rime|tone`` for a syllable ("" for an absent part); the symbol itself for any other position."""
+    if kind != NATIVE:
+        return triple.onset
+    return "|".join("" if symbol == EMPTY else symbol for symbol in triple)
+
+
+def special_room(max_length: int, special_tokens: bool) -> int:
+    """How many positions of text fit ``max_length``.
+
+    Raises:
+        ValueError: not even the special tokens fit.
+    """
+    room = max_length - 2 * special_tokens
+    if room < 0 or max_length < 1:
+        raise ValueError(f"max_length={max_length} leaves no room; it must be at least {2 if special_tokens else 1}")
+    return room
+
+
+class _Positions:
+    """What an Encoding and a Batch share: views of the packed ids."""
+
+    ids: NDArray[np.int32]
+
+    @property
+    def components(self) -> NDArray[np.uint8]:
+        """Onset, rime and tone ids: uint8 (N, 3), a view of ``ids``."""
+        return unpack(self.ids)
+
+    @property
+    def kinds(self) -> NDArray[np.uint8]:
+        """``inventory.NATIVE``, ``FALLBACK``, ``UNKNOWN`` or ``SPECIAL`` of each position: uint8 (N,)."""
+        return kinds_of(self.ids)
+
+
+class Encoding(_Positions):
+    """The positions of one text.
+
+    Attributes:
+        text: the text as given.
+        ids: packed ids, int32 (N,): ``onset | rime << 8 | tone << 16``.
+        vocabulary: the symbols that the ids stand for.
+    """
+
+    __slots__ = ("_spans", "_words", "ids", "text", "vocabulary")
+
+    def __init__(
+        self,
+        text: str,
+        ids: NDArray[np.int32],
+        spans: NDArray[np.int32] | None,
+        words: NDArray[np.int32] | None,
+        vocabulary: Vocabulary,
+    ) -> None:
+        self.text = text
+        self.ids = ids
+        self._spans = spans
+        self._words = words
+        self.vocabulary = vocabulary
+
+    @property
+    def spans(self) -> NDArray[np.int32]:
+        """Half-open spans in code points of ``text``, int32 (N, 2).
+
+        Raises:
+            ValueError: this is a row of a batch that was encoded without spans.
+        """
+        return _asked_for(self._spans, "spans")
+
+    @property
+    def word_ids(self) -> NDArray[np.int32]:
+        """The whitespace-delimited unit of each position, as an index into ``text.split()``: int32 (N,).
+
+        Raises:
+            ValueError: this is a row of a batch that was encoded without word ids.
+        """
+        return _asked_for(self._words, "word_ids")
+
+    @property
+    def triples(self) -> list[Triple]:
+        """The symbols of each position."""
+        return [self.vocabulary.unpack(packed) for packed in self.ids.tolist()]
+
+    @property
+    def tokens(self) -> list[str]:
+        """One string a position: ``onset|rime|tone`` for a syllable, the character or special symbol for the others."""
+        return [token_of(triple, kind) for triple, kind in zip(self.triples, self.kinds.tolist(), strict=True)]
+
+    @property
+    def syllables(self) -> list[Syllable]:
+        """One Syllable a position."""
+        rows = zip(self.triples, self.kinds.tolist(), self.spans.tolist(), strict=True)
+        return [syllable_of(triple, kind == NATIVE, self.text, start, end) for triple, kind, (start, end) in rows]
+
+    def truncate(self, max_length: int) -> Encoding:
+        """The first ``max_length`` positions, as a view."""
+        return self[: special_room(max_length, special_tokens=False)]
+
+    def pad(self, max_length: int | None = None, special_tokens: bool = True) -> dict[str, NDArray[np.int32]]:
+        """``input_ids`` and ``attention_mask``, int32 (N,): a padded batch of one, see :meth:`Batch.pad`."""
+        offsets = np.array([0, len(self)], np.int64)
+        padded = Batch([self.text], self.ids, offsets, None, None, self.vocabulary).pad(max_length, special_tokens)
+        return {name: array[0] for name, array in padded.items()}
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def __iter__(self) -> Iterator[Syllable]:
+        return iter(self.syllables)
+
+    @overload
+    def __getitem__(self, index: int) -> Syllable: ...
+    @overload
+    def __getitem__(self, index: slice) -> Encoding: ...
+    def __getitem__(self, index: int | slice) -> Syllable | Encoding:
+        if isinstance(index, slice):
+            spans = None if self._spans is None else self._spans[index]
+            words = None if self._words is None else self._words[index]
+            return Encoding(self.text, self.ids[index], spans, words, self.vocabulary)
+        start, end = self.spans[index].tolist()
+        triple = self.vocabulary.unpack(self.ids[index])
+        return syllable_of(triple, bool(self.kinds[index] == NATIVE), self.text, start, end)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Encoding):
+            return NotImplemented
+        return self.text == other.text and np.array_equal(self.ids, other.ids)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        shown = " ".join(self.tokens[:12]) + (" …" if len(self) > 12 else "")
+        return f"Encoding({len(self)} positions of {self.vocabulary.lang}: {shown})"
+
+    def _repr_html_(self) -> str:
+        rows: dict[str, list[str]] = {"text": [], "onset": [], "rime": [], "tone": [], "IPA": []}
+        for syllable in self.syllables[:200]:
+            for name, cell in zip(rows, syllable[:5], strict=True):
+                rows[name].append(cell)
+        body = "".join(
+            f"<tr><th style='text-align:left'>{name}</th>"
+            + "".join(f"<td style='text-align:center'>{escape(cell)}</td>" for cell in cells)
+            + "</tr>"
+            for name, cells in rows.items()
+        )
+        more = f"<p>… and {len(self) - 200} more positions</p>" if len(self) > 200 else ""
+        return f"<table class='phonemic'>{body}</table>{more}"
+
+
+class Batch(_Positions, Sequence[Encoding]):
+    """The positions of many texts: one flat array and row offsets, no Python object a text.
+
+    Attributes:
+        texts: the texts as given.
+        ids: packed ids of all texts, int32 (N,).
+        offsets: row i is ``ids[offsets[i]:offsets[i + 1]]``; int64 (B + 1,).
+        vocabulary: the symbols that the ids stand for.
+    """
+
+    def __init__(
+        self,
+        texts: Sequence[str],
+        ids: NDArray[np.int32],
+        offsets: NDArray[np.int64],
+        spans: NDArray[np.int32] | None,
+        words: NDArray[np.int32] | None,
+        vocabulary: Vocabulary,
+    ) -> None:
+        self.texts = texts
+        self.ids = ids
+        self.offsets = offsets
+        self._spans = spans
+        self._words = words
+        self.vocabulary = vocabulary
+
+    @property
+    def spans(self) -> NDArray[np.int32]:
+        """Spans of all positions, each into its own text: int32 (N, 2). ValueError where not asked for."""
+        return _asked_for(self._spans, "spans")
+
+    @property
+    def word_ids(self) -> NDArray[np.int32]:
+        """Word ids of all positions, each in its own text: int32 (N,). ValueError where not asked for."""
+        return _asked_for(self._words, "word_ids")
+
+    @property
+    def lengths(self) -> NDArray[np.int64]:
+        """Positions of each text: int64 (B,)."""
+        return np.diff(self.offsets)
+
+    def truncate(self, max_length: int) -> Batch:
+        """The first ``max_length`` positions of each text."""
+        keep = _first(self.lengths, special_room(max_length, special_tokens=False))
+        ends = np.minimum(self.lengths, max_length).cumsum()
+        spans = None if self._spans is None else self._spans[keep]
+        words = None if self._words is None else self._words[keep]
+        return Batch(self.texts, self.ids[keep], np.concatenate([[0], ends]), spans, words, self.vocabulary)
+
+    def pad(self, max_length: int | None = None, special_tokens: bool = True) -> dict[str, NDArray[np.int32]]:
+        """Rows of one length for a model.
+
+        Arguments:
+            max_length: the length of every row, special tokens included; longer texts are cut. None: the longest text's.
+            special_tokens: put [CLS] before and [SEP] behind each text.
+
+        Returns:
+            ``input_ids`` int32 (B, N), padded with 0, and ``attention_mask`` int32 (B, N).
+
+        Raises:
+            ValueError: max_length leaves no room for the special tokens.
+        """
+        if max_length is None:
+            max_length = int(self.lengths.max(initial=0)) + 2 * special_tokens
+        room = special_room(max_length, special_tokens) if max_length else 0
+        lengths = np.minimum(self.lengths, room)
+        input_ids = np.zeros((len(self), max_length), np.int32)
+        columns = np.arange(max_length)
+        shift = int(special_tokens)
+        flat = self.ids if lengths.sum() == len(self.ids) else self.ids[_first(self.lengths, room)]
+        input_ids[(columns >= shift) & (columns < lengths[:, None] + shift)] = flat
+        if special_tokens:
+            input_ids[:, :1] = PACKED_CLS
+            input_ids[np.arange(len(self)), lengths + 1] = PACKED_SEP
+        mask = columns < lengths[:, None] + 2 * shift
+        return {"input_ids": input_ids, "attention_mask": mask.astype(np.int32)}
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    @overload
+    def __getitem__(self, index: int) -> Encoding: ...
+    @overload
+    def __getitem__(self, index: slice) -> Batch: ...
+    def __getitem__(self, index: int | slice) -> Encoding | Batch:
+        if isinstance(index, slice):
+            start, stop, step = index.indices(len(self))
+            if step != 1:
+                raise ValueError("a slice of a Batch is a view, so its step must be 1")
+            first, last = (int(self.offsets[at]) for at in (start, max(start, stop)))
+            offsets = self.offsets[start : max(start, stop) + 1] - first
+            ids, spans, words = self._cut(first, last)
+            return Batch(self.texts[start:stop], ids, offsets, spans, words, self.vocabulary)
+        if not -len(self) <= index < len(self):
+            raise IndexError(f"row {index} of a batch of {len(self)} texts")
+        index %= len(self)
+        ids, spans, words = self._cut(int(self.offsets[index]), int(self.offsets[index + 1]))
+        return Encoding(self.texts[index], ids, spans, words, self.vocabulary)
+
+    def __iter__(self) -> Iterator[Encoding]:
+        return (self[index] for index in range(len(self)))
+
+    def _cut(
+        self, first: int, last: int
+    ) -> tuple[NDArray[np.int32], NDArray[np.int32] | None, NDArray[np.int32] | None]:
+        spans = None if self._spans is None else self._spans[first:last]
+        words = None if self._words is None else self._words[first:last]
+        return self.ids[first:last], spans, words
+
+    def __repr__(self) -> str:
+        return f"Batch({len(self)} texts, {len(self.ids)} positions of {self.vocabulary.lang})"
+
+    def _repr_html_(self) -> str:
+        if self._spans is None:
+            return f"<p>{escape(repr(self))}</p>"
+        return f"<p>{escape(repr(self))}</p>" + "".join(encoding._repr_html_() for encoding in self[:5])
+
+
+def _asked_for(array: NDArray[Any] | None, name: str) -> NDArray[Any]:
+    if array is None:
+        raise ValueError(f"this batch was encoded without {name}; call encode_batch(..., {name}=True)")
+    return array
+
+
+def _first(lengths: NDArray[np.int64], limit: int) -> NDArray[np.bool_]:
+    """Which positions of a flat array are among the first ``limit`` of their row."""
+    starts = np.repeat(lengths.cumsum() - lengths, lengths)
+    kept: NDArray[np.bool_] = np.arange(len(starts)) - starts < limit
+    return kept

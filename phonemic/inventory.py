@@ -1,0 +1,131 @@
+"""Symbols and their ids, and triples packed into integers.
+
+A position is ``packed = onset | rime << 8 | tone << 16`` in an int32. On a little-endian machine the bytes of that
+integer are the triple, so both layouts are views of one array.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from collections.abc import Iterator, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+SPECIALS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "[EMPTY]")
+PAD, UNK, CLS, SEP, MASK, EMPTY_ID = range(6)
+EMPTY = "[EMPTY]"
+
+LANGUAGES = ("vi", "zh")
+
+#: ``Encoding.kinds`` and ``Batch.kinds`` hold these.
+NATIVE, FALLBACK, UNKNOWN, SPECIAL = range(4)
+KINDS = ("native", "fallback", "unknown", "special")
+
+
+class Triple(NamedTuple):
+    """One position as three symbols. ``onset`` is ``"[EMPTY]"`` where there is none, and so is a neutral ``tone``."""
+
+    onset: str
+    rime: str
+    tone: str
+
+
+class Vocabulary(Sequence[str]):
+    """The symbols of one language: ``vocab[id]`` is a symbol, ``vocab.id(symbol)`` its id.
+
+    The order is frozen (``data/vocabulary-*.tsv``): specials, onsets, rimes, tones, then the fallback characters that are
+    not among them. One string is one entry, also when it names a component and a fallback character (``a``, ``k``).
+    """
+
+    def __init__(self, lang: str) -> None:
+        lines = (Path(__file__).parent / "data" / f"vocabulary-{lang}.tsv").read_text("utf-8").splitlines()
+        rows = [line.split("\t") for line in lines]
+        self.lang = lang
+        self.symbols = tuple(symbol for symbol, _ in rows)
+        self._roles = tuple(frozenset(roles.split(",")) for _, roles in rows)
+        self._ids = {symbol: number for number, symbol in enumerate(self.symbols)}
+
+    def __len__(self) -> int:
+        return len(self.symbols)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.symbols[index]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.symbols)
+
+    def __contains__(self, symbol: object) -> bool:
+        return symbol in self._ids
+
+    def __repr__(self) -> str:
+        return f"Vocabulary({self.lang!r}, {len(self)} symbols)"
+
+    def id(self, symbol: str) -> int:
+        """The id of a symbol.
+
+        Raises:
+            KeyError: there is no such symbol.
+        """
+        return self._ids[symbol]
+
+    def roles(self, symbol: str | int) -> frozenset[str]:
+        """What a symbol (or id) stands for: some of special, onset, rime, tone, fallback."""
+        return self._roles[symbol if isinstance(symbol, int) else self._ids[symbol]]
+
+    def by_role(self, role: str) -> list[str]:
+        """The symbols with a role, in the order of their ids."""
+        return [symbol for symbol, roles in zip(self.symbols, self._roles, strict=True) if role in roles]
+
+    @property
+    def checksum(self) -> str:
+        """SHA-256 of the symbols in order: equal checksums mean equal ids."""
+        return hashlib.sha256("\n".join(self.symbols).encode()).hexdigest()
+
+    def pack(self, triple: tuple[str, str, str]) -> int:
+        """The packed id of three symbols."""
+        onset, rime, tone = (self._ids[symbol] for symbol in triple)
+        return onset | rime << 8 | tone << 16
+
+    def unpack(self, packed: int) -> Triple:
+        """The three symbols of a packed id."""
+        packed = int(packed)
+        return Triple(*(self.symbols[packed >> shift & 255] for shift in (0, 8, 16)))
+
+
+@cache
+def vocabulary(lang: str) -> Vocabulary:
+    """The vocabulary of ``"vi"`` or ``"zh"``."""
+    return Vocabulary(lang)
+
+
+def pack(components: Any) -> NDArray[np.int32]:
+    """Triples of ids, shape (..., 3), to packed ids, int32 of shape (...)."""
+    parts = np.asarray(components).astype(np.int32)
+    if parts.shape[-1:] != (3,):
+        raise ValueError(f"triples need a last axis of 3, not shape {parts.shape}")
+    return parts[..., 0] | parts[..., 1] << 8 | parts[..., 2] << 16
+
+
+def unpack(packed: Any) -> NDArray[np.uint8]:
+    """Packed ids of shape (...) to triples of ids, uint8 of shape (..., 3); a view where the memory allows it."""
+    ids = np.asarray(packed, dtype=np.int32)
+    if ids.flags.c_contiguous and sys.byteorder == "little":
+        return ids.view(np.uint8).reshape(*ids.shape, 4)[..., :3]
+    return np.stack([ids >> shift & 255 for shift in (0, 8, 16)], axis=-1).astype(np.uint8)
+
+
+def kinds_of(packed: NDArray[np.int32]) -> NDArray[np.uint8]:
+    """NATIVE, FALLBACK, UNKNOWN or SPECIAL for each packed id: uint8 of the same shape."""
+    ids = np.asarray(packed, dtype=np.int32)
+    symbol = ids & 255
+    same = ids == symbol * 0x010101
+    kinds = np.full(ids.shape, NATIVE, np.uint8)
+    kinds[same] = FALLBACK
+    kinds[same & (symbol < len(SPECIALS))] = SPECIAL
+    kinds[same & (symbol == UNK)] = UNKNOWN
+    return kinds

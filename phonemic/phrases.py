@@ -1,0 +1,88 @@
+"""Phrase tables: a trie whose transitions lie in one hash table, for the lexicon and for a user's own phrases."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+CODE_BITS = 13
+MAX_NODES = 1 << 19
+HASH = 0x9E3779B1
+
+
+@dataclass(frozen=True)
+class PhraseTable:
+    """Phrases and the packed readings of their characters.
+
+    A character of a phrase has a code (1, 2, ...; 0 is no code). The node of a one-character prefix is its code; longer
+    prefixes have the nodes above. A cell is 64 bits: ``node << 13 | code`` below, and above it the next node << 2,
+    bit 1 for a node with children, bit 0 for the end of a phrase.
+    """
+
+    code_index: NDArray[np.uint16]  # (4352,): page of a code point
+    code_pages: NDArray[np.uint16]  # (pages * 256,): code of a code point
+    cells: NDArray[np.uint64]  # a power of two of them; 0 is empty
+    values: NDArray[np.uint32]  # by node: 1 + where the readings of the phrase that ends there begin in pool
+    pool: NDArray[np.int32]  # packed readings
+
+    def sections(self) -> dict[str, NDArray[Any]]:
+        """The arrays under their names."""
+        return dict(vars(self))
+
+    @classmethod
+    def build(cls, phrases: Mapping[str, Sequence[int]], aliases: Mapping[int, int] | None = None) -> PhraseTable:
+        """Builds the table.
+
+        Arguments:
+            phrases: phrase -> one packed reading per character.
+            aliases: code point -> the code point whose code it shares.
+
+        Raises:
+            ValueError: more than 8,191 different characters or 524,287 prefixes.
+        """
+        codes = {char: number for number, char in enumerate(sorted(set().union(*phrases)), start=1)}
+        transitions: dict[tuple[int, int], int] = {}
+        ends: dict[int, int] = {}
+        pool: list[int] = []
+        nodes = len(codes) + 1
+        for phrase, readings in phrases.items():
+            node = codes[phrase[0]]
+            for char in phrase[1:]:
+                following = transitions.setdefault((node, codes[char]), nodes)
+                nodes += following == nodes
+                node = following
+            ends[node] = len(pool) + 1
+            pool.extend(readings)
+        if len(codes) >= 1 << CODE_BITS or nodes >= MAX_NODES:
+            raise ValueError(f"too many phrases: {len(codes)} characters (8,191 fit), {nodes} prefixes (524,287 fit)")
+        values = np.zeros(nodes, np.uint32)
+        values[list(ends)] = list(ends.values())
+        pages, index = cls._code_pages(codes, aliases or {})
+        return cls(index, pages, cls._cells(transitions, ends), values, np.array(pool, np.int32))
+
+    @staticmethod
+    def _code_pages(codes: dict[str, int], aliases: Mapping[int, int]) -> tuple[NDArray[Any], NDArray[Any]]:
+        flat = np.zeros(0x110000, np.uint16)
+        flat[[ord(char) for char in codes]] = list(codes.values())
+        flat[list(aliases)] = flat[list(aliases.values())]
+        used = flat.reshape(-1, 256).any(axis=1)
+        index = np.where(used, np.cumsum(used), 0).astype(np.uint16)
+        pages = np.concatenate([np.zeros((1, 256), np.uint16), flat.reshape(-1, 256)[used]])
+        return pages.reshape(-1), index
+
+    @staticmethod
+    def _cells(transitions: dict[tuple[int, int], int], ends: dict[int, int]) -> NDArray[np.uint64]:
+        bits = max(4, (2 * len(transitions)).bit_length())
+        cells = [0] * (1 << bits)
+        parents = {node for node, _ in transitions}
+        for (node, code), following in transitions.items():
+            key = node << CODE_BITS | code
+            slot = key * HASH % (1 << 32) >> 32 - bits
+            while cells[slot]:
+                slot = (slot + 1) % len(cells)
+            cells[slot] = key | (following << 2 | (following in parents) << 1 | (following in ends)) << 32
+        return np.array(cells, np.uint64)

@@ -1,0 +1,281 @@
+"""Tokenizer: text to packed (onset, rime, tone) ids, aligned with the text, and back."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from phonemic._core import Core, cut
+from phonemic.encoding import Batch, Encoding, Syllable
+from phonemic.errors import SavedTokenizerError
+from phonemic.inventory import LANGUAGES, Triple, Vocabulary, vocabulary
+from phonemic.tables import read_tables
+
+_FORMAT = "phonemic tokenizer 1"
+
+
+@cache
+def _tables(lang: str) -> dict[str, NDArray[Any]]:
+    return read_tables(Path(__file__).parent / "data" / f"tables-{lang}.bin", vocabulary(lang).checksum)
+
+
+class Tokenizer:
+    """Vietnamese or Mandarin text to (onset, rime, tone) ids, one position a syllable.
+
+    Immutable: one tokenizer serves any number of threads, and it can be pickled.
+
+    Arguments:
+        lang: ``"vi"`` or ``"zh"``.
+        strict: Vietnamese: reject syllables that the orthography does not allow (*hoc* without its mark, *ka*, *ge*);
+            they go to the character fallback.
+        word_joiner: the character that joins the syllables of a word in segmented text (``"_"`` in ``sinh_viên``):
+            it separates syllables and makes no position.
+        phrases: Mandarin: your own readings, a dict ``{"行长": "hang2 zhang3"}`` or a file with a line
+            ``行长<TAB>hang2 zhang3`` a phrase. They win over the lexicon: where one of yours begins, the longest of yours
+            is taken. A single character's reading replaces its default reading.
+
+    Raises:
+        ValueError: unknown language, a joiner that is no single mark, phrases for Vietnamese.
+        PhraseError: a phrase is wrong; the message names the line.
+        TableError: the lexicon is missing or damaged.
+    """
+
+    def __init__(
+        self,
+        lang: str,
+        strict: bool = False,
+        word_joiner: str | None = None,
+        phrases: Any = None,
+    ) -> None:
+        if lang not in LANGUAGES:
+            raise ValueError(f"unknown language {lang!r}: choose one of {', '.join(LANGUAGES)}")
+        joiner = word_joiner or ""
+        if len(joiner) > 1 or (joiner and (joiner.isalnum() or joiner.isspace())):
+            raise ValueError(f"word_joiner must be one character that is no letter, digit or space, not {word_joiner!r}")
+        self.lang = lang
+        self.strict = bool(strict)
+        self.word_joiner = word_joiner
+        self.vocab: Vocabulary = vocabulary(lang)
+        self.phrases: dict[str, str] = {}
+        user = None
+        if phrases:
+            if lang != "zh":
+                raise ValueError("phrases are for Mandarin (lang='zh'); Vietnamese spelling tells how it is read")
+            from phonemic.userphrases import compile_phrases, read_phrases
+
+            self.phrases = read_phrases(phrases)
+            user = compile_phrases(self.phrases).sections() if self.phrases else None
+        self._core = Core(_tables(lang), joiner, self.strict, user)
+
+    @property
+    def vocab_size(self) -> int:
+        """256 for Vietnamese, 112 for Mandarin."""
+        return len(self.vocab)
+
+    def encode(self, text: str) -> Encoding:
+        """Encodes one text.
+
+        Returns:
+            Its positions with ids, spans and word ids.
+
+        Raises:
+            TypeError: ``text`` is not a str.
+        """
+        if not isinstance(text, str):
+            raise TypeError(f"encode takes a str, not {type(text).__name__}; for a list of them call encode_batch")
+        block = self._core.encode(text)
+        count = len(block) >> 2
+        return Encoding(
+            text, block[:count], block[2 * count :].reshape(count, 2), block[count : 2 * count], self.vocab
+        )
+
+    def encode_batch(
+        self, texts: Iterable[str], num_threads: int = 1, spans: bool = False, word_ids: bool = False
+    ) -> Batch:
+        """Encodes many texts into one flat array.
+
+        Arguments:
+            texts: the texts; a list is used as it is.
+            num_threads: threads that share the work (the GIL is released).
+            spans, word_ids: also return these.
+
+        Raises:
+            TypeError: an element is not a str; the message names its index.
+            ValueError: num_threads is below 1.
+        """
+        if isinstance(texts, str):
+            raise TypeError("encode_batch takes a list of str, not one str; call encode")
+        if num_threads < 1:
+            raise ValueError(f"num_threads must be at least 1, not {num_threads}")
+        rows = texts if isinstance(texts, list) else list(texts)
+        if num_threads == 1:
+            parts = [self._core.encode_range(rows, 0, len(rows), spans, word_ids)]
+        else:
+            bounds = cut(rows, num_threads)
+            with ThreadPoolExecutor(num_threads) as pool:
+                jobs = [
+                    pool.submit(self._core.encode_range, rows, start, stop, spans, word_ids)
+                    for start, stop in zip(bounds, bounds[1:], strict=False)
+                ]
+                parts = [job.result() for job in jobs]
+        return _joined(rows, parts, self.vocab)
+
+    def __call__(
+        self, texts: str | Iterable[str], max_length: int | None = None, special_tokens: bool = True
+    ) -> dict[str, NDArray[np.int32]]:
+        """``input_ids`` and ``attention_mask`` for a model: shape (N,) for a str, (B, N) for many, see ``Batch.pad``."""
+        if isinstance(texts, str):
+            return self.encode(texts).pad(max_length, special_tokens)
+        return self.encode_batch(texts).pad(max_length, special_tokens)
+
+    def syllables(self, text: str) -> list[Syllable]:
+        """One Syllable a position of the text."""
+        return self.encode(text).syllables
+
+    def factorize(self, unit: str) -> Triple | None:
+        """The symbols of one written syllable: a Vietnamese spelling, or pinyin for Mandarin; None where it is none."""
+        from phonemic import mandarin, vietnamese
+
+        if self.lang == "vi":
+            return vietnamese.factorize(unit, self.strict)
+        try:
+            return mandarin.factorize(unit)
+        except ValueError:
+            return None
+
+    def spell(self, triple: Any, style: str = "new") -> str:
+        """Writes one syllable: Vietnamese in standard orthography, Mandarin in pinyin.
+
+        Arguments:
+            triple: three symbols, three ids or one packed id.
+            style: Vietnamese tone-mark placement, ``"new"`` (*hoà*) or ``"old"`` (*hòa*).
+
+        Raises:
+            ValueError: no syllable has these components.
+        """
+        from phonemic.decoding import speller
+
+        if isinstance(triple, int | np.integer):
+            triple = self.vocab.unpack(int(triple))
+        symbols = [part if isinstance(part, str) else self.vocab[int(part)] for part in triple]
+        if len(symbols) != 3:
+            raise ValueError(f"a triple has three components, not {len(symbols)}")
+        return speller(self.lang, "spelling", style)(Triple(*symbols))
+
+    def decode(
+        self, ids: Any, to: str | None = None, style: str = "new", skip_special_tokens: bool = True
+    ) -> str:
+        """Writes ids as text.
+
+        Arguments:
+            ids: packed ids (an Encoding, an array, a list) or triples of ids, shape (N, 3).
+            to: ``"spelling"`` (Vietnamese), ``"pinyin"`` (Mandarin) or ``"ipa"``; None is the first that applies.
+            style: Vietnamese tone-mark placement, ``"new"`` or ``"old"``.
+            skip_special_tokens: leave out [CLS], [PAD] and the others; an unknown character is always written as U+FFFD.
+
+        Returns:
+            Units separated by spaces, lower-case; letters and digits of the fallback are joined. Vietnamese spelling
+            encodes to the same ids again.
+
+        Raises:
+            ValueError: an id is not in the vocabulary, or ``to`` does not fit the language.
+        """
+        from phonemic.decoding import join, speller
+
+        to = to or ("spelling" if self.lang == "vi" else "pinyin")
+        if to not in ("ipa", "spelling" if self.lang == "vi" else "pinyin"):
+            raise ValueError(f"cannot decode {self.lang} to {to!r}")
+        triples = [self.vocab.unpack(packed) for packed in self._packed(ids)]
+        is_word = (lambda run: len(run) < 9 and self.factorize(run) is not None) if self.lang == "vi" else _never
+        return join(triples, speller(self.lang, to, style), skip_special_tokens, is_word)
+
+    def _packed(self, ids: Any) -> list[int]:
+        array = np.asarray(ids.ids if isinstance(ids, Encoding) else ids)
+        if array.size == 0:
+            return []
+        if array.ndim == 2 and array.shape[1] == 3:
+            parts = array.astype(np.int64)
+        elif array.ndim == 1 and array.dtype.kind in "iu":
+            wide = array.astype(np.int64)
+            parts = np.stack([wide & 255, wide >> 8 & 255, wide >> 16], axis=-1)
+        else:
+            raise ValueError(f"decode takes packed ids (N,) or triples (N, 3), not shape {array.shape} of {array.dtype}")
+        wrong = np.flatnonzero(((parts < 0) | (parts >= len(self.vocab))).any(axis=1))
+        if len(wrong):
+            raise ValueError(f"position {wrong[0]}: {parts[wrong[0]].tolist()} is not in the {self.lang} vocabulary")
+        return [int(o | r << 8 | t << 16) for o, r, t in parts.tolist()]
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the options and the vocabulary's checksum as a small JSON file (beside it first, then renamed)."""
+        state = {
+            "format": _FORMAT,
+            "lang": self.lang,
+            "strict": self.strict,
+            "word_joiner": self.word_joiner,
+            "phrases": self.phrases,
+            "vocabulary_sha256": self.vocab.checksum,
+        }
+        partial = Path(f"{os.fspath(path)}.partial")
+        partial.write_text(json.dumps(state, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
+        os.replace(partial, path)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Tokenizer:
+        """Reads what :meth:`save` wrote.
+
+        Raises:
+            SavedTokenizerError: no such file format, or its vocabulary is not this version's.
+        """
+        try:
+            state = json.loads(Path(path).read_bytes())
+        except (ValueError, UnicodeDecodeError) as error:
+            raise SavedTokenizerError(f"{path}: not JSON ({error})") from error
+        if not isinstance(state, dict) or state.get("format") != _FORMAT:
+            raise SavedTokenizerError(f"{path}: not a saved tokenizer of this version (format {_FORMAT!r})")
+        lang = state.get("lang")
+        if lang not in LANGUAGES:
+            raise SavedTokenizerError(f"{path}: unknown language {lang!r}")
+        if state.get("vocabulary_sha256") != vocabulary(lang).checksum:
+            raise SavedTokenizerError(
+                f"{path}: its vocabulary is not this version's, so its ids mean other symbols; "
+                "use the phonemic version that wrote it"
+            )
+        return cls(lang, state.get("strict", False), state.get("word_joiner"), state.get("phrases"))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.lang, self.strict, self.word_joiner, self.phrases or None)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Tokenizer) and self.__reduce__()[1] == other.__reduce__()[1]
+
+    def __hash__(self) -> int:
+        return hash((self.lang, self.strict, self.word_joiner, tuple(self.phrases.items())))
+
+    def __repr__(self) -> str:
+        options = [repr(self.lang)]
+        options += ["strict=True"] if self.strict else []
+        options += [f"word_joiner={self.word_joiner!r}"] if self.word_joiner else []
+        options += [f"phrases=<{len(self.phrases)}>"] if self.phrases else []
+        return f"Tokenizer({', '.join(options)})"
+
+
+def _never(run: str) -> bool:
+    return False
+
+
+def _joined(texts: Sequence[str], parts: list[tuple[Any, ...]], vocab: Vocabulary) -> Batch:
+    """One Batch from the results of consecutive ranges."""
+    counts = np.array([len(part[0]) for part in parts], np.int64)
+    shifted = [part[1] + shift for part, shift in zip(parts, counts.cumsum() - counts, strict=True)]
+    offsets = np.concatenate([np.zeros(1, np.int64), *shifted])
+    arrays = [None if column[0] is None else column[0] if len(column) == 1 else np.concatenate(column)
+              for column in ([part[at] for part in parts] for at in (0, 2, 3))]
+    return Batch(texts, arrays[0], offsets, arrays[1], arrays[2], vocab)

@@ -1,0 +1,69 @@
+"""A user's own Mandarin phrases: read, checked against pinyin, compiled."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+from phonemic import mandarin
+from phonemic.errors import PhraseError
+from phonemic.inventory import vocabulary
+from phonemic.phrases import PhraseTable
+
+#: What ``Tokenizer(phrases=...)`` takes.
+PhraseSource = Mapping[str, str | Sequence[str]] | str | os.PathLike[str]
+
+
+def read_phrases(source: PhraseSource) -> dict[str, str]:
+    """Phrases from a dict or a file, checked.
+
+    Arguments:
+        source: ``{"行长": "hang2 zhang3"}`` (a list of syllables will do, and tone marks) or the path of a UTF-8 file with
+            a line ``行长<TAB>hang2 zhang3`` a phrase; empty lines and lines that begin with # are passed over.
+
+    Returns:
+        phrase -> pinyin with tone numbers, one syllable a character.
+
+    Raises:
+        PhraseError: wrong pinyin, a length mismatch, or a character that is not Han; the message names the line.
+    """
+    if isinstance(source, Mapping):
+        rows: Iterable[tuple[str, str, str | Sequence[str]]]
+        rows = ((f"phrase {number}", phrase, pinyin) for number, (phrase, pinyin) in enumerate(source.items(), start=1))
+    else:
+        rows = _lines(Path(source))
+    return {phrase: _check(where, phrase, pinyin) for where, phrase, pinyin in rows}
+
+
+def _lines(path: Path) -> Iterator[tuple[str, str, str]]:
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise PhraseError(f"{path}: not UTF-8 at byte {error.start}; save the file as UTF-8") from error
+    for number, line in enumerate(text.splitlines(), start=1):
+        if line.strip() and not line.startswith("#"):
+            phrase, tab, pinyin = line.partition("\t")
+            if not tab:
+                raise PhraseError(f"{path}, line {number}: {line!r} has no tab; write PHRASE<TAB>PINYIN")
+            yield f"{path}, line {number}", phrase.strip(), pinyin
+
+
+def _check(where: str, phrase: str, pinyin: str | Sequence[str]) -> str:
+    if not isinstance(phrase, str) or not phrase:
+        raise PhraseError(f"{where}: a phrase must be a non-empty string, not {phrase!r}")
+    syllables = pinyin.split() if isinstance(pinyin, str) else list(pinyin)
+    if len(syllables) != len(phrase):
+        raise PhraseError(f"{where}: {phrase!r} has {len(phrase)} characters but {len(syllables)} pinyin syllables")
+    try:
+        return " ".join(mandarin.spell(mandarin.factorize(syllable), numbers=True) for syllable in syllables)
+    except (ValueError, AttributeError, TypeError) as error:
+        raise PhraseError(f"{where}: {phrase!r}: {error}") from error
+
+
+def compile_phrases(phrases: Mapping[str, str]) -> PhraseTable:
+    """The phrase table of checked phrases."""
+    pack = vocabulary("zh").pack
+    return PhraseTable.build(
+        {phrase: [pack(mandarin.factorize(syllable)) for syllable in text.split()] for phrase, text in phrases.items()}
+    )

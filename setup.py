@@ -1,0 +1,51 @@
+"""The extension and the compiled tables; all else is in pyproject.toml."""
+
+import os
+import sys
+from types import ModuleType
+
+import numpy
+from setuptools import Extension, setup
+from setuptools.command.build_py import build_py
+
+DEBUG = os.environ.get("PHONEMIC_DEBUG")
+SANITIZE = os.environ.get("PHONEMIC_SANITIZE")
+
+if sys.platform == "win32":
+    compile_args = ["/Od", "/Zi"] if DEBUG else ["/O2"]
+    link_args = []
+else:
+    compile_args = ["-O0", "-g"] if DEBUG else ["-O3"]
+    link_args = []
+    if SANITIZE:
+        compile_args += ["-g", "-fno-omit-frame-pointer", "-fsanitize=address,undefined"]
+        link_args += ["-fsanitize=address,undefined"]
+
+
+class BuildTables(build_py):
+    """Compiles the tables into phonemic/data before the package's files are gathered."""
+
+    def run(self) -> None:
+        # The package's own __init__ needs the extension, which is not built yet: an empty package stands in for it.
+        package = ModuleType("phonemic")
+        package.__path__ = [os.path.join(os.path.dirname(os.path.abspath(__file__)), "phonemic")]
+        sys.modules["phonemic"] = package
+        from phonemic.data import compile as compile_tables
+
+        compile_tables.main()
+        super().run()
+
+
+setup(
+    cmdclass={"build_py": BuildTables},
+    ext_modules=[
+        Extension(
+            "phonemic._core",
+            ["phonemic/_core.pyx"],
+            include_dirs=[numpy.get_include()],
+            define_macros=[("NPY_NO_DEPRECATED_API", "NPY_1_7_API_VERSION")],
+            extra_compile_args=compile_args,
+            extra_link_args=link_args,
+        )
+    ],
+)
