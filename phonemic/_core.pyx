@@ -511,6 +511,10 @@ cdef class Core:
         else:
             self._run(<const uint32_t*>text.data, text.length, out)
 
+    def is_han(self, str char not None):
+        """Whether a character is one that readings are looked up for (Mandarin)."""
+        return self.is_mandarin and len(char) == 1 and entry_of(&self.chars, ord(char)) & ZH_HAN != 0
+
     def encode(self, str text not None):
         """One text.
 

@@ -5,8 +5,10 @@ The tables follow Appendix B of the paper (Tables 15-19) and ``phonology.md``.
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from functools import cache
+from typing import NamedTuple
 
 from phonemic.inventory import EMPTY, Triple
 
@@ -157,3 +159,39 @@ def spell(triple: tuple[str, str, str], numbers: bool = False) -> str:
         except ValueError:
             pass
     raise ValueError(f"no pinyin syllable is written ({onset}, {rime}, {tone})")
+
+
+PYPINYIN_VERSION = "0.55.0"
+
+
+class Lexicon(NamedTuple):
+    """pypinyin's data: the default reading of each character, the readings of each phrase, and what counts as Han."""
+
+    characters: dict[str, str]
+    phrases: dict[str, list[str]]
+    han: re.Pattern[str]
+
+
+@cache
+def lexicon() -> Lexicon:
+    """Reads the dictionaries of the pinned pypinyin, which is needed at build and test time only.
+
+    Raises:
+        ImportError: pypinyin is not installed, or not in the pinned version.
+    """
+    import pypinyin
+    from pypinyin.constants import PHRASES_DICT, PINYIN_DICT, RE_HANS
+
+    if pypinyin.__version__ != PYPINYIN_VERSION:
+        raise ImportError(f"the lexicon is that of pypinyin {PYPINYIN_VERSION}, but {pypinyin.__version__} is installed")
+    characters = {chr(code): text.split(",")[0] for code, text in PINYIN_DICT.items()}
+    phrases = {phrase: [choices[0] for choices in texts] for phrase, texts in PHRASES_DICT.items()}
+    return Lexicon(characters, phrases, re.compile(RE_HANS.pattern))
+
+
+@cache
+def compatibility_ideographs() -> dict[str, str]:
+    """Compatibility ideograph -> the character that it is canonically equal to, as which it is read."""
+    codes = [*range(0xF900, 0xFB00), *range(0x2F800, 0x2FA20)]
+    pairs = {chr(code): unicodedata.normalize("NFC", chr(code)) for code in codes}
+    return {char: other for char, other in pairs.items() if char != other}

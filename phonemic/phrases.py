@@ -34,12 +34,12 @@ class PhraseTable:
         return dict(vars(self))
 
     @classmethod
-    def build(cls, phrases: Mapping[str, Sequence[int]], aliases: Mapping[int, int] | None = None) -> PhraseTable:
+    def build(cls, phrases: Mapping[str, Sequence[int]], aliases: Mapping[str, str] | None = None) -> PhraseTable:
         """Builds the table.
 
         Arguments:
             phrases: phrase -> one packed reading per character.
-            aliases: code point -> the code point whose code it shares.
+            aliases: character -> the character whose code it shares.
 
         Raises:
             ValueError: more than 8,191 different characters or 524,287 prefixes.
@@ -65,10 +65,10 @@ class PhraseTable:
         return cls(index, pages, cls._cells(transitions, ends), values, np.array(pool, np.int32))
 
     @staticmethod
-    def _code_pages(codes: dict[str, int], aliases: Mapping[int, int]) -> tuple[NDArray[Any], NDArray[Any]]:
+    def _code_pages(codes: dict[str, int], aliases: Mapping[str, str]) -> tuple[NDArray[Any], NDArray[Any]]:
         flat = np.zeros(0x110000, np.uint16)
         flat[[ord(char) for char in codes]] = list(codes.values())
-        flat[list(aliases)] = flat[list(aliases.values())]
+        flat[[ord(char) for char in aliases]] = [codes.get(char, 0) for char in aliases.values()]
         used = flat.reshape(-1, 256).any(axis=1)
         index = np.where(used, np.cumsum(used), 0).astype(np.uint16)
         pages = np.concatenate([np.zeros((1, 256), np.uint16), flat.reshape(-1, 256)[used]])

@@ -65,15 +65,14 @@ class Tokenizer:
         self.word_joiner = word_joiner
         self.vocab: Vocabulary = vocabulary(lang)
         self.phrases: dict[str, str] = {}
-        user = None
+        self._core = Core(_tables(lang), joiner, self.strict)
         if phrases:
             if lang != "zh":
                 raise ValueError("phrases are for Mandarin (lang='zh'); Vietnamese spelling tells how it is read")
             from phonemic.userphrases import compile_phrases, read_phrases
 
-            self.phrases = read_phrases(phrases)
-            user = compile_phrases(self.phrases).sections() if self.phrases else None
-        self._core = Core(_tables(lang), joiner, self.strict, user)
+            self.phrases = read_phrases(phrases, self._core.is_han)
+            self._core = Core(_tables(lang), joiner, self.strict, compile_phrases(self.phrases).sections())
 
     @property
     def vocab_size(self) -> int:

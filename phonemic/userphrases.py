@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from phonemic import mandarin
@@ -15,12 +15,13 @@ from phonemic.phrases import PhraseTable
 PhraseSource = Mapping[str, str | Sequence[str]] | str | os.PathLike[str]
 
 
-def read_phrases(source: PhraseSource) -> dict[str, str]:
+def read_phrases(source: PhraseSource, is_han: Callable[[str], bool]) -> dict[str, str]:
     """Phrases from a dict or a file, checked.
 
     Arguments:
         source: ``{"行长": "hang2 zhang3"}`` (a list of syllables will do, and tone marks) or the path of a UTF-8 file with
             a line ``行长<TAB>hang2 zhang3`` a phrase; empty lines and lines that begin with # are passed over.
+        is_han: whether a character is one that has readings.
 
     Returns:
         phrase -> pinyin with tone numbers, one syllable a character.
@@ -33,7 +34,13 @@ def read_phrases(source: PhraseSource) -> dict[str, str]:
         rows = ((f"phrase {number}", phrase, pinyin) for number, (phrase, pinyin) in enumerate(source.items(), start=1))
     else:
         rows = _lines(Path(source))
-    return {phrase: _check(where, phrase, pinyin) for where, phrase, pinyin in rows}
+    same = mandarin.compatibility_ideographs()
+    checked = {}
+    for where, phrase, pinyin in rows:
+        if not isinstance(phrase, str) or not phrase or not all(map(is_han, phrase)):
+            raise PhraseError(f"{where}: a phrase must be one or more Han characters, not {phrase!r}")
+        checked["".join(same.get(char, char) for char in phrase)] = _check(where, phrase, pinyin)
+    return checked
 
 
 def _lines(path: Path) -> Iterator[tuple[str, str, str]]:
@@ -50,8 +57,6 @@ def _lines(path: Path) -> Iterator[tuple[str, str, str]]:
 
 
 def _check(where: str, phrase: str, pinyin: str | Sequence[str]) -> str:
-    if not isinstance(phrase, str) or not phrase:
-        raise PhraseError(f"{where}: a phrase must be a non-empty string, not {phrase!r}")
     syllables = pinyin.split() if isinstance(pinyin, str) else list(pinyin)
     if len(syllables) != len(phrase):
         raise PhraseError(f"{where}: {phrase!r} has {len(phrase)} characters but {len(syllables)} pinyin syllables")
@@ -65,5 +70,6 @@ def compile_phrases(phrases: Mapping[str, str]) -> PhraseTable:
     """The phrase table of checked phrases."""
     pack = vocabulary("zh").pack
     return PhraseTable.build(
-        {phrase: [pack(mandarin.factorize(syllable)) for syllable in text.split()] for phrase, text in phrases.items()}
+        {phrase: [pack(mandarin.factorize(syllable)) for syllable in text.split()] for phrase, text in phrases.items()},
+        mandarin.compatibility_ideographs(),
     )

@@ -99,8 +99,9 @@ TONES = {
 VOWELS = "aăâeêioôơuưy"
 ALPHABET = "abcdefghijklmnopqrstuvwxyzăâđêôơư"
 
-#: Letters people type for *đ*: eth and the African d with tail.
-LOOKALIKES = {"ð": "đ", "Ð": "đ", "ɖ": "đ", "Ɖ": "đ"}
+#: Letters people type for *đ* (eth, the African d with tail), and those that only differ in case from a letter of the
+#: alphabet (long s, dotless i, Kelvin sign).
+LOOKALIKES = {"ð": "đ", "Ð": "đ", "ɖ": "đ", "Ɖ": "đ", "ſ": "s", "ı": "i", "\u212a": "k"}
 
 #: Quality marks: mark -> {letter without it: letter with it}.
 QUALITY_MARKS = {

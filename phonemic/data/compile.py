@@ -6,7 +6,6 @@ numbers in each section is the contract with ``_core.pyx``, which reads them und
 
 from __future__ import annotations
 
-import re
 import sys
 import unicodedata
 from pathlib import Path
@@ -17,8 +16,6 @@ from numpy.typing import NDArray
 from phonemic import characters, inventory, mandarin, vietnamese
 from phonemic.phrases import PhraseTable
 from phonemic.tables import write_tables
-
-PYPINYIN = "0.55.0"
 
 # Vietnamese character entries, uint32: symbol | letter code << 8 | flags | tone value << 24.
 NATIVE, FOREIGN, TRANSPARENT, SPACE, JAMO = 1 << 16, 1 << 17, 1 << 18, 1 << 19, 1 << 23
@@ -70,8 +67,7 @@ def _native_letters() -> dict[int, tuple[str, int]]:
             if not mark or letter in vietnamese.VOWELS:
                 letters[ord(char)] = letters[ord(char.upper())] = (letter, number)
     letters.update({ord(char): (letter, 0) for char, letter in vietnamese.LOOKALIKES.items()})
-    # The other letters whose upper or lower case is in the alphabet: Kelvin sign, long s, dotless i.
-    return letters | {0x212A: ("k", 0), 0x17F: ("s", 0), 0x131: ("i", 0)}
+    return letters
 
 
 def vietnamese_characters() -> NDArray[np.uint32]:
@@ -143,37 +139,24 @@ def vietnamese_tables() -> Tables:
     )
 
 
-def _same_character(code: int) -> int:
-    """The character that a compatibility ideograph is canonically equal to (NFC turns it into that one)."""
-    normal = unicodedata.normalize("NFC", chr(code))
-    return ord(normal) if len(normal) == 1 else code
-
-
 def mandarin_tables() -> Tables:
     """All sections of tables-zh.bin, from pypinyin's dictionaries."""
-    import pypinyin
-    from pypinyin.constants import PHRASES_DICT, PINYIN_DICT, RE_HANS
-
-    if pypinyin.__version__ != PYPINYIN:
-        raise RuntimeError(f"the lexicon is built from pypinyin {PYPINYIN}, not {pypinyin.__version__}")
+    lexicon = mandarin.lexicon()
     pack = inventory.vocabulary("zh").pack
-    readings = {code: pack(mandarin.factorize(text.split(",")[0])) for code, text in PINYIN_DICT.items()}
-    han = [code for code in range(0x3000, 0x110000) if re.match(RE_HANS, chr(code))]
+    same = mandarin.compatibility_ideographs()
+    han = [char for char in map(chr, range(0x3000, 0x110000)) if lexicon.han.match(char) or char in same]
 
     entries = _fallback_symbols("zh") * 0x010101
-    for code in han:
-        reading = readings.get(code, readings.get(_same_character(code)))
-        entries[code] = (entries[code] if reading is None else reading) | ZH_HAN
+    for char in han:
+        text = lexicon.characters.get(same.get(char, char))
+        entries[ord(char)] = (entries[ord(char)] if text is None else pack(mandarin.factorize(text))) | ZH_HAN
     entries[_code_points(characters.SPACE)] |= ZH_SPACE
     entries[_code_points(characters.IGNORABLE)] |= ZH_TRANSPARENT
     entries[_code_points(characters.MARK)] |= ZH_TRANSPARENT
     entries[_code_points(characters.JAMO)] |= ZH_TRANSPARENT | ZH_JAMO
 
-    phrases = {
-        phrase: [pack(mandarin.factorize(choices[0])) for choices in texts] for phrase, texts in PHRASES_DICT.items()
-    }
-    aliases = {code: _same_character(code) for code in han if _same_character(code) != code}
-    return character_table(entries) | PhraseTable.build(phrases, aliases).sections()
+    phrases = {phrase: [pack(mandarin.factorize(text)) for text in texts] for phrase, texts in lexicon.phrases.items()}
+    return character_table(entries) | PhraseTable.build(phrases, same).sections()
 
 
 def main(folder: Path = characters.DATA) -> None:

@@ -1,0 +1,337 @@
+"""Texts from files and ids to and from Parquet, in chunks, so that memory does not grow with the file."""
+
+from __future__ import annotations
+
+import codecs
+import importlib
+import lzma
+import os
+import sys
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from itertools import chain
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from phonemic.errors import InputError, PhonemicError
+from phonemic.inventory import LANGUAGES, Vocabulary, vocabulary
+from phonemic.tokenizer import Tokenizer
+from phonemic.version import __version__
+
+#: Bytes of text that are held, encoded and written at a time. A longer line is held whole: it is one text.
+CHUNK = 8 << 20
+
+#: Bytes read at a time. Of compressed input few, because they may unfold to many thousand times as much.
+_BLOCK, _COMPRESSED_BLOCK = 1 << 20, 16 << 10
+
+#: Rows of Parquet decoded at a time.
+_ROWS = 1024
+
+#: Called with the bytes of a file that were read since the last call.
+Advance = Callable[[float], object]
+
+
+def require(package: str) -> Any:
+    """Imports an optional package.
+
+    Raises:
+        PhonemicError: it is not installed; the message says what to install.
+    """
+    try:
+        return importlib.import_module(package)
+    except ImportError as error:
+        raise PhonemicError(f'this needs {package.partition(".")[0]}: pip install "phonemic[cli]"') from error
+
+
+# --------------------------------------------------------------------------------------------------------- reading text
+
+
+def read_texts(
+    path: str, column: str = "text", errors: str = "strict", advance: Advance = lambda size: None, chunk: int = CHUNK
+) -> Iterator[list[str | None]]:
+    r"""Reads texts, a list of about ``chunk`` bytes at a time.
+
+    Arguments:
+        path: plain UTF-8 text, one text a line; that as .gz, .xz or .zst; Parquet; or "-" for plain text on standard
+            input. Only "\n" and "\r\n" end a line. A byte order mark at the start of a file is no part of its text.
+        column: the Parquet column; its nulls come as None.
+        errors: "strict" or "replace", what to do about invalid UTF-8.
+        advance: is told how many bytes of the file were read.
+        chunk: how many bytes of text a list holds.
+
+    Raises:
+        InputError: invalid UTF-8 (the message names the line and the byte), a damaged or truncated file, a column that
+            is missing or no string.
+        OSError: the file cannot be opened.
+        PhonemicError: a package is missing.
+    """
+    if _suffix(path) == ".parquet":
+        return _parquet_texts(path, column, errors, advance, chunk)
+    return _decoded(_name(path), _whole_lines(_blocks(path, advance), chunk), errors)
+
+
+def _suffix(path: str) -> str:
+    return Path(path).suffix.lower()
+
+
+def _not_utf8(error: UnicodeDecodeError) -> str:
+    return f"not UTF-8 ({error.reason}); --errors replace puts U+FFFD for what is wrong"
+
+
+def _name(path: str) -> str:
+    return "standard input" if path == "-" else path
+
+
+def _blocks(path: str, advance: Advance) -> Iterator[bytes]:
+    """The bytes of a text file, decompressed."""
+    compressed = _suffix(path) in (".gz", ".xz", ".zst")
+    with _naming(_name(path)), nullcontext(sys.stdin.buffer) if path == "-" else open(path, "rb") as file:
+        raw = _raw_blocks(file, _COMPRESSED_BLOCK if compressed else _BLOCK, advance)
+        yield from _decompressed(path, raw) if compressed else raw
+
+
+@contextmanager
+def _naming(path: str) -> Iterator[None]:
+    """Puts the file's name into an OSError that has none (a disk is full, a read fails)."""
+    try:
+        yield
+    except OSError as error:
+        error.filename = error.filename or path
+        raise
+
+
+def _raw_blocks(file: BinaryIO, size: int, advance: Advance) -> Iterator[bytes]:
+    while block := file.read(size):
+        advance(len(block))
+        yield block
+
+
+def _decompressed(path: str, blocks: Iterator[bytes]) -> Iterator[bytes]:
+    """All members (frames) of a compressed file.
+
+    The decompressors are used directly because the file objects around them end a truncated .zst, and an empty .gz,
+    without an error.
+    """
+    start, damage = _decompressor(_suffix(path))
+    member = start()
+    try:
+        for block in blocks:
+            rest = block
+            while rest:
+                if member.eof:
+                    rest = rest.lstrip(b"\0")  # padding between members, which no member begins with
+                    member = start() if rest else member
+                if rest:
+                    yield member.decompress(rest)
+                    rest = member.unused_data
+    except damage as error:
+        raise InputError(f"{path}: damaged {_suffix(path)} file ({error})") from error
+    if not member.eof:
+        raise InputError(f"{path}: truncated {_suffix(path)} file (it ends before its end mark)")
+
+
+def _decompressor(suffix: str) -> tuple[Callable[[], Any], type[Exception]]:
+    """What makes a decompressor of one member, and what that raises on damaged data."""
+    if suffix == ".gz":
+        return lambda: zlib.decompressobj(wbits=31), zlib.error
+    if suffix == ".xz":
+        return lzma.LZMADecompressor, lzma.LZMAError
+    zstandard = require("zstandard")
+    return zstandard.ZstdDecompressor().decompressobj, zstandard.ZstdError
+
+
+def _whole_lines(blocks: Iterator[bytes], size: int) -> Iterator[bytes]:
+    """Joins blocks to chunks of about ``size`` bytes that end with a line, so that no character is cut."""
+    parts: list[bytes] = []
+    held = 0
+    for block in blocks:
+        parts.append(block)
+        held += len(block)
+        if held >= size and (cut := block.rfind(b"\n") + 1):
+            parts[-1] = block[:cut]
+            yield b"".join(parts)
+            parts, held = [block[cut:]], len(block) - cut
+    if held:
+        yield b"".join(parts)
+
+
+def _decoded(name: str, chunks: Iterator[bytes], errors: str) -> Iterator[list[str | None]]:
+    line, offset = 1, 0
+    for chunk in chunks:
+        mark = len(codecs.BOM_UTF8) if offset == 0 and chunk.startswith(codecs.BOM_UTF8) else 0
+        try:
+            text = chunk[mark:].decode("utf-8", errors)
+        except UnicodeDecodeError as error:
+            at = mark + error.start
+            number = line + chunk.count(b"\n", 0, at)
+            raise InputError(f"{name}, line {number}, byte {offset + at} of the file: {_not_utf8(error)}") from error
+        texts: list[str | None] = [*text.replace("\r\n", "\n").split("\n")]
+        if not texts[-1]:
+            texts.pop()
+        yield texts
+        line += chunk.count(b"\n")
+        offset += len(chunk)
+
+
+# ------------------------------------------------------------------------------------------------------ reading Parquet
+
+
+def _parquet_texts(path: str, column: str, errors: str, advance: Advance, size: int) -> Iterator[list[str | None]]:
+    binary = require("pyarrow").large_binary()
+    arrays = _cells(path, column, "string", _is_string, advance)
+    texts: list[str | None] = []
+    held = 0
+    for row, value in enumerate(chain.from_iterable(cells.cast(binary).to_pylist() for cells in arrays), start=1):
+        try:
+            texts.append(None if value is None else value.decode("utf-8", errors))
+        except UnicodeDecodeError as error:
+            raise InputError(f"{path}, row {row}, byte {error.start} of the text: {_not_utf8(error)}") from error
+        held += len(value or b"") + 1
+        if held >= size:
+            yield texts
+            texts, held = [], 0
+    if texts:
+        yield texts
+
+
+def read_ids(path: str) -> Iterator[list[int] | None]:
+    """Rows of the column ``ids`` of a Parquet file.
+
+    Raises:
+        InputError: the file is damaged or no Parquet, or it has no such column of lists of integers.
+        OSError: the file cannot be opened.
+    """
+    for cells in _cells(path, "ids", "list of integers", _is_integer_list, lambda size: None):
+        yield from cells.to_pylist()
+
+
+def ids_language(path: str, lang: str | None = None) -> str:
+    """The language of the ids in a Parquet file, checked against this version's vocabulary.
+
+    Arguments:
+        path: the Parquet file.
+        lang: the language to take where the file does not say it.
+
+    Raises:
+        InputError: the file says another language or none, or its vocabulary is not this version's.
+        OSError: the file cannot be opened.
+    """
+    with _parquet(path) as (file, _):
+        stored: dict[str, str] = {
+            key.decode(): value.decode() for key, value in (file.schema_arrow.metadata or {}).items()
+        }
+    found = stored.get("phonemic.lang", lang)
+    if found is None:
+        raise InputError(f"{path}: does not say which language its ids are of; give --lang")
+    if lang not in (None, found):
+        raise InputError(f"{path}: its ids are of language {found}, not {lang}")
+    if found not in LANGUAGES or stored.get("phonemic.vocabulary_sha256") not in (None, vocabulary(found).checksum):
+        writer = stored.get("phonemic.version", "that wrote it")
+        raise InputError(f"{path}: its {found} vocabulary is not this version's; decode it with phonemic {writer}")
+    return found
+
+
+@contextmanager
+def _parquet(path: str) -> Iterator[tuple[Any, int]]:
+    """An open ParquetFile and the file's size; Arrow's errors name the file."""
+    parquet, arrow_error = require("pyarrow.parquet"), require("pyarrow").ArrowException
+    with open(path, "rb") as source:
+        try:
+            yield parquet.ParquetFile(source, buffer_size=_BLOCK), os.fstat(source.fileno()).st_size
+        except (arrow_error, OSError) as error:
+            raise InputError(f"{path}: damaged, or no Parquet file ({error})") from error
+
+
+def _cells(path: str, column: str, kind: str, fits: Callable[[Any], bool], advance: Advance) -> Iterator[Any]:
+    """A column as Arrow arrays of a few rows each."""
+    with _parquet(path) as (file, size):
+        schema = file.schema_arrow
+        wrong = "" if column in schema.names else f"no column {column!r}"
+        if not wrong and not fits(schema.field(column).type):
+            wrong = f"column {column!r} is {schema.field(column).type}, not {kind}"
+        if wrong:
+            present = ", ".join(f"{field.name} ({field.type})" for field in schema)
+            raise InputError(f"{path}: {wrong}; the columns are: {present}")
+        for batch in file.iter_batches(_ROWS, columns=[column]):
+            yield batch.column(0)
+            advance(size * batch.num_rows / file.metadata.num_rows)
+
+
+def _is_string(kind: Any) -> bool:
+    plain = kind.value_type if require("pyarrow.types").is_dictionary(kind) else kind
+    return str(plain) in ("string", "large_string", "string_view")
+
+
+def _is_integer_list(kind: Any) -> bool:
+    types = require("pyarrow.types")
+    return bool((types.is_list(kind) or types.is_large_list(kind)) and types.is_integer(kind.value_type))
+
+
+# -------------------------------------------------------------------------------------------------------------- writing
+
+
+@contextmanager
+def replacing(path: str) -> Iterator[BinaryIO]:
+    """A file to write ``path`` through: ``path.partial``, renamed to ``path`` upon success and removed upon failure."""
+    partial = Path(f"{path}.partial")
+    file = open(partial, "wb")  # noqa: SIM115
+    try:
+        with file, _naming(str(partial)):
+            yield file
+        os.replace(partial, path)
+    except BaseException:
+        partial.unlink(missing_ok=True)
+        raise
+
+
+@contextmanager
+def ids_writer(
+    path: str, tokenizer: Tokenizer, num_threads: int = 1, spans: bool = False, text: bool = False
+) -> Iterator[Callable[[list[str | None]], None]]:
+    """A function that encodes texts and writes them to a Parquet file, a row group a call; see :func:`replacing`.
+
+    Arguments:
+        path: the Parquet file. Column ``ids`` holds packed ids, list<int32>, one row a text and null for None. The
+            file's metadata hold the version, the language and the vocabulary's checksum.
+        tokenizer: encodes.
+        num_threads: threads that encode.
+        spans: also write ``spans``, list<int32>: start and end of each position, in code points, one after the other.
+        text: also write the ``text``.
+
+    Raises:
+        OSError: the file cannot be written.
+        PhonemicError: pyarrow is missing.
+    """
+    arrow, parquet = require("pyarrow"), require("pyarrow.parquet")
+    ids_type = arrow.list_(arrow.int32())
+    types = {"ids": ids_type} | ({"spans": ids_type} if spans else {}) | ({"text": arrow.string()} if text else {})
+    schema = arrow.schema(types.items(), metadata=_metadata(tokenizer.vocab))
+
+    def lists(offsets: NDArray[np.int64], values: NDArray[np.int32], nulls: NDArray[np.bool_]) -> Any:
+        ends = arrow.array(offsets, arrow.int32())
+        return arrow.ListArray.from_arrays(ends, arrow.array(values), mask=arrow.array(nulls))
+
+    def write(texts: list[str | None]) -> None:
+        batch = tokenizer.encode_batch([row or "" for row in texts], num_threads, spans)
+        nulls = np.array([row is None for row in texts], bool)
+        columns: dict[str, Any] = {"ids": lists(batch.offsets, batch.ids, nulls)}
+        if spans:
+            columns["spans"] = lists(2 * batch.offsets, batch.spans.ravel(), nulls)
+        if text:
+            columns["text"] = texts
+        writer.write_table(arrow.table(columns, schema=schema), row_group_size=max(1, len(texts)))
+
+    with replacing(path) as file, parquet.ParquetWriter(file, schema, compression="zstd") as writer:
+        yield write
+
+
+def _metadata(vocab: Vocabulary) -> dict[str, str]:
+    return {
+        "phonemic.version": __version__,
+        "phonemic.lang": vocab.lang,
+        "phonemic.vocabulary_sha256": vocab.checksum,
+    }

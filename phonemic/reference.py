@@ -1,0 +1,185 @@
+"""The tokenizer in plain, slow Python: what ``_core.pyx`` computes, readable on one page a language.
+
+The tests hold the core equal to this. It shares the core's rules and Unicode facts (they are data) and nothing else:
+spellings are parsed by ``vietnamese.factorize``, phrases are looked up in pypinyin's own dictionaries.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import NamedTuple
+
+from phonemic import mandarin, vietnamese
+from phonemic.characters import IGNORABLE, JAMO, LETTER, MARK, SPACE, fold, kind_of
+from phonemic.inventory import SPECIALS, UNK, Triple, Vocabulary, vocabulary
+
+
+#: No phrase of the lexicon, and none that a test gives, is longer.
+MAX_PHRASE = 16
+
+
+class Position(NamedTuple):
+    """Three symbols, the half-open span of the text they come from, and the whitespace-delimited unit they lie in."""
+
+    triple: Triple
+    start: int
+    end: int
+    word: int
+
+
+class Cluster(NamedTuple):
+    """A character that makes a position, and the marks and ignorable characters behind it."""
+
+    text: str
+    start: int
+    end: int
+    word: int
+
+
+def clusters(text: str, joiner: str | None) -> Iterator[Cluster | None]:
+    """The clusters of a text in order, with None where white space or the joiner separates."""
+    start, word, gap = -1, -1, True
+    for at, char in enumerate(text):
+        kind = kind_of(char)
+        if kind != SPACE:
+            word += gap
+            gap = False
+        if kind in (IGNORABLE, MARK, JAMO) and (start >= 0 or kind != JAMO):
+            continue
+        if start >= 0:
+            yield Cluster(text[start:at], start, at, before)
+        separates = kind == SPACE or char == joiner
+        if separates:
+            yield None
+        gap = gap or kind == SPACE
+        start, before = (-1 if separates else at), word
+    if start >= 0:
+        end = len(text)
+        yield Cluster(text[start:end], start, end, before)
+
+
+def fallback(cluster: Cluster, vocab: Vocabulary) -> Triple:
+    """(x, x, x): the cluster's first character folded, with the quality marks that make a Vietnamese letter of it."""
+    symbol = fold(cluster.text[0]) or SPECIALS[UNK]
+    marks = unicodedata.normalize("NFD", cluster.text[1:])
+    for mark in sorted(marks, key=lambda mark: mark != "\u031b"):
+        horned = symbol in "ôơ" and mark == "\u031b"
+        symbol = "ơ" if horned else vietnamese.QUALITY_MARKS.get(mark, {}).get(symbol, symbol)
+    if symbol not in vocab:
+        symbol = unicodedata.normalize("NFD", symbol)[0].replace("đ", "d")
+    if symbol not in vocab:
+        symbol = SPECIALS[UNK]
+    return Triple(symbol, symbol, symbol)
+
+
+# ------------------------------------------------------------------------------------------------------------- Vietnamese
+
+
+def encode_vietnamese(text: str, strict: bool = False, joiner: str | None = None) -> list[Position]:
+    """Runs of letters are syllables where they can be; all else goes to the fallback, a position a character."""
+    vocab = vocabulary("vi")
+    positions: list[Position] = []
+    run: list[Cluster] = []
+
+    def finish_run() -> None:
+        if run:
+            letters = "".join(char for cluster in run for char in cluster.text if kind_of(char) != IGNORABLE)
+            triple = vietnamese.factorize(letters, strict)
+            if triple:
+                positions.append(Position(triple, run[0].start, run[-1].end, run[0].word))
+            else:
+                positions.extend(Position(fallback(c, vocab), c.start, c.end, c.word) for c in run)
+        run.clear()
+
+    for cluster in clusters(text, joiner):
+        if cluster and kind_of(cluster.text[0]) == LETTER:
+            run.append(cluster)
+            continue
+        finish_run()
+        if cluster:
+            positions.append(Position(fallback(cluster, vocab), cluster.start, cluster.end, cluster.word))
+    finish_run()
+    return positions
+
+
+# --------------------------------------------------------------------------------------------------------------- Mandarin
+
+
+@cache
+def _prefixes() -> frozenset[str]:
+    return frozenset(phrase[:end] for phrase in mandarin.lexicon().phrases for end in range(1, len(phrase) + 1))
+
+
+def _longest(run: str, phrases: Mapping[str, list[str]]) -> str | None:
+    return next((run[:end] for end in range(min(len(run), MAX_PHRASE), 1, -1) if run[:end] in phrases), None)
+
+
+def readings(run: str, user: Mapping[str, list[str]]) -> list[Triple]:
+    """The readings of a run of Han characters: longest phrase first, left to right, the user's before the lexicon's.
+
+    As in pypinyin, a run that ends in the middle of a phrase, with no phrase where that one begins, is read character by
+    character from there on.
+    """
+    lexicon = mandarin.lexicon()
+    pinyin: list[str | None] = []
+    while run:
+        phrase = _longest(run, user)
+        found = user.get(phrase) if phrase else None
+        if not phrase:
+            phrase = _longest(run, lexicon.phrases)
+            found = lexicon.phrases.get(phrase) if phrase else None
+        if phrase and found:
+            pinyin += found
+            run = run[len(phrase) :]
+            continue
+        singles = run if run in _prefixes() else run[0]
+        pinyin += [user[char][0] if char in user else lexicon.characters.get(char) for char in singles]
+        run = run[len(singles) :]
+    unknown = Triple(*(SPECIALS[UNK],) * 3)
+    return [mandarin.factorize(text) if text else unknown for text in pinyin]
+
+
+def encode_mandarin(
+    text: str, joiner: str | None = None, phrases: Mapping[str, list[str]] | None = None
+) -> list[Position]:
+    """Every character that is no white space is a position; Han characters that touch are read together."""
+    vocab, han, same = vocabulary("zh"), mandarin.lexicon().han, mandarin.compatibility_ideographs()
+    positions: list[Position] = []
+    run: list[Cluster] = []
+
+    def finish_run() -> None:
+        texts = "".join(same.get(cluster.text[0], cluster.text[0]) for cluster in run)
+        for cluster, triple in zip(run, readings(texts, phrases or {}), strict=True):
+            positions.append(Position(triple, cluster.start, cluster.end, cluster.word))
+        run.clear()
+
+    for cluster in clusters(text, joiner):
+        if cluster and (cluster.text[0] in same or han.match(cluster.text[0])):
+            run.append(cluster)
+            if len(cluster.text) == 1:  # a mark or a variation selector ends the run
+                continue
+            finish_run()
+        else:
+            finish_run()
+            if cluster:
+                positions.append(Position(fallback(cluster, vocab), cluster.start, cluster.end, cluster.word))
+    finish_run()
+    return positions
+
+
+def encode(text: str, lang: str, strict: bool = False, joiner: str | None = None,
+           phrases: Mapping[str, list[str]] | None = None) -> list[Position]:
+    """Encodes a text as ``Tokenizer.encode`` does.
+
+    Arguments:
+        text: any str.
+        lang: ``"vi"`` or ``"zh"``.
+        strict: the strict reading of Vietnamese.
+        joiner: the character that joins the syllables of a word, or None.
+        phrases: a user's Mandarin phrases, phrase -> pinyin syllables.
+    """
+    if lang == "vi":
+        return encode_vietnamese(text, strict, joiner)
+    return encode_mandarin(text, joiner, phrases)
