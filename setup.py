@@ -26,6 +26,7 @@ class BuildTables(build_py):
     """Compiles the tables into phonemic/data before the package's files are gathered."""
 
     def run(self) -> None:
+        """Writes the tables, then does what build_py does."""
         # The package's own __init__ needs the extension, which is not built yet: an empty package stands in for it.
         package = ModuleType("phonemic")
         package.__path__ = [os.path.join(os.path.dirname(os.path.abspath(__file__)), "phonemic")]

@@ -7,6 +7,7 @@ made by ``data/compile.py`` (which defines the layout of every entry). ``referen
 Python.
 """
 
+cimport cython
 cimport numpy as cnp
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc, realloc
@@ -110,7 +111,7 @@ cdef struct Output:
     Py_ssize_t capacity
 
 
-# ---------------------------------------------------------------------------------------------------- reading and writing
+# --- reading and writing
 
 cdef inline uint32_t char_at(const text_t* text, Py_ssize_t at, Py_ssize_t* step) noexcept nogil:
     """The code point at ``at``; ``step`` becomes the units it takes."""
@@ -155,7 +156,7 @@ cdef inline void extend_last(Output* out, Py_ssize_t end) noexcept nogil:
         out.spans[2 * out.count - 1] = <int32_t>end
 
 
-# ------------------------------------------------------------------------------------------------------------- Vietnamese
+# --- Vietnamese
 
 cdef inline uint32_t find_syllable(const Syllables* table, uint64_t key, uint32_t tones, bint strict) noexcept nogil:
     """The packed syllable of a spelling (6 bits a letter) and the sum of its tone values; 0 where it is none."""
@@ -265,7 +266,7 @@ cdef void encode_vietnamese(const Characters* chars, const Syllables* table, con
             at += step
 
 
-# --------------------------------------------------------------------------------------------------------------- Mandarin
+# --- Mandarin
 
 cdef inline uint32_t code_of(const Phrases* phrases, uint32_t char) noexcept nogil:
     return phrases.code_pages[(<size_t>phrases.code_index[char >> 8] << 8) | (char & 255)]
@@ -274,7 +275,7 @@ cdef inline uint32_t code_of(const Phrases* phrases, uint32_t char) noexcept nog
 cdef struct Match:
     Py_ssize_t characters  # of the longest phrase that begins here, 0 where there is none
     uint32_t value         # where its readings begin in the pool
-    Py_ssize_t dangling    # characters up to the end of the Han run, where they are a prefix of a phrase and no phrase fits
+    Py_ssize_t dangling    # characters up to the end of the Han run, if all are a prefix of a phrase and none fits
 
 
 cdef inline Match longest_phrase(const Characters* chars, const Phrases* phrases, const text_t* text, Py_ssize_t at,
@@ -373,7 +374,7 @@ cdef void encode_mandarin(const Characters* chars, const Phrases* lexicon, const
         at += step
 
 
-# ------------------------------------------------------------------------------------------------------------ Python's side
+# --- Python's side
 
 cdef class Block:
     """Owns memory that arrays are views of."""
@@ -556,12 +557,13 @@ cdef class Core:
                 free(room)
         return result
 
+    @cython.boundscheck(True)  # another thread may shorten the list
     def encode_range(self, list texts not None, Py_ssize_t start, Py_ssize_t stop, bint spans, bint words):
         """``texts[start:stop]``, with the GIL released around blocks of them.
 
         Returns:
-            (ids int32 (N,), ends int64 (stop - start,) with the running count after each text, spans int32 (N, 2) or None,
-            word ids int32 (N,) or None).
+            (ids int32 (N,), ends int64 (stop - start,) with the running count after each text, spans int32 (N, 2) or
+            None, word ids int32 (N,) or None).
         """
         cdef Output out
         cdef Text[BLOCK] block
@@ -581,8 +583,7 @@ cdef class Core:
                 held.clear()
                 for number in range(size):
                     text = texts[at + number]
-                    if not isinstance(text, str):
-                        raise TypeError(f"text {at + number} is {type(text).__name__}, not str")
+                    text = as_text(text, at + number)
                     held.append(text)
                     take(text, &block[number])
                 with nogil:
@@ -608,6 +609,15 @@ cdef class Core:
         return ids, ends, span_array, word_array
 
 
+cdef str as_text(object text, Py_ssize_t index):
+    """The str itself; a plain copy of an instance of a subclass."""
+    if type(text) is str:
+        return text
+    if not isinstance(text, str):
+        raise TypeError(f"text {index} is {type(text).__name__}, not str")
+    return str.__str__(text)
+
+
 cdef int take(str text, Text* into) except -1:
     """Where a string lies. Spans are int32, so a text holds at most 2**31 - 1 characters."""
     phonemic_ready(text)
@@ -628,7 +638,7 @@ def cut(list texts not None, int parts):
     cdef Py_ssize_t total = 0, running = 0, index = 0
     for text in texts:
         if not isinstance(text, str):
-            raise TypeError(f"text {index} is {type(text).__name__}, not str")
+            as_text(text, index)
         total += PyUnicode_GET_LENGTH(text)
         index += 1
     boundaries = [0]

@@ -9,8 +9,8 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from functools import partial, wraps
+from contextlib import contextmanager, nullcontext
+from functools import wraps
 from io import TextIOWrapper
 from typing import Any, BinaryIO
 
@@ -56,7 +56,7 @@ def cli() -> None:
     """Vietnamese and Chinese text, syllable by syllable, as an onset, a rime and a tone."""
 
 
-# ------------------------------------------------------------------------------------------------------- shared options
+# --- shared options
 
 
 def language_option(required: bool = True) -> Callable[[Command], Command]:
@@ -96,9 +96,7 @@ def input_options(command: Command) -> Command:
     options = [
         click.argument("inputs", metavar="IN...", nargs=-1, required=True),
         click.option("--column", default="text", show_default=True, help="The column of a Parquet file to read."),
-        click.option(
-            "--threads", type=click.IntRange(min=1), default=1, show_default=True, help="Threads that encode."
-        ),
+        click.option("--threads", type=click.IntRange(1), default=1, show_default=True, help="Threads that encode."),
         errors_option,
     ]
     for option in reversed(options):
@@ -109,7 +107,7 @@ def input_options(command: Command) -> Command:
 json_option = click.option("--json", "as_json", is_flag=True, help="Write JSON.")
 
 
-# -------------------------------------------------------------------------------------------------------- input, output
+# --- input, output
 
 
 @contextmanager
@@ -118,10 +116,19 @@ def _texts(inputs: Sequence[str], column: str, errors: str) -> Iterator[Iterator
     sizes = [0 if path == "-" else os.stat(path).st_size for path in inputs]
     console = Console(stderr=True)
     columns = BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn()
-    with Progress(*columns, console=console, disable=not console.is_terminal) as progress:
-        task = progress.add_task("", total=None if "-" in inputs else sum(sizes) or None)
-        advance = partial(progress.advance, task)
-        yield (texts for path in inputs for texts in read_texts(path, column, errors, advance))
+    progress = Progress(*columns, console=console)
+    task = progress.add_task("", total=None if "-" in inputs else sum(sizes) or None)
+
+    def chunks() -> Iterator[list[str | None]]:
+        read: list[float] = []
+        for path in inputs:
+            for texts in read_texts(path, column, errors, read.append):
+                yield texts
+                progress.advance(task, sum(read))  # only now are they encoded
+                read.clear()
+
+    with progress if console.is_terminal else nullcontext():
+        yield chunks()
 
 
 def _print_table(columns: Iterable[str], rows: Iterable[Iterable[object]]) -> None:
@@ -159,7 +166,7 @@ def _order(context: click.Context, parameter: click.Parameter, value: float) -> 
     return value
 
 
-# ------------------------------------------------------------------------------------------------------------- commands
+# --- commands
 
 
 @cli.command()
@@ -212,7 +219,10 @@ def encode(
 @click.option("--style", type=click.Choice(["new", "old"]), default="new", help="Vietnamese tone marks: hoà or hòa.")
 @click.option("-o", "--output", metavar="FILE", help="Write to a file instead of standard output.")
 def decode(path: str, lang: str | None, to: str | None, style: str, output: str | None) -> None:
-    """Writes the ids of a Parquet file as text, one line a row; a null is an empty line."""
+    """Writes the ids of a Parquet file as text.
+
+    One line a row; a null is an empty line.
+    """
     tokenizer = Tokenizer(ids_language(path, lang))
     if to == {"vi": "pinyin", "zh": "spelling"}[tokenizer.lang]:
         raise click.UsageError(f"--to {to} is not for {tokenizer.lang}")
@@ -241,9 +251,7 @@ def vocab(lang: str, as_json: bool) -> None:
 @cli.command()
 @input_options
 @tokenizer_options
-@click.option(
-    "--alpha", type=click.FloatRange(min=0), default=2.5, show_default=True, help="Order of the Rényi entropy."
-)
+@click.option("--alpha", default=2.5, show_default=True, callback=_order, help="Order of the Rényi entropy.")
 @json_option
 def stats(
     *,
@@ -264,10 +272,8 @@ def stats(
     if as_json:
         _print_json({name: None if math.isnan(value) else value for name, value in measures.items()})
     else:
-        rows = (
-            (name.replace("_", " "), f"{value:,}" if isinstance(value, int) else f"{value:.4f}")
-            for name, value in measures.items()
-        )
+        shown = [f"{value:,}" if isinstance(value, int) else f"{value:.4f}" for value in measures.values()]
+        rows = zip((name.replace("_", " ") for name in measures), shown, strict=True)
         _print_table(("measure", "value"), rows)
 
 

@@ -20,39 +20,41 @@ def speller(lang: str, to: str, style: str) -> Callable[[Triple], str]:
     return lambda triple: vietnamese.spell(triple, style)
 
 
-def join(triples: Iterable[Triple], spell: Callable[[Triple], str], skip_specials: bool, is_word: Callable[[str], bool]) -> str:
+def join(
+    triples: Iterable[Triple],
+    spell: Callable[[Triple], str],
+    read: Callable[[str], Triple | None],
+    skip_special_tokens: bool,
+) -> str:
     """Writes positions, separated by spaces; letters, and digits, of the fallback that follow one another are joined.
 
     Arguments:
-        is_word: whether a string of letters would be read as a syllable: letters are not joined into one, so that the
-            text encodes to the same ids again.
+        triples: the symbols of each position.
+        spell: writes a syllable.
+        read: what a run of letters would be read as, so that runs are not joined into a syllable.
+        skip_special_tokens: leave out the special symbols other than [UNK].
     """
     pieces: list[str] = []
     run = ""
-
-    def flush() -> None:
-        nonlocal run
-        if run:
-            pieces.extend([run] if not is_word(run) else _split(run, is_word))
-        run = ""
-
     for triple in triples:
         symbol = triple.onset
-        if not triple.onset == triple.rime == triple.tone:
-            flush()
-            pieces.append(_write(triple, spell))
-        elif symbol in SPECIALS:
-            flush()
-            if symbol == SPECIALS[UNK]:
-                pieces.append(REPLACEMENT)
-            elif not skip_specials:
-                pieces.append(symbol)
-        else:
-            if run and not (run[-1].isalpha() and symbol.isalpha() or run[-1].isdigit() and symbol.isdigit()):
-                flush()
+        in_fallback = symbol == triple.rime == triple.tone and symbol not in SPECIALS
+        if run and not (in_fallback and _joins(run[-1], symbol)):
+            pieces += _write_run(run, spell, read)
+            run = ""
+        if in_fallback:
             run += symbol
-    flush()
-    return " ".join(pieces)
+        elif symbol != triple.tone or symbol != triple.rime:
+            pieces.append(_write(triple, spell))
+        elif symbol == SPECIALS[UNK]:
+            pieces.append(REPLACEMENT)
+        elif not skip_special_tokens:
+            pieces.append(symbol)
+    return " ".join(pieces + _write_run(run, spell, read))
+
+
+def _joins(one: str, other: str) -> bool:
+    return (one.isalpha() and other.isalpha()) or (one.isdigit() and other.isdigit())
 
 
 def _write(triple: Triple, spell: Callable[[Triple], str]) -> str:
@@ -63,12 +65,20 @@ def _write(triple: Triple, spell: Callable[[Triple], str]) -> str:
         return "".join(symbol for symbol in triple if symbol not in SPECIALS) or REPLACEMENT
 
 
-def _split(run: str, is_word: Callable[[str], bool]) -> list[str]:
-    """Cuts a run of letters into pieces none of which is read as a syllable, if that can be done."""
+def _write_run(run: str, spell: Callable[[Triple], str], read: Callable[[str], Triple | None]) -> list[str]:
+    """A run of fallback characters; one that would be read as a syllable is cut, or else (*bün*) spelled as that."""
+    triple = read(run) if run else None
+    if triple is None:
+        return [run] if run else []
+    return _cut(run, read) or [spell(triple)]
+
+
+def _cut(run: str, read: Callable[[str], Triple | None]) -> list[str] | None:
+    """Pieces of a run none of which is read as a syllable, or None."""
+    if read(run) is None:
+        return [run]
     for cut in range(len(run) - 1, 0, -1):
-        head, tail = run[:cut], run[cut:]
-        if not is_word(head):
-            rest = [tail] if not is_word(tail) else _split(tail, is_word)
-            if not any(map(is_word, rest)):
-                return [head, *rest]
-    return list(run)
+        rest = _cut(run[cut:], read) if read(run[:cut]) is None else None
+        if rest:
+            return [run[:cut], *rest]
+    return None

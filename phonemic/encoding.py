@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from html import escape
-from typing import Any, NamedTuple, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
-from numpy.typing import NDArray
 
-from phonemic.inventory import CLS, EMPTY, KINDS, NATIVE, SEP, Triple, Vocabulary, kinds_of, unpack
+from phonemic.inventory import CLS, EMPTY, NATIVE, SEP, Triple, Vocabulary, kinds_of, unpack
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 #: ``[CLS]`` and ``[SEP]`` at a position of their own.
 PACKED_CLS, PACKED_SEP = CLS * 0x010101, SEP * 0x010101
@@ -38,8 +39,8 @@ class Syllable(NamedTuple):
 
 def syllable_of(triple: Triple, native: bool, text: str, start: int, end: int) -> Syllable:
     """A Syllable from symbols; ``text`` is the whole text."""
-    parts = ["" if symbol == EMPTY or not native else symbol for symbol in triple]
-    return Syllable(text[start:end], *parts, "".join(parts), start, end)
+    onset, rime, tone = ("" if symbol == EMPTY or not native else symbol for symbol in triple)
+    return Syllable(text[start:end], onset, rime, tone, onset + rime + tone, start, end)
 
 
 def token_of(triple: Triple, kind: int) -> str:
@@ -177,6 +178,8 @@ class Encoding(_Positions):
         return f"Encoding({len(self)} positions of {self.vocabulary.lang}: {shown})"
 
     def _repr_html_(self) -> str:
+        from html import escape
+
         rows: dict[str, list[str]] = {"text": [], "onset": [], "rime": [], "tone": [], "IPA": []}
         for syllable in self.syllables[:200]:
             for name, cell in zip(rows, syllable[:5], strict=True):
@@ -244,7 +247,8 @@ class Batch(_Positions, Sequence[Encoding]):
         """Rows of one length for a model.
 
         Arguments:
-            max_length: the length of every row, special tokens included; longer texts are cut. None: the longest text's.
+            max_length: the length of every row, special tokens included; longer texts are cut. None: that of the
+                longest text.
             special_tokens: put [CLS] before and [SEP] behind each text.
 
         Returns:
@@ -254,8 +258,8 @@ class Batch(_Positions, Sequence[Encoding]):
             ValueError: max_length leaves no room for the special tokens.
         """
         if max_length is None:
-            max_length = int(self.lengths.max(initial=0)) + 2 * special_tokens
-        room = special_room(max_length, special_tokens) if max_length else 0
+            max_length = max(int(self.lengths.max(initial=0)) + 2 * special_tokens, 1)
+        room = special_room(max_length, special_tokens)
         lengths = np.minimum(self.lengths, room)
         input_ids = np.zeros((len(self), max_length), np.int32)
         columns = np.arange(max_length)
@@ -263,7 +267,7 @@ class Batch(_Positions, Sequence[Encoding]):
         flat = self.ids if lengths.sum() == len(self.ids) else self.ids[_first(self.lengths, room)]
         input_ids[(columns >= shift) & (columns < lengths[:, None] + shift)] = flat
         if special_tokens:
-            input_ids[:, :1] = PACKED_CLS
+            input_ids[:, 0] = PACKED_CLS
             input_ids[np.arange(len(self)), lengths + 1] = PACKED_SEP
         mask = columns < lengths[:, None] + 2 * shift
         return {"input_ids": input_ids, "attention_mask": mask.astype(np.int32)}
@@ -305,8 +309,8 @@ class Batch(_Positions, Sequence[Encoding]):
 
     def _repr_html_(self) -> str:
         if self._spans is None:
-            return f"<p>{escape(repr(self))}</p>"
-        return f"<p>{escape(repr(self))}</p>" + "".join(encoding._repr_html_() for encoding in self[:5])
+            return f"<p>{self!r}</p>"
+        return f"<p>{self!r}</p>" + "".join(encoding._repr_html_() for encoding in self[:5])
 
 
 def _asked_for(array: NDArray[Any] | None, name: str) -> NDArray[Any]:

@@ -47,7 +47,7 @@ def require(package: str) -> Any:
         raise PhonemicError(f'this needs {package.partition(".")[0]}: pip install "phonemic[cli]"') from error
 
 
-# --------------------------------------------------------------------------------------------------------- reading text
+# --- reading text
 
 
 def read_texts(
@@ -177,7 +177,7 @@ def _decoded(name: str, chunks: Iterator[bytes], errors: str) -> Iterator[list[s
         offset += len(chunk)
 
 
-# ------------------------------------------------------------------------------------------------------ reading Parquet
+# --- reading Parquet
 
 
 def _parquet_texts(path: str, column: str, errors: str, advance: Advance, size: int) -> Iterator[list[str | None]]:
@@ -221,17 +221,18 @@ def ids_language(path: str, lang: str | None = None) -> str:
         OSError: the file cannot be opened.
     """
     with _parquet(path) as (file, _):
-        stored: dict[str, str] = {
-            key.decode(): value.decode() for key, value in (file.schema_arrow.metadata or {}).items()
-        }
+        metadata = file.schema_arrow.metadata or {}
+    stored: dict[str, str] = {
+        key.decode(): value.decode() for key, value in metadata.items() if key.startswith(b"phonemic.")
+    }
     found = stored.get("phonemic.lang", lang)
     if found is None:
         raise InputError(f"{path}: does not say which language its ids are of; give --lang")
     if lang not in (None, found):
         raise InputError(f"{path}: its ids are of language {found}, not {lang}")
     if found not in LANGUAGES or stored.get("phonemic.vocabulary_sha256") not in (None, vocabulary(found).checksum):
-        writer = stored.get("phonemic.version", "that wrote it")
-        raise InputError(f"{path}: its {found} vocabulary is not this version's; decode it with phonemic {writer}")
+        writer = stored.get("phonemic.version", "of an unknown version")
+        raise InputError(f"{path}: its {found} vocabulary is not this version's; phonemic {writer} wrote it, use that")
     return found
 
 
@@ -257,8 +258,8 @@ def _cells(path: str, column: str, kind: str, fits: Callable[[Any], bool], advan
             present = ", ".join(f"{field.name} ({field.type})" for field in schema)
             raise InputError(f"{path}: {wrong}; the columns are: {present}")
         for batch in file.iter_batches(_ROWS, columns=[column]):
-            yield batch.column(0)
             advance(size * batch.num_rows / file.metadata.num_rows)
+            yield batch.column(0)
 
 
 def _is_string(kind: Any) -> bool:
@@ -271,7 +272,7 @@ def _is_integer_list(kind: Any) -> bool:
     return bool((types.is_list(kind) or types.is_large_list(kind)) and types.is_integer(kind.value_type))
 
 
-# -------------------------------------------------------------------------------------------------------------- writing
+# --- writing
 
 
 @contextmanager
@@ -280,7 +281,7 @@ def replacing(path: str) -> Iterator[BinaryIO]:
     partial = Path(f"{path}.partial")
     file = open(partial, "wb")  # noqa: SIM115
     try:
-        with file, _naming(str(partial)):
+        with _naming(str(partial)), file:
             yield file
         os.replace(partial, path)
     except BaseException:

@@ -6,15 +6,17 @@ integer are the triple, so both layouts are views of one array.
 
 from __future__ import annotations
 
-import hashlib
 import sys
+import zlib
 from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 SPECIALS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "[EMPTY]")
 PAD, UNK, CLS, SEP, MASK, EMPTY_ID = range(6)
@@ -38,8 +40,8 @@ class Triple(NamedTuple):
 class Vocabulary(Sequence[str]):
     """The symbols of one language: ``vocab[id]`` is a symbol, ``vocab.id(symbol)`` its id.
 
-    The order is frozen (``data/vocabulary-*.tsv``): specials, onsets, rimes, tones, then the fallback characters that are
-    not among them. One string is one entry, also when it names a component and a fallback character (``a``, ``k``).
+    The order is frozen (``data/vocabulary-*.tsv``): specials, onsets, rimes, tones, then the fallback characters that
+    are not among them. One string is one entry, also when it names a component and a fallback character (``a``, ``k``).
     """
 
     def __init__(self, lang: str) -> None:
@@ -83,8 +85,8 @@ class Vocabulary(Sequence[str]):
 
     @property
     def checksum(self) -> str:
-        """SHA-256 of the symbols in order: equal checksums mean equal ids."""
-        return hashlib.sha256("\n".join(self.symbols).encode()).hexdigest()
+        """CRC-32 of the symbols in order, eight hexadecimal digits: another checksum means other ids."""
+        return f"{zlib.crc32(chr(10).join(self.symbols).encode()):08x}"
 
     def pack(self, triple: tuple[str, str, str]) -> int:
         """The packed id of three symbols."""

@@ -47,6 +47,8 @@ TONES = {1: "˥˥", 2: "˧˥", 3: "˨˩˦", 4: "˥˩", 5: EMPTY}
 _TONE_MARKS = {"\u0304": 1, "\u0301": 2, "\u030c": 3, "\u0300": 4}
 _APICAL = {"z": "-i(z)", "c": "-i(z)", "s": "-i(z)", "zh": "-i(zh)", "ch": "-i(zh)", "sh": "-i(zh)", "r": "-i(zh)"}
 _SYLLABIC = {"m", "n", "ng"}
+_PALATALS = {"j", "q", "x"}
+_NOT_BEFORE_I = {"g", "k", "h", *_APICAL}
 #: Finals that stand alone as syllables, and those that follow an initial.
 _ALONE = {"a", "o", "e", "ê", "ai", "ei", "ao", "ou", "an", "en", "ang", "eng", "er"} | _SYLLABIC
 
@@ -74,12 +76,13 @@ def _final_of(initial: str, rest: str) -> str | None:
     """The full final that ``rest`` writes after ``initial``."""
     if rest == "i" and initial in _APICAL:
         return _APICAL[initial]
-    if initial in ("j", "q", "x") and rest[:1] == "u":
+    if initial in _PALATALS and rest[:1] == "u":
         rest = "ü" + rest[1:]
     rest = CONTRACTIONS.get(rest, rest)
-    if rest in _SYLLABIC and initial != "h":
+    wrong_place = (initial in _PALATALS) != (rest[:1] in "iü") and initial in _PALATALS | _NOT_BEFORE_I
+    if wrong_place or (rest in _SYLLABIC and initial != "h"):
         return None
-    return rest if rest in FINALS and rest != "er" else None
+    return rest if rest in FINALS and rest not in ("er", "io") else None
 
 
 @cache
@@ -122,7 +125,7 @@ def _write(onset: str, rime: str) -> str | None:
         return zero.get(final, final)
     initial = initials.get(onset, "?")
     final = {"iou": "iu", "uei": "ui", "uen": "un"}.get(final, "i" if final.startswith("-i") else final)
-    if final[0] == "ü" and initial in ("j", "q", "x"):
+    if final[0] == "ü" and initial in _PALATALS:
         final = "u" + final[1:]
     return initial + final
 
@@ -183,7 +186,9 @@ def lexicon() -> Lexicon:
     from pypinyin.constants import PHRASES_DICT, PINYIN_DICT, RE_HANS
 
     if pypinyin.__version__ != PYPINYIN_VERSION:
-        raise ImportError(f"the lexicon is that of pypinyin {PYPINYIN_VERSION}, but {pypinyin.__version__} is installed")
+        raise ImportError(
+            f"the lexicon is that of pypinyin {PYPINYIN_VERSION}, but {pypinyin.__version__} is installed"
+        )
     characters = {chr(code): text.split(",")[0] for code, text in PINYIN_DICT.items()}
     phrases = {phrase: [choices[0] for choices in texts] for phrase, texts in PHRASES_DICT.items()}
     return Lexicon(characters, phrases, re.compile(RE_HANS.pattern))

@@ -118,14 +118,14 @@ class Statistics:
         mandarin = self._tokenizer.lang == "zh"
         batch = self._tokenizer.encode_batch(texts, num_threads, spans=mandarin, word_ids=not mandarin)
         split = [text.split() for text in batch.texts]
-        surfaces, native = _characters(batch) if mandarin else _whitespace_units(batch, split)
+        types, native_types, native_units = _characters(batch) if mandarin else _whitespace_units(batch, split)
         self.texts += len(batch)
         self.units += sum(map(len, split))
         self.counts += component_counts(batch.ids, len(self.counts))
         self._kinds += np.bincount(batch.kinds, minlength=len(KINDS))
-        self._native_units += int(native.sum())
-        self._types.update(map(_fold, set(surfaces)))
-        self._native_types.update(map(_fold, set(compress(surfaces, native.tolist()))))
+        self._native_units += native_units
+        self._types.update(map(_fold, types))
+        self._native_types.update(map(_fold, native_types))
 
     @property
     def positions(self) -> int:
@@ -200,19 +200,28 @@ def _fold(unit: str) -> str:
     return unicodedata.normalize("NFC", unit.lower())
 
 
-def _whitespace_units(batch: Batch, split: list[list[str]]) -> tuple[list[str], NDArray[np.bool_]]:
-    """The units of all texts, and whether each is exactly one native position. A unit may have no position (U+200B)."""
+def _whitespace_units(batch: Batch, split: list[list[str]]) -> tuple[set[str], set[str], int]:
+    """Different units, different native units, and the number of native units. A unit may have no position (U+200B)."""
     sizes = np.fromiter(map(len, split), np.int64, len(split))
     unit_of = batch.word_ids + np.repeat(sizes.cumsum() - sizes, batch.lengths)
     units = list(chain.from_iterable(split))
     positions = np.bincount(unit_of, minlength=len(units))
-    native = np.bincount(unit_of[batch.kinds == NATIVE], minlength=len(units))
-    return units, (positions == 1) & (native == 1)
+    native = (positions == 1) & (np.bincount(unit_of[batch.kinds == NATIVE], minlength=len(units)) == 1)
+    return set(units), set(compress(units, native.tolist())), int(native.sum())
 
 
-def _characters(batch: Batch) -> tuple[list[str], NDArray[np.bool_]]:
-    """The text of each position, and whether it is native."""
+def _characters(batch: Batch) -> tuple[set[str], set[str], int]:
+    """Different characters, different native characters, and the number of native characters."""
+    text = "".join(batch.texts)
     sizes = np.fromiter(map(len, batch.texts), np.int64, len(batch))
     spans = batch.spans + np.repeat(sizes.cumsum() - sizes, batch.lengths)[:, None]
-    text = "".join(batch.texts)
-    return [text[start:end] for start, end in spans.tolist()], batch.kinds == NATIVE
+    codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
+    native = batch.kinds == NATIVE
+    return _surfaces(text, codes, spans), _surfaces(text, codes, spans[native]), int(native.sum())
+
+
+def _surfaces(text: str, codes: NDArray[np.uint32], spans: NDArray[np.int64]) -> set[str]:
+    """The different strings between spans (N, 2) of a text; strings are made only for those of several code points."""
+    single = spans[:, 1] - spans[:, 0] == 1
+    several = {text[start:end] for start, end in spans[~single].tolist()}
+    return several.union(map(chr, np.unique(codes[spans[single, 0]]).tolist()))

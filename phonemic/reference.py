@@ -15,7 +15,6 @@ from phonemic import mandarin, vietnamese
 from phonemic.characters import IGNORABLE, JAMO, LETTER, MARK, SPACE, fold, kind_of
 from phonemic.inventory import SPECIALS, UNK, Triple, Vocabulary, vocabulary
 
-
 #: No phrase of the lexicon, and none that a test gives, is longer.
 MAX_PHRASE = 16
 
@@ -40,24 +39,23 @@ class Cluster(NamedTuple):
 
 def clusters(text: str, joiner: str | None) -> Iterator[Cluster | None]:
     """The clusters of a text in order, with None where white space or the joiner separates."""
-    start, word, gap = -1, -1, True
+    word, gap = -1, True
+    opened: tuple[int, int] | None = None  # where the cluster began, and in which word
     for at, char in enumerate(text):
         kind = kind_of(char)
         if kind != SPACE:
             word += gap
             gap = False
-        if kind in (IGNORABLE, MARK, JAMO) and (start >= 0 or kind != JAMO):
+        if kind in (IGNORABLE, MARK, JAMO) and (opened or kind != JAMO):
             continue
-        if start >= 0:
-            yield Cluster(text[start:at], start, at, before)
-        separates = kind == SPACE or char == joiner
-        if separates:
-            yield None
+        if opened:
+            yield Cluster(text[opened[0] : at], opened[0], at, opened[1])
+        opened = None if kind == SPACE or char == joiner else (at, word)
         gap = gap or kind == SPACE
-        start, before = (-1 if separates else at), word
-    if start >= 0:
-        end = len(text)
-        yield Cluster(text[start:end], start, end, before)
+        if not opened:
+            yield None
+    if opened:
+        yield Cluster(text[opened[0] :], opened[0], len(text), opened[1])
 
 
 def fallback(cluster: Cluster, vocab: Vocabulary) -> Triple:
@@ -74,7 +72,7 @@ def fallback(cluster: Cluster, vocab: Vocabulary) -> Triple:
     return Triple(symbol, symbol, symbol)
 
 
-# ------------------------------------------------------------------------------------------------------------- Vietnamese
+# --- Vietnamese
 
 
 def encode_vietnamese(text: str, strict: bool = False, joiner: str | None = None) -> list[Position]:
@@ -104,7 +102,7 @@ def encode_vietnamese(text: str, strict: bool = False, joiner: str | None = None
     return positions
 
 
-# --------------------------------------------------------------------------------------------------------------- Mandarin
+# --- Mandarin
 
 
 @cache
@@ -119,8 +117,8 @@ def _longest(run: str, phrases: Mapping[str, list[str]]) -> str | None:
 def readings(run: str, user: Mapping[str, list[str]]) -> list[Triple]:
     """The readings of a run of Han characters: longest phrase first, left to right, the user's before the lexicon's.
 
-    As in pypinyin, a run that ends in the middle of a phrase, with no phrase where that one begins, is read character by
-    character from there on.
+    As in pypinyin, a run that ends in the middle of a phrase, with no phrase where that one begins, is read character
+    by character from there on.
     """
     lexicon = mandarin.lexicon()
     pinyin: list[str | None] = []
@@ -169,8 +167,13 @@ def encode_mandarin(
     return positions
 
 
-def encode(text: str, lang: str, strict: bool = False, joiner: str | None = None,
-           phrases: Mapping[str, list[str]] | None = None) -> list[Position]:
+def encode(
+    text: str,
+    lang: str,
+    strict: bool = False,
+    joiner: str | None = None,
+    phrases: Mapping[str, list[str]] | None = None,
+) -> list[Position]:
     """Encodes a text as ``Tokenizer.encode`` does.
 
     Arguments:

@@ -7,15 +7,17 @@ import os
 import struct
 import zlib
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from phonemic.errors import TableError
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
 MAGIC = b"phonemic tables\x01"
-_HEAD = struct.Struct("<16sI I 64s")  # magic, CRC-32 of all that follows it, number of sections, vocabulary checksum
+_HEAD = struct.Struct("<16s I I 8s")  # magic, CRC-32 of all that follows it, number of sections, vocabulary checksum
 _SECTION = struct.Struct("<24s 8s Q Q")  # name, dtype, offset, bytes
 _ALIGN = 64
 
@@ -25,13 +27,12 @@ def write_tables(path: Path, vocabulary_checksum: str, sections: dict[str, NDArr
     offset = -(-(_HEAD.size + _SECTION.size * len(sections)) // _ALIGN) * _ALIGN
     directory, body = b"", b""
     for name, array in sections.items():
-        array = np.ascontiguousarray(array)
         data = array.tobytes()
         dtype = array.dtype.newbyteorder("<").str
         directory += _SECTION.pack(name.encode(), dtype.encode(), offset + len(body), len(data))
         body += data + bytes(-len(data) % _ALIGN)
-    rest = struct.pack("<I 64s", len(sections), vocabulary_checksum.encode()) + directory
-    rest += bytes(offset - 20 - len(rest)) + body
+    rest = struct.pack("<I 8s", len(sections), vocabulary_checksum.encode()) + directory
+    rest += bytes(offset - len(MAGIC) - 4 - len(rest)) + body
     partial = path.with_name(path.name + ".partial")
     partial.write_bytes(MAGIC + struct.pack("<I", zlib.crc32(rest)) + rest)
     os.replace(partial, path)
@@ -45,15 +46,20 @@ def read_tables(path: Path, vocabulary_checksum: str) -> dict[str, NDArray[Any]]
     """
     try:
         with open(path, "rb") as file:
+            head = file.read(_HEAD.size)
+            # Summed from a buffer and not from the map, whose untouched pages then cost no memory.
+            file.seek(len(MAGIC) + 4)
+            checksum = 0
+            while chunk := file.read(1 << 16):
+                checksum = zlib.crc32(chunk, checksum)
             data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     except (OSError, ValueError) as error:
         raise TableError(f"{path}: cannot read the lexicon ({error}); reinstall phonemic") from error
-    if len(data) < _HEAD.size or data[:16] != MAGIC:
+    if len(head) < _HEAD.size or head[: len(MAGIC)] != MAGIC:
         raise TableError(f"{path}: not a phonemic table file of this version; reinstall phonemic")
-    _, checksum, count, vocabulary = _HEAD.unpack_from(data)
-    with memoryview(data) as view, view[20:] as rest:
-        if zlib.crc32(rest) != checksum:
-            raise TableError(f"{path}: damaged (its checksum does not match its content); reinstall phonemic")
+    _, expected, count, vocabulary = _HEAD.unpack(head)
+    if checksum != expected:
+        raise TableError(f"{path}: damaged (its checksum does not match its content); reinstall phonemic")
     if vocabulary.decode() != vocabulary_checksum:
         raise TableError(f"{path}: made for another vocabulary; reinstall phonemic")
     sections = {}

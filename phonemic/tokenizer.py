@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from phonemic._core import Core, cut
 from phonemic.encoding import Batch, Encoding, Syllable
 from phonemic.errors import SavedTokenizerError
 from phonemic.inventory import LANGUAGES, Triple, Vocabulary, vocabulary
 from phonemic.tables import read_tables
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 _FORMAT = "phonemic tokenizer 1"
 
@@ -39,8 +40,8 @@ class Tokenizer:
         word_joiner: the character that joins the syllables of a word in segmented text (``"_"`` in ``sinh_viên``):
             it separates syllables and makes no position.
         phrases: Mandarin: your own readings, a dict ``{"行长": "hang2 zhang3"}`` or a file with a line
-            ``行长<TAB>hang2 zhang3`` a phrase. They win over the lexicon: where one of yours begins, the longest of yours
-            is taken. A single character's reading replaces its default reading.
+            ``行长<TAB>hang2 zhang3`` a phrase. They win over the lexicon: where one of yours begins, the longest of
+            yours is taken. A single character's reading replaces its default reading.
 
     Raises:
         ValueError: unknown language, a joiner that is no single mark, phrases for Vietnamese.
@@ -59,7 +60,9 @@ class Tokenizer:
             raise ValueError(f"unknown language {lang!r}: choose one of {', '.join(LANGUAGES)}")
         joiner = word_joiner or ""
         if len(joiner) > 1 or (joiner and (joiner.isalnum() or joiner.isspace())):
-            raise ValueError(f"word_joiner must be one character that is no letter, digit or space, not {word_joiner!r}")
+            raise ValueError(
+                f"word_joiner must be one character that is no letter, digit or space, not {word_joiner!r}"
+            )
         self.lang = lang
         self.strict = bool(strict)
         self.word_joiner = word_joiner
@@ -90,11 +93,9 @@ class Tokenizer:
         """
         if not isinstance(text, str):
             raise TypeError(f"encode takes a str, not {type(text).__name__}; for a list of them call encode_batch")
-        block = self._core.encode(text)
+        block = self._core.encode(text if type(text) is str else str(text))
         count = len(block) >> 2
-        return Encoding(
-            text, block[:count], block[2 * count :].reshape(count, 2), block[count : 2 * count], self.vocab
-        )
+        return Encoding(text, block[:count], block[2 * count :].reshape(count, 2), block[count : 2 * count], self.vocab)
 
     def encode_batch(
         self, texts: Iterable[str], num_threads: int = 1, spans: bool = False, word_ids: bool = False
@@ -104,7 +105,8 @@ class Tokenizer:
         Arguments:
             texts: the texts; a list is used as it is.
             num_threads: threads that share the work (the GIL is released).
-            spans, word_ids: also return these.
+            spans: also return each position's span.
+            word_ids: also return each position's word id.
 
         Raises:
             TypeError: an element is not a str; the message names its index.
@@ -118,11 +120,13 @@ class Tokenizer:
         if num_threads == 1:
             parts = [self._core.encode_range(rows, 0, len(rows), spans, word_ids)]
         else:
+            from concurrent.futures import ThreadPoolExecutor
+
             bounds = cut(rows, num_threads)
             with ThreadPoolExecutor(num_threads) as pool:
                 jobs = [
                     pool.submit(self._core.encode_range, rows, start, stop, spans, word_ids)
-                    for start, stop in zip(bounds, bounds[1:], strict=False)
+                    for start, stop in pairwise(bounds)
                 ]
                 parts = [job.result() for job in jobs]
         return _joined(rows, parts, self.vocab)
@@ -130,7 +134,7 @@ class Tokenizer:
     def __call__(
         self, texts: str | Iterable[str], max_length: int | None = None, special_tokens: bool = True
     ) -> dict[str, NDArray[np.int32]]:
-        """``input_ids`` and ``attention_mask`` for a model: shape (N,) for a str, (B, N) for many, see ``Batch.pad``."""
+        """``input_ids`` and ``attention_mask`` for a model: (N,) for a str, (B, N) for many, see ``Batch.pad``."""
         if isinstance(texts, str):
             return self.encode(texts).pad(max_length, special_tokens)
         return self.encode_batch(texts).pad(max_length, special_tokens)
@@ -169,20 +173,19 @@ class Tokenizer:
             raise ValueError(f"a triple has three components, not {len(symbols)}")
         return speller(self.lang, "spelling", style)(Triple(*symbols))
 
-    def decode(
-        self, ids: Any, to: str | None = None, style: str = "new", skip_special_tokens: bool = True
-    ) -> str:
+    def decode(self, ids: Any, to: str | None = None, style: str = "new", skip_special_tokens: bool = True) -> str:
         """Writes ids as text.
 
         Arguments:
             ids: packed ids (an Encoding, an array, a list) or triples of ids, shape (N, 3).
             to: ``"spelling"`` (Vietnamese), ``"pinyin"`` (Mandarin) or ``"ipa"``; None is the first that applies.
             style: Vietnamese tone-mark placement, ``"new"`` or ``"old"``.
-            skip_special_tokens: leave out [CLS], [PAD] and the others; an unknown character is always written as U+FFFD.
+            skip_special_tokens: leave out [CLS], [PAD] and the others; an unknown character is always written, as
+                U+FFFD.
 
         Returns:
             Units separated by spaces, lower-case; letters and digits of the fallback are joined. Vietnamese spelling
-            encodes to the same ids again.
+            encodes to the same ids again, unless the fallback had folded an accent away (*bün* comes back as *bun*).
 
         Raises:
             ValueError: an id is not in the vocabulary, or ``to`` does not fit the language.
@@ -193,8 +196,8 @@ class Tokenizer:
         if to not in ("ipa", "spelling" if self.lang == "vi" else "pinyin"):
             raise ValueError(f"cannot decode {self.lang} to {to!r}")
         triples = [self.vocab.unpack(packed) for packed in self._packed(ids)]
-        is_word = (lambda run: len(run) < 9 and self.factorize(run) is not None) if self.lang == "vi" else _never
-        return join(triples, speller(self.lang, to, style), skip_special_tokens, is_word)
+        read = self.factorize if self.lang == "vi" else _never
+        return join(triples, speller(self.lang, to, style), read, skip_special_tokens)
 
     def _packed(self, ids: Any) -> list[int]:
         array = np.asarray(ids.ids if isinstance(ids, Encoding) else ids)
@@ -206,7 +209,9 @@ class Tokenizer:
             wide = array.astype(np.int64)
             parts = np.stack([wide & 255, wide >> 8 & 255, wide >> 16], axis=-1)
         else:
-            raise ValueError(f"decode takes packed ids (N,) or triples (N, 3), not shape {array.shape} of {array.dtype}")
+            raise ValueError(
+                f"decode takes packed ids (N,) or triples (N, 3), not shape {array.shape} of {array.dtype}"
+            )
         wrong = np.flatnonzero(((parts < 0) | (parts >= len(self.vocab))).any(axis=1))
         if len(wrong):
             raise ValueError(f"position {wrong[0]}: {parts[wrong[0]].tolist()} is not in the {self.lang} vocabulary")
@@ -214,13 +219,15 @@ class Tokenizer:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the options and the vocabulary's checksum as a small JSON file (beside it first, then renamed)."""
+        import json
+
         state = {
             "format": _FORMAT,
             "lang": self.lang,
             "strict": self.strict,
             "word_joiner": self.word_joiner,
             "phrases": self.phrases,
-            "vocabulary_sha256": self.vocab.checksum,
+            "vocabulary_checksum": self.vocab.checksum,
         }
         partial = Path(f"{os.fspath(path)}.partial")
         partial.write_text(json.dumps(state, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
@@ -233,6 +240,8 @@ class Tokenizer:
         Raises:
             SavedTokenizerError: no such file format, or its vocabulary is not this version's.
         """
+        import json
+
         try:
             state = json.loads(Path(path).read_bytes())
         except (ValueError, UnicodeDecodeError) as error:
@@ -242,7 +251,7 @@ class Tokenizer:
         lang = state.get("lang")
         if lang not in LANGUAGES:
             raise SavedTokenizerError(f"{path}: unknown language {lang!r}")
-        if state.get("vocabulary_sha256") != vocabulary(lang).checksum:
+        if state.get("vocabulary_checksum") != vocabulary(lang).checksum:
             raise SavedTokenizerError(
                 f"{path}: its vocabulary is not this version's, so its ids mean other symbols; "
                 "use the phonemic version that wrote it"
@@ -266,15 +275,17 @@ class Tokenizer:
         return f"Tokenizer({', '.join(options)})"
 
 
-def _never(run: str) -> bool:
-    return False
+def _never(run: str) -> None:
+    """Letters in Mandarin text are no syllables."""
 
 
 def _joined(texts: Sequence[str], parts: list[tuple[Any, ...]], vocab: Vocabulary) -> Batch:
     """One Batch from the results of consecutive ranges."""
     counts = np.array([len(part[0]) for part in parts], np.int64)
-    shifted = [part[1] + shift for part, shift in zip(parts, counts.cumsum() - counts, strict=True)]
-    offsets = np.concatenate([np.zeros(1, np.int64), *shifted])
-    arrays = [None if column[0] is None else column[0] if len(column) == 1 else np.concatenate(column)
-              for column in ([part[at] for part in parts] for at in (0, 2, 3))]
-    return Batch(texts, arrays[0], offsets, arrays[1], arrays[2], vocab)
+    ends = [part[1] + shift for part, shift in zip(parts, counts.cumsum() - counts, strict=True)]
+    ids, spans, words = (_concatenated([part[at] for part in parts]) for at in (0, 2, 3))
+    return Batch(texts, ids, np.concatenate([np.zeros(1, np.int64), *ends]), spans, words, vocab)
+
+
+def _concatenated(arrays: list[Any]) -> Any:
+    return arrays[0] if len(arrays) == 1 or arrays[0] is None else np.concatenate(arrays)

@@ -19,8 +19,8 @@ def read_phrases(source: PhraseSource, is_han: Callable[[str], bool]) -> dict[st
     """Phrases from a dict or a file, checked.
 
     Arguments:
-        source: ``{"行长": "hang2 zhang3"}`` (a list of syllables will do, and tone marks) or the path of a UTF-8 file with
-            a line ``行长<TAB>hang2 zhang3`` a phrase; empty lines and lines that begin with # are passed over.
+        source: ``{"行长": "hang2 zhang3"}`` (a list of syllables will do, and tone marks) or the path of a UTF-8 file
+            with a line ``行长<TAB>hang2 zhang3`` a phrase; empty lines and lines that begin with # are passed over.
         is_han: whether a character is one that has readings.
 
     Returns:

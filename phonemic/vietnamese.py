@@ -99,6 +99,9 @@ TONES = {
 VOWELS = "aăâeêioôơuưy"
 ALPHABET = "abcdefghijklmnopqrstuvwxyzăâđêôơư"
 
+#: *nghiêng* has seven letters; decomposed, no syllable has more than eleven characters.
+MAX_LENGTH = 16
+
 #: Letters people type for *đ* (eth, the African d with tail), and those that only differ in case from a letter of the
 #: alphabet (long s, dotless i, Kelvin sign).
 LOOKALIKES = {"ð": "đ", "Ð": "đ", "ɖ": "đ", "Ɖ": "đ", "ſ": "s", "ı": "i", "\u212a": "k"}
@@ -183,13 +186,15 @@ def spellings() -> dict[str, Spelling]:
 def strip_tone(syllable: str) -> tuple[str, str] | None:
     """Takes the tone mark off a syllable, wherever it stands.
 
-    Returns the lower-case NFC spelling without it and the tone's name, or None when there are two marks or the mark
-    stands on a consonant.
+    Returns the lower-case NFC spelling without it and the tone's name, or None when there are two marks, the mark
+    stands on a consonant, or the string is longer than any syllable.
     """
     marks = {mark: name for name, (_, mark) in TONES.items() if mark}
     tone, bare = "ngang", ""
-    for char in unicodedata.normalize("NFD", syllable.lower()):
-        char = LOOKALIKES.get(char, char)
+    if len(syllable) > MAX_LENGTH:
+        return None
+    for typed in unicodedata.normalize("NFD", syllable.lower()):
+        char = LOOKALIKES.get(typed, typed)
         if char not in marks:
             bare += char
             continue
@@ -239,7 +244,7 @@ def _rime_parts(after_q: bool) -> dict[str, list[tuple[str, str, str]]]:
 
 def _choose(onset: str, rime: str) -> tuple[str, tuple[str, str, str]] | None:
     """The standard onset letters and (medial, nucleus, coda) letters of an onset and a rime."""
-    after_q = onset == "k" and rime.startswith(MEDIAL)
+    after_q = onset == "k" and rime in _rime_parts(True)
     candidates = _rime_parts(after_q).get(rime)
     if candidates is None or onset not in _onset_letters():
         return None
@@ -281,7 +286,7 @@ def spell(triple: tuple[str, str, str], style: str = "new") -> str:
     if style not in ("new", "old"):
         raise ValueError(f"style must be 'new' or 'old', not {style!r}")
     onset, rime, tone = triple
-    marks = {value: mark for value, mark in TONES.values()}
+    marks = dict(TONES.values())
     choice = _choose(onset, rime)
     if choice is not None and tone in marks:
         letters, parts = choice

@@ -1,4 +1,4 @@
-"""Writes characters.tsv: the Unicode facts that the tokenizer depends on, frozen so that every Python gives the same ids.
+"""Writes characters.tsv: the Unicode facts the tokenizer depends on, frozen so that every Python gives the same ids.
 
 Run with unicodedata2 installed (``pip install unicodedata2``): ``python phonemic/data/make_characters.py``.
 """
@@ -63,10 +63,10 @@ def lower(char: str) -> str:
 
 def base(char: str) -> str:
     """The character without its marks; Vietnamese letters keep the marks that make them letters."""
-    decomposed = unicodedata.normalize("NFD", char)
+    decomposed = str(unicodedata.normalize("NFD", char))
     first, marks = decomposed[0], decomposed[1:]
     for mark in "\u031b", *(m for m in marks if m in "\u0302\u0306"):
-        letter = unicodedata.normalize("NFC", first + mark)
+        letter = str(unicodedata.normalize("NFC", first + mark))
         if mark in marks and letter in VIETNAMESE:
             return letter
     return first
@@ -85,7 +85,9 @@ def fold(char: str, same_function: dict[str, str]) -> str | None:
     compatible = same_function.get(compatible, compatible)
     if base(lower(compatible)) in TARGETS:
         return base(lower(compatible))
-    name = re.fullmatch(r"LATIN (?:SMALL|CAPITAL) LETTER (ETH|AFRICAN D|[A-Z])(?: WITH .*)?", unicodedata.name(char, ""))
+    name = re.fullmatch(
+        r"LATIN (?:SMALL|CAPITAL) LETTER (ETH|AFRICAN D|[A-Z])(?: WITH .*)?", unicodedata.name(char, "")
+    )
     if name:
         return "đ" if name[1] in ("ETH", "AFRICAN D") else name[1].lower()
     return None

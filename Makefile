@@ -1,0 +1,40 @@
+# make demo   sets everything up and encodes a page of each language, or FILE=text.txt LANG=vi
+# make test   sets everything up, checks style and types, and runs all tests
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+LANG_OF_FILE := $(if $(filter vi zh,$(LANG)),--lang $(LANG))
+
+.PHONY: demo test lint format bench sdist-check clean
+
+demo: $(VENV)/installed
+	$(BIN)/python examples/demo.py $(FILE) $(LANG_OF_FILE)
+
+test: lint
+	$(BIN)/python -m pytest
+
+lint: $(VENV)/installed
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/cython-lint phonemic/_core.pyx
+
+format: $(VENV)/installed
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+# The sdist alone, in an empty folder and a fresh environment: it installs, and its own tests pass on what was installed.
+sdist-check: $(VENV)/installed
+	rm -rf build/sdist && mkdir -p build/sdist
+	$(BIN)/python -m build --outdir build/sdist .
+	cd build/sdist && tar -xzf phonemic-*.tar.gz && $(abspath $(BIN))/python -m venv venv
+	cd build/sdist && wheel=$$(ls "$$PWD"/phonemic-*.whl) && venv/bin/pip install --quiet "phonemic[dev] @ file://$$wheel"
+	cd build/sdist && rm -rf phonemic-*/phonemic && cd phonemic-*/ && ../venv/bin/python -m pytest -q
+
+$(VENV)/installed: pyproject.toml setup.py phonemic/_core.pyx phonemic/data/compile.py $(wildcard phonemic/data/*.tsv)
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	touch $@
+
+clean:
+	rm -rf $(VENV) build dist *.egg-info phonemic/_core.c phonemic/*.so phonemic/data/*.bin

@@ -1,0 +1,41 @@
+"""Fixtures: tokenizers, and the real data that PHONEMIC_DATA points to."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+from phonemic import Tokenizer
+
+settings.register_profile("phonemic", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("phonemic")
+
+
+@pytest.fixture(scope="session")
+def vi() -> Tokenizer:
+    return Tokenizer("vi")
+
+
+@pytest.fixture(scope="session")
+def zh() -> Tokenizer:
+    return Tokenizer("zh")
+
+
+@pytest.fixture(scope="session")
+def data() -> Callable[[str], Path]:
+    """The path of a file below PHONEMIC_DATA; skips where the variable or the file is missing."""
+
+    def find(name: str) -> Path:
+        root = os.environ.get("PHONEMIC_DATA")
+        if not root:
+            pytest.skip(f"needs {name}: set PHONEMIC_DATA to the folder of the real data")
+        path = Path(root) / name
+        if not path.exists():
+            pytest.skip(f"needs {path}, which is not there")
+        return path
+
+    return find

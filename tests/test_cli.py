@@ -1,0 +1,646 @@
+"""The ``phonemic`` command."""
+
+import gzip
+import json
+import lzma
+import math
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+import zlib
+from functools import partial
+from inspect import signature
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("click")
+pytest.importorskip("rich")
+pa = pytest.importorskip("pyarrow")
+pq = pytest.importorskip("pyarrow.parquet")
+zstandard = pytest.importorskip("zstandard")
+
+from click.testing import CliRunner  # noqa: E402
+
+import phonemic  # noqa: E402
+from phonemic import InputError, Tokenizer, files  # noqa: E402
+from phonemic.cli import cli  # noqa: E402
+from phonemic.files import read_texts  # noqa: E402
+
+LINES = ["Sáng nay bé ăn xôi.", "", "Mưa 30 phút, đường ngập", "  hai  dấu cách ", "quả chuối \u4e2d"]
+TEXT = "".join(f"{line}\n" for line in LINES).encode()
+
+
+@pytest.fixture(autouse=True)
+def in_tmp_path(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def small_chunks(monkeypatch):
+    """Chunks of a few bytes, so that a small file has many."""
+    monkeypatch.setattr("phonemic.cli.read_texts", partial(read_texts, chunk=16))
+    monkeypatch.setattr(files, "_BLOCK", 7)
+    monkeypatch.setattr(files, "_COMPRESSED_BLOCK", 7)
+    monkeypatch.setattr(files, "_ROWS", 2)
+
+
+#: click 8.1 mixes stderr into stdout unless told not to; later versions cannot be told.
+RUNNER = CliRunner(**{"mix_stderr": False} if "mix_stderr" in signature(CliRunner).parameters else {})
+
+
+def run(*arguments, stdin=None, status=0):
+    result = RUNNER.invoke(cli, [str(argument) for argument in arguments], input=stdin)
+    assert result.exit_code == status, result.output
+    if status:
+        assert "Traceback" not in result.output
+        assert isinstance(result.exception, SystemExit)
+    return result
+
+
+def command(*arguments):
+    return [sys.executable, "-m", "phonemic.cli", *map(str, arguments)]
+
+
+def environment(**extra):
+    root = str(Path(phonemic.__file__).parents[1])
+    return os.environ | {"PYTHONPATH": root, "PYTHONWARNINGS": "error"} | extra
+
+
+def process(*arguments, stdin=b"", **extra):
+    return subprocess.run(command(*arguments), input=stdin, capture_output=True, env=environment(**extra), check=False)
+
+
+def process_after(code, *arguments, stdin=b""):
+    """The command in a process that runs some code first."""
+    code += f"; import sys; sys.argv[1:] = {arguments!r}; from phonemic.cli import main; main()"
+    whole = [sys.executable, "-c", code]
+    return subprocess.run(whole, input=stdin, capture_output=True, env=environment(), check=False)
+
+
+def ids(path="out.parquet"):
+    return pq.read_table(path)["ids"].to_pylist()
+
+
+def expected(lines, lang="vi"):
+    return [None if line is None else Tokenizer(lang).encode(line).ids.tolist() for line in lines]
+
+
+def texts_of(data, errors="strict", chunk=files.CHUNK):
+    Path("in.txt").write_bytes(data)
+    return [text for texts in read_texts("in.txt", errors=errors, chunk=chunk) for text in texts]
+
+
+# --- show
+
+
+class TestShow:
+    def test_rows(self):
+        rows = run("show", "--lang", "vi", "Giếng  làng 7").stdout.splitlines()
+        encoding = Tokenizer("vi").encode("Giếng làng 7")
+        numbers = ["/".join(map(str, triple)) for triple in encoding.components.tolist()]
+        cells = [[cell.strip() for cell in row.strip("│").split("│")] for row in rows if row.startswith("│")]
+        assert cells == [
+            ["Giếng", "z", "ieŋ", "˧˥", "zieŋ˧˥", numbers[0]],
+            ["làng", "l", "aŋ", "˨˩", "laŋ˨˩", numbers[1]],
+            ["7", "", "", "", "", numbers[2]],
+        ]
+        assert [name in rows[1] for name in ("text", "onset", "rime", "tone", "IPA", "ids")] == [True] * 6
+
+    def test_arguments_are_joined(self):
+        assert run("show", "--lang", "zh", "你", "好").stdout == run("show", "--lang", "zh", "你 好").stdout
+
+    def test_stdin(self):
+        from_stdin = run("show", "--lang", "vi", "-", stdin="trăng\r\nsao")
+        assert from_stdin.stdout == run("show", "--lang", "vi", "trăng sao").stdout
+
+    def test_strict(self):
+        assert "ɔk" in run("show", "--lang", "vi", "hoc").stdout
+        assert "ɔk" not in run("show", "--lang", "vi", "--strict", "hoc").stdout
+
+    def test_word_joiner(self):
+        joined = run("show", "--lang", "vi", "--word-joiner", "_", "nhà_cửa").stdout
+        assert joined == run("show", "--lang", "vi", "nhà cửa").stdout
+
+    def test_phrases(self):
+        Path("mine.tsv").write_text("好行\thao3 xing2\n", encoding="utf-8")
+        assert "ɕiŋ˧˥" in run("show", "--lang", "zh", "--phrases", "mine.tsv", "好行").stdout
+        Path("mine.tsv").write_text("好行\thao3\n", encoding="utf-8")
+        assert "mine.tsv, line 1" in run("show", "--lang", "zh", "--phrases", "mine.tsv", "好行", status=1).stderr
+
+    def test_markup_and_control_characters_are_shown_as_they_are(self):
+        shown = run("show", "--lang", "vi", "[b]", "\x1b").stdout
+        assert r"\x1b" in shown
+        assert "\x1b" not in shown
+        assert [f"│ {char}" in shown for char in "[b]"] == [True] * 3
+
+    @pytest.mark.parametrize(
+        "arguments",
+        [
+            ["--lang", "vi", "--word-joiner", "ab", "ba"],
+            ["--lang", "vi", "--phrases", "mine.tsv", "ba"],
+            ["--lang", "en", "ba"],
+            ["--lang", "vi"],
+            ["ba"],
+        ],
+    )
+    def test_usage_errors(self, arguments):
+        assert run("show", *arguments, status=2).stderr.startswith("Usage: ")
+
+    def test_invalid_stdin(self):
+        error = run("show", "--lang", "vi", "-", stdin=b"ba\nb\xff\n", status=1).stderr
+        assert "standard input, line 2, byte 4 " in error
+        assert "\\ufffd" in ascii(run("show", "--lang", "vi", "--errors", "replace", "-", stdin=b"b\xff\n").stdout)
+
+
+# --- reading
+
+
+class TestLines:
+    def test_only_newline_and_crlf_end_a_line(self):
+        odd = "a\x0bb\x0cc\x1cd\x85e\u2028f\u2029g\rh"
+        assert texts_of(f"{odd}\r\nhai\n\r\n\n\r\r\nba".encode()) == [odd, "hai", "", "", "\r", "ba"]
+
+    @pytest.mark.parametrize("data", [b"", b"\n", b"mot", b"mot\n", b"mot\r\n", b"mot\n\n", b"\n\nmot", b"mot\r"])
+    @pytest.mark.parametrize("chunk", [1, 2, 100])
+    def test_ends(self, data, chunk):
+        lines = data.replace(b"\r\n", b"\n").decode().split("\n")
+        assert texts_of(data, chunk=chunk) == (lines if lines[-1] else lines[:-1])
+
+    def test_byte_order_mark_only_at_the_start(self):
+        assert texts_of("\ufeffmột\n\ufeffhai".encode()) == ["một", "\ufeffhai"]
+        assert texts_of("\ufeff".encode()) == []
+
+    @pytest.mark.parametrize("block", [1, 2, 3, 5, 64])
+    @pytest.mark.parametrize("chunk", [1, 9, 40])
+    def test_chunks_cut_no_character(self, monkeypatch, block, chunk):
+        monkeypatch.setattr(files, "_BLOCK", block)
+        lines = ["ứ" * 7, "", "\U0001f600\u4e2d", "đường" * 9, "x"]
+        assert texts_of("\r\n".join(lines).encode(), chunk=chunk) == lines
+
+    def test_chunks_are_small(self, monkeypatch):
+        monkeypatch.setattr(files, "_BLOCK", 10)
+        Path("in.txt").write_bytes(b"bon chu\n" * 500)
+        sizes = [len(texts) for texts in read_texts("in.txt", chunk=80)]
+        assert sum(sizes) == 500
+        assert max(sizes) <= 12
+
+    def test_advance_tells_every_byte(self):
+        for name, data in compressed(TEXT * 50).items():
+            Path(name).write_bytes(data)
+            told = []
+            assert sum(len(texts) for texts in read_texts(name, advance=told.append)) == 250
+            assert sum(told) == pytest.approx(len(data))
+
+
+class TestInvalidUtf8:
+    GOOD = ("chữ số\n" * 40).encode()
+
+    @pytest.mark.parametrize("bad", [b"\xff", b"\xe1\xba", b"\xed\xa0\x80", b"\xc0\xaf", b"\xf5\x80\x80\x80"])
+    @pytest.mark.parametrize(("block", "chunk"), [(1 << 20, 8 << 20), (7, 16), (1, 1), (13, 200)])
+    def test_line_and_byte(self, monkeypatch, bad, block, chunk):
+        monkeypatch.setattr(files, "_BLOCK", block)
+        with pytest.raises(InputError) as raised:
+            texts_of(self.GOOD + "đủ ".encode() + bad + b"\r\nhet\n", chunk=chunk)
+        assert f"in.txt, line 41, byte {len(self.GOOD) + 6} of the file" in str(raised.value)
+        assert "--errors replace" in str(raised.value)
+
+    def test_cut_character_at_the_end(self):
+        with pytest.raises(InputError, match=rf"line 41, byte {len(self.GOOD)} of"):
+            texts_of(self.GOOD + b"\xe1\xbb")
+
+    def test_byte_order_mark_counts(self):
+        with pytest.raises(InputError, match=r"line 1, byte 4 of"):
+            texts_of(b"\xef\xbb\xbfb\xff")
+
+    def test_utf_16(self):
+        with pytest.raises(InputError, match=r"line 1, byte 0 of"):
+            texts_of("bốn".encode("utf-16"))
+
+    @pytest.mark.parametrize("chunk", [1, 16, 1 << 20])
+    def test_replace(self, chunk):
+        data = b"ba\xffba\r\n\xe1\xba\nbon\xe1"
+        assert texts_of(data, "replace", chunk) == ["ba\ufffdba", "\ufffd", "bon\ufffd"]
+
+    @pytest.mark.parametrize("suffix", [".txt", ".gz", ".xz", ".zst"])
+    def test_command_counts_decompressed_bytes(self, suffix, small_chunks):
+        Path(f"in{suffix}").write_bytes(compressed(self.GOOD + b"a\xffb\n" + self.GOOD)[f"in{suffix}"])
+        error = run("encode", f"in{suffix}", "out.parquet", "--lang", "vi", status=1).stderr
+        assert f"in{suffix}, line 41, byte {len(self.GOOD) + 1} of the file" in error
+        assert len(error.splitlines()) == 1
+        assert os.listdir() == [f"in{suffix}"]
+        run("encode", f"in{suffix}", "out.parquet", "--lang", "vi", "--errors", "replace", "--text")
+        assert pq.read_table("out.parquet")["text"][40].as_py() == "a\ufffdb"
+
+    def test_parquet(self):
+        values = pa.array(["tốt".encode(), None, b"x\xffy"]).view(pa.string())
+        pq.write_table(pa.table({"text": values}), "in.parquet")
+        assert "in.parquet, row 3, byte 1" in run("encode", "in.parquet", "o.parquet", "--lang", "vi", status=1).stderr
+        run("encode", "in.parquet", "o.parquet", "--lang", "vi", "--text", "--errors", "replace")
+        assert pq.read_table("o.parquet")["text"].to_pylist() == ["tốt", None, "x\ufffdy"]
+
+
+def compressed(data):
+    return {
+        "in.txt": data,
+        "in.gz": gzip.compress(data),
+        "in.xz": lzma.compress(data),
+        "in.zst": zstandard.ZstdCompressor(write_checksum=True).compress(data),
+    }
+
+
+class TestCompressed:
+    @pytest.mark.parametrize("name", ["in.gz", "in.xz", "in.zst"])
+    def test_members_and_padding(self, name, small_chunks):
+        one, two = compressed(b"mot\nhai")[name], compressed(b" con\nba\n")[name]
+        skippable = b"\x50\x2a\x4d\x18\x03\x00\x00\x00abc" if name == "in.zst" else b""
+        Path(name).write_bytes(one + skippable + bytes(8) + two + skippable + bytes(16))
+        assert [text for texts in read_texts(name) for text in texts] == ["mot", "hai con", "ba"]
+
+    @pytest.mark.parametrize("name", ["in.gz", "in.xz", "in.zst"])
+    @pytest.mark.parametrize("kept", [0, 0.5, 0.99])
+    def test_truncated(self, name, kept):
+        data = compressed(os.urandom(5000).hex().encode())[name]
+        Path(name).write_bytes(data[: int(len(data) * kept)])
+        error = run("encode", name, "out.parquet", "--lang", "vi", status=1).stderr
+        assert error.startswith(f"Error: {name}: truncated")
+        assert os.listdir() == [name]
+
+    @pytest.mark.parametrize("name", ["in.gz", "in.xz", "in.zst"])
+    def test_damaged(self, name):
+        data = bytearray(compressed(os.urandom(5000).hex().encode())[name])
+        data[len(data) // 2] ^= 0x55
+        Path(name).write_bytes(data)
+        assert f"{name}: damaged" in run("encode", name, "out.parquet", "--lang", "vi", status=1).stderr
+        assert os.listdir() == [name]
+
+    @pytest.mark.parametrize("name", ["in.gz", "in.xz", "in.zst"])
+    def test_not_compressed_at_all(self, name):
+        Path(name).write_bytes(TEXT)
+        assert f"{name}: damaged" in run("stats", name, "--lang", "vi", status=1).stderr
+
+    def test_wrong_checksum(self):
+        data = bytearray(gzip.compress(TEXT))
+        data[-8:-4] = (zlib.crc32(TEXT) ^ 1).to_bytes(4, "little")
+        Path("in.gz").write_bytes(data)
+        assert "in.gz: damaged" in run("encode", "in.gz", "out.parquet", "--lang", "vi", status=1).stderr
+
+
+# --- encode
+
+
+class TestEncode:
+    @pytest.mark.parametrize("name", ["in.txt", "in.gz", "in.xz", "in.zst", "in.parquet", "-"])
+    def test_every_input_gives_the_same_ids(self, name):
+        if name == "in.parquet":
+            pq.write_table(pa.table({"text": LINES}), name)
+        elif name != "-":
+            Path(name).write_bytes(compressed(TEXT)[name])
+        run("encode", name, "out.parquet", "--lang", "vi", stdin=TEXT)
+        assert ids() == expected(LINES)
+
+    @pytest.mark.parametrize("threads", [1, 3])
+    def test_many_chunks_and_threads(self, small_chunks, threads):
+        Path("in.txt").write_bytes(TEXT * 20)
+        run("encode", "in.txt", "out.parquet", "--lang", "vi", "--threads", threads)
+        assert ids() == expected(LINES * 20)
+        assert pq.ParquetFile("out.parquet").num_row_groups > 20
+
+    def test_inputs_follow_one_another(self):
+        Path("a.txt").write_bytes("chó".encode())
+        Path("b.txt").write_bytes("mèo\n".encode())
+        run("encode", "a.txt", "-", "b.txt", "out.parquet", "--lang", "vi", stdin="gà\nvịt\n")
+        assert ids() == expected(["chó", "gà", "vịt", "mèo"])
+
+    def test_schema(self):
+        run("encode", "-", "out.parquet", "--lang", "zh", stdin="你好\n")
+        schema = pq.read_schema("out.parquet")
+        assert schema.names == ["ids"]
+        assert schema.field("ids").type.value_type == pa.int32()
+        assert schema.metadata == {
+            b"phonemic.version": phonemic.__version__.encode(),
+            b"phonemic.lang": b"zh",
+            b"phonemic.vocabulary_sha256": Tokenizer("zh").vocab.checksum.encode(),
+        }
+
+    def test_spans_and_text(self):
+        run("encode", "-", "out.parquet", "--lang", "vi", "--spans", "--text", stdin=TEXT)
+        table = pq.read_table("out.parquet")
+        assert table.column_names == ["ids", "spans", "text"]
+        assert table["text"].to_pylist() == LINES
+        tokenizer = Tokenizer("vi")
+        assert table["spans"].to_pylist() == [tokenizer.encode(line).spans.ravel().tolist() for line in LINES]
+
+    @pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.dictionary(pa.int32(), pa.string())])
+    def test_parquet_column_and_nulls(self, kind, small_chunks):
+        rows = ["lá cây", None, "", "hoa", None, "lá cây"]
+        pq.write_table(pa.table({"id": range(6), "câu": pa.array(rows).cast(kind)}), "in.parquet")
+        run("encode", "in.parquet", "out.parquet", "--lang", "vi", "--column", "câu", "--spans", "--text")
+        table = pq.read_table("out.parquet")
+        assert table["ids"].to_pylist() == expected(rows)
+        assert table["text"].to_pylist() == rows
+        assert [row is None for row in table["spans"].to_pylist()] == [row is None for row in rows]
+
+    def test_column_errors_name_the_columns(self):
+        pq.write_table(pa.table({"id": [1], "câu": ["hoa"]}), "in.parquet")
+        missing = run("encode", "in.parquet", "out.parquet", "--lang", "vi", status=1).stderr
+        assert missing == "Error: in.parquet: no column 'text'; the columns are: id (int64), câu (string)\n"
+        number = run("encode", "in.parquet", "out.parquet", "--lang", "vi", "--column", "id", status=1).stderr
+        assert number.startswith("Error: in.parquet: column 'id' is int64, not string; the columns are: ")
+        assert os.listdir() == ["in.parquet"]
+
+    def test_no_parquet_inside(self):
+        Path("in.parquet").write_bytes(TEXT)
+        assert "in.parquet: damaged, or no" in run("encode", "in.parquet", "o.parquet", "--lang", "vi", status=1).stderr
+
+    @pytest.mark.parametrize("rows", [[], [None], [""]])
+    def test_nothing_to_encode(self, rows):
+        pq.write_table(pa.table({"text": pa.array(rows, pa.string())}), "in.parquet")
+        run("encode", "in.parquet", "out.parquet", "--lang", "vi")
+        assert ids() == [[] if row == "" else row for row in rows]
+
+    def test_options_reach_the_tokenizer(self):
+        run("encode", "-", "out.parquet", "--lang", "vi", "--strict", "--word-joiner", "_", stdin="tap_ví\n")
+        assert ids() == [Tokenizer("vi", strict=True, word_joiner="_").encode("tap_ví").ids.tolist()]
+        assert ids() != expected(["tap_ví"])
+
+    def test_output_must_be_named_parquet(self):
+        Path("a.txt").write_text("giữ nguyên", encoding="utf-8")
+        assert "must end in .parquet" in run("encode", "-", "a.txt", "--lang", "vi", status=2).stderr
+        assert Path("a.txt").read_text(encoding="utf-8") == "giữ nguyên"
+
+    @pytest.mark.parametrize(
+        ("name", "out"), [("none.txt", "out.parquet"), ("-", "none/out.parquet"), (".", "out.parquet")]
+    )
+    def test_system_errors_name_the_file(self, name, out):
+        error = run("encode", name, out, "--lang", "vi", status=1).stderr
+        assert error.startswith(("Error: none", "Error: ."))
+        assert len(error.splitlines()) == 1
+        assert os.listdir() == []
+
+
+class TestReplacing:
+    def test_success_replaces_an_older_output(self):
+        Path("out.parquet").write_bytes(b"older")
+        run("encode", "-", "out.parquet", "--lang", "vi", stdin="mới\n")
+        assert ids() == expected(["mới"])
+        assert os.listdir() == ["out.parquet"]
+
+    def test_output_may_be_the_input(self):
+        pq.write_table(pa.table({"text": LINES}), "same.parquet")
+        run("encode", "same.parquet", "same.parquet", "--lang", "vi")
+        assert ids("same.parquet") == expected(LINES)
+
+    def test_failure_keeps_an_older_output(self, small_chunks):
+        Path("out.parquet").write_bytes(b"older")
+        run("encode", "-", "out.parquet", "--lang", "vi", stdin=TEXT * 20 + b"\xff\n" + TEXT, status=1)
+        assert Path("out.parquet").read_bytes() == b"older"
+        assert os.listdir() == ["out.parquet"]
+
+    @pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals")
+    def test_termination_leaves_nothing(self):
+        arguments = command("encode", "-", "out.parquet", "--lang", "vi")
+        with subprocess.Popen(arguments, stdin=subprocess.PIPE, stderr=subprocess.PIPE, env=environment()) as running:
+            running.stdin.write(TEXT)
+            running.stdin.flush()
+            deadline = time.monotonic() + 60
+            while not Path("out.parquet.partial").exists():
+                assert time.monotonic() < deadline
+                time.sleep(0.01)
+            running.send_signal(signal.SIGTERM)
+            assert running.wait(60) == 128 + signal.SIGTERM
+            assert running.stderr.read() == b""
+        assert os.listdir() == []
+
+    @pytest.mark.skipif(not hasattr(signal, "SIGXFSZ"), reason="needs a limit on file sizes")
+    def test_full_disk_names_the_output(self):
+        result = process_after(
+            "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))",
+            *("encode", "-", "out.parquet", "--lang", "vi", "--text"),
+            stdin=os.urandom(40000).hex().encode(),
+        )
+        assert result.returncode == 1
+        assert result.stderr.decode().splitlines() == ["Error: out.parquet.partial: File too large"]
+        assert os.listdir() == []
+
+
+# --- decode
+
+
+class TestDecode:
+    def encoded(self, lines, lang="vi"):
+        run("encode", "-", "in.parquet", "--lang", lang, stdin="".join(f"{line}\n" for line in lines))
+
+    def test_round_trip(self, small_chunks):
+        lines = ["nghiêng quyển giềng", "", "khuỷu tay 12 giờ , wifi", "mùa xuân"] * 5
+        self.encoded(lines)
+        run("decode", "in.parquet", "-o", "back.txt")
+        assert Path("back.txt").read_bytes().decode() == "".join(f"{line}\n" for line in lines)
+        run("encode", "back.txt", "again.parquet", "--lang", "vi")
+        assert ids("again.parquet") == ids("in.parquet")
+
+    def test_styles_and_ipa(self):
+        self.encoded(["hoà bình"])
+        assert run("decode", "in.parquet").stdout == "hoà bình\n"
+        assert run("decode", "in.parquet", "--style", "old").stdout == "hòa bình\n"
+        assert run("decode", "in.parquet", "--to", "ipa").stdout == "hu̯a˨˩ biɲ˨˩\n"
+
+    def test_pinyin(self):
+        self.encoded(["你好吗"], "zh")
+        assert run("decode", "in.parquet").stdout == "nǐ hǎo ma\n"
+        assert run("decode", "in.parquet", "--to", "pinyin", "--lang", "zh").stdout == "nǐ hǎo ma\n"
+
+    def test_null_is_an_empty_line(self):
+        pq.write_table(pa.table({"text": ["cá", None, "tôm"]}), "t.parquet")
+        run("encode", "t.parquet", "in.parquet", "--lang", "vi")
+        assert run("decode", "in.parquet").stdout == "cá\n\ntôm\n"
+
+    @pytest.mark.parametrize(("lang", "to"), [("vi", "pinyin"), ("zh", "spelling")])
+    def test_target_of_another_language(self, lang, to):
+        self.encoded(["ba"], lang)
+        assert f"--to {to} is not for {lang}" in run("decode", "in.parquet", "--to", to, status=2).stderr
+
+    def test_another_language(self):
+        self.encoded(["ba"])
+        assert "of language vi, not zh" in run("decode", "in.parquet", "--lang", "zh", status=1).stderr
+
+    def test_without_metadata_it_needs_the_language(self):
+        for kind in (pa.list_(pa.int32()), pa.large_list(pa.int64())):
+            pq.write_table(pa.table({"ids": pa.array(expected(["bà nội"]), kind)}), "in.parquet")
+            assert "give --lang" in run("decode", "in.parquet", status=1).stderr
+            assert run("decode", "in.parquet", "--lang", "vi").stdout == "bà nội\n"
+
+    def test_metadata_of_others_is_passed_over(self):
+        self.encoded(["ba"])
+        table = pq.read_table("in.parquet")
+        pq.write_table(table.replace_schema_metadata(table.schema.metadata | {b"other": b"\xff"}), "in.parquet")
+        assert run("decode", "in.parquet").stdout == "ba\n"
+
+    def test_another_vocabulary(self):
+        self.encoded(["ba"])
+        table = pq.read_table("in.parquet")
+        changed = table.schema.metadata | {b"phonemic.vocabulary_sha256": b"0" * 64, b"phonemic.version": b"9.8"}
+        pq.write_table(table.replace_schema_metadata(changed), "in.parquet")
+        error = run("decode", "in.parquet", status=1).stderr
+        assert "vocabulary is not this version's; phonemic 9.8 wrote it" in error
+
+    @pytest.mark.parametrize("wrong", [0xFFFFFF, -1, 112, None])
+    def test_bad_id_names_the_row(self, wrong):
+        pq.write_table(pa.table({"ids": pa.array([[0], [7 * 0x010101, wrong]], pa.list_(pa.int32()))}), "in.parquet")
+        Path("out.txt").write_bytes(b"older")
+        error = run("decode", "in.parquet", "--lang", "zh", "-o", "out.txt", status=1).stderr
+        assert error.startswith("Error: in.parquet, row 2: ")
+        assert Path("out.txt").read_bytes() == b"older"
+        assert sorted(os.listdir()) == ["in.parquet", "out.txt"]
+
+    def test_column_of_another_type(self):
+        pq.write_table(pa.table({"ids": ["text"]}), "in.parquet")
+        error = run("decode", "in.parquet", "--lang", "vi", status=1).stderr
+        assert "column 'ids' is string, not list of integers" in error
+
+
+# --- vocab, stats
+
+
+@pytest.mark.parametrize("lang", ["vi", "zh"])
+class TestVocab:
+    def test_json(self, lang):
+        rows = json.loads(run("vocab", "--lang", lang, "--json").stdout)
+        vocab = Tokenizer(lang).vocab
+        assert [row["id"] for row in rows] == list(range(len(vocab)))
+        assert [row["symbol"] for row in rows] == list(vocab)
+        assert all(set(row["roles"]) == vocab.roles(row["id"]) for row in rows)
+
+    def test_table(self, lang):
+        lines = run("vocab", "--lang", lang).stdout.splitlines()
+        cells = [[cell.strip() for cell in line.strip("│").split("│")] for line in lines if line.startswith("│")]
+        assert [row[1] for row in cells] == list(Tokenizer(lang).vocab)
+        assert cells[0] == ["0", "[PAD]", "special"]
+
+
+class TestStats:
+    def test_worked_example(self, small_chunks):
+        pq.write_table(pa.table({"text": ["Mẹ mua 2 cái", None, "", "bánh, mẹ"]}), "in.parquet")
+        found = json.loads(run("stats", "in.parquet", "--lang", "vi", "--json").stdout)
+        assert 0 < found.pop("renyi_efficiency") < 1
+        assert found == {
+            "texts": 3,
+            "units": 6,
+            "positions": 7,
+            "fertility": 7 / 6,
+            "average_input_length": 6 / 3,
+            "average_length": 7 / 3,
+            "token_coverage": 4 / 6,
+            "types": 5,
+            "type_coverage": 3 / 5,
+            "fallback_share": 2 / 7,
+            "unknown_share": 0,
+            "alpha": 2.5,
+        }
+
+    def test_alpha(self):
+        # m and a twice, two tones once each: p = 1/3, 1/3, 1/6, 1/6 of 112 entries
+        arguments = ["stats", "-", "--lang", "zh", "--alpha", "2"]
+        value = math.log(18 / 5) / math.log(112)
+        found = json.loads(run(*arguments, "--json", stdin="妈 马\n").stdout)
+        assert (found["alpha"], found["renyi_efficiency"]) == (2, pytest.approx(value))
+        assert f"{value:.4f}" in run(*arguments, stdin="妈 马\n").stdout
+
+    def test_nothing_is_null(self):
+        found = json.loads(run("stats", "-", "--lang", "vi", "--json", stdin="").stdout)
+        assert (found["texts"], found["fertility"], found["renyi_efficiency"]) == (0, None, None)
+        assert "nan" in run("stats", "-", "--lang", "vi", stdin="").stdout
+
+    @pytest.mark.parametrize("alpha", ["nan", "inf", "-1", "x"])
+    def test_bad_alpha(self, alpha):
+        assert "--alpha" in run("stats", "-", "--lang", "vi", "--alpha", alpha, status=2).stderr
+
+
+# --- as a process
+
+
+class TestProcess:
+    def test_version(self):
+        assert process("--version").stdout.decode().split()[-1] == phonemic.__version__
+
+    def test_encode_then_decode_through_pipes(self):
+        assert (
+            process("encode", "-", "out.parquet", "--lang", "vi", stdin="Đường làng\r\nquanh co".encode()).stderr == b""
+        )
+        result = process("decode", "out.parquet", PYTHONIOENCODING="ascii")
+        assert result.stdout.decode() == "đường làng\nquanh co\n"
+
+    def test_show_writes_utf8_everywhere(self):
+        result = process("show", "--lang", "vi", "phở", PYTHONIOENCODING="ascii")
+        assert (result.returncode, "fɘ" in result.stdout.decode()) == (0, True)
+
+    def test_errors_are_one_line(self):
+        for arguments, status in (
+            (["encode", "-", "out.parquet", "--lang", "vi"], 1),
+            (["encode", "none.gz", "out.parquet", "--lang", "vi"], 1),
+            (["decode", "none.parquet"], 1),
+        ):
+            result = process(*arguments, stdin=b"\xff")
+            assert result.returncode == status
+            assert result.stderr.startswith(b"Error: ")
+            assert result.stderr.count(b"\n") == 1
+        assert process("encode", "--lang", "vi").returncode == 2
+
+    @pytest.mark.parametrize("name", ["show", "decode", "vocab", "stats"])
+    def test_broken_pipe(self, name):
+        Path("in.txt").write_text("gió thổi\n" * 20000, encoding="utf-8")
+        run("encode", "in.txt", "in.parquet", "--lang", "vi")
+        arguments = {
+            "show": ["show", "--lang", "vi", "gió " * 3000],
+            "decode": ["decode", "in.parquet"],
+            "vocab": ["vocab", "--lang", "vi", "--json"],
+            "stats": ["stats", "in.txt", "--lang", "vi"],
+        }[name]
+        with subprocess.Popen(
+            command(*arguments), stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment()
+        ) as running:
+            running.stdout.close()
+            assert running.stderr.read() == b""
+            running.wait(60)
+
+    def test_progress_on_stderr_of_a_terminal(self):
+        Path("in.txt").write_text(("mưa " * 2499 + "mưa\n") * 1600, encoding="utf-8")
+        quiet = process("encode", "in.txt", "out.parquet", "--lang", "vi")
+        assert (quiet.stdout, quiet.stderr) == (b"", b"")
+        shown = process("encode", "in.txt", "out.parquet", "--lang", "vi", FORCE_COLOR="1", COLUMNS="100")
+        assert shown.stdout == b""
+        assert "20.0/20.0 MB" in shown.stderr.decode()
+        assert re.search(r"\d [kMG]B/s", shown.stderr.decode())
+        assert re.search(r"\d:\d\d:\d\d", shown.stderr.decode())
+
+    @pytest.mark.parametrize(
+        ("package", "arguments"),
+        [
+            ("click", ["--version"]),
+            ("rich", ["vocab", "--lang", "vi"]),
+            ("pyarrow", ["encode", "in.txt", "out.parquet", "--lang", "vi"]),
+            ("pyarrow", ["decode", "in.parquet"]),
+            ("zstandard", ["stats", "in.zst", "--lang", "vi"]),
+        ],
+    )
+    def test_missing_package(self, package, arguments):
+        for name in ("in.txt", "in.parquet", "in.zst"):
+            Path(name).write_bytes(TEXT)
+        result = process_after(f"import sys; sys.modules[{package!r}] = None", *arguments)
+        assert result.returncode == 1
+        error = result.stderr.decode()
+        assert package in error
+        assert 'pip install "phonemic[cli]"' in error
+        assert error.count("\n") == 1
+        assert sorted(os.listdir()) == ["in.parquet", "in.txt", "in.zst"]
+
+    def test_only_the_command_needs_click_and_rich(self):
+        code = (
+            "import sys; sys.modules['click'] = sys.modules['rich'] = None; import phonemic, phonemic.metrics\n"
+            "from phonemic.files import read_texts; print(list(read_texts('-')), 'pyarrow' in sys.modules)"
+        )
+        result = subprocess.check_output([sys.executable, "-c", code], input=b"ba\n", env=environment())
+        assert result.decode().strip() == "[['ba']] False"
