@@ -28,33 +28,30 @@ def read_sentences(path: Path) -> list[str]:
 
 
 def show(encoding: Encoding) -> None:
-    """Prints one sentence as a table, a column a position."""
-    table = Table(title=encoding.text, show_header=False, title_justify="left", pad_edge=False)
-    rows = zip(*encoding.syllables[:12], strict=True)
-    for name, cells in zip(("text", "onset", "rime", "tone", "IPA"), rows, strict=False):
-        table.add_row(f"[bold]{name}", *cells)
-    table.add_row("[bold]ids", *(" ".join(map(str, triple)) for triple in encoding.components[:12].tolist()))
-    table.add_row("[bold]span", *(f"{start}-{end}" for start, end in encoding.spans[:12].tolist()))
+    """Prints one sentence as a table, a row a position."""
+    table = Table("text", "onset", "rime", "tone", "IPA", "ids", "span", title=encoding.text, title_justify="left")
+    for syllable, ids in zip(encoding, encoding.components.tolist(), strict=True):
+        table.add_row(*map(str, syllable[:5]), " ".join(map(str, ids)), f"{syllable.start}-{syllable.end}")
     CONSOLE.print(table)
 
 
 def run(lang: str, path: Path) -> None:
-    """Encodes a file and prints three sentences and the figures."""
+    """Encodes a file, prints two sentences and the figures of all."""
     tokenizer, sentences = Tokenizer(lang), read_sentences(path)
     start = time.perf_counter()
     batch = tokenizer.encode_batch(sentences, spans=True)
     seconds = time.perf_counter() - start
     CONSOLE.rule(f"{lang}: {path.name}")
-    for encoding in batch[:3]:
+    for encoding in batch[:2]:
         show(encoding)
+        CONSOLE.print(f"decoded: {tokenizer.decode(encoding)}\n")
     statistics = Statistics(tokenizer)
     statistics.update(sentences)
-    CONSOLE.print(
-        f"{len(batch)} sentences, {len(batch.ids)} positions in {seconds * 1e3:.1f} ms; "
-        f"fertility {statistics.fertility:.4f}, Rényi efficiency {statistics.renyi_efficiency():.4f}, "
-        f"native {statistics.token_coverage:.1%} of the units"
-    )
-    CONSOLE.print(f"decoded: {tokenizer.decode(batch[0])}\n")
+    CONSOLE.print(f"{len(batch):,} sentences, {len(batch.ids):,} positions in {seconds * 1e3:.1f} ms")
+    CONSOLE.print(f"native positions {1 - statistics.fallback_share - statistics.unknown_share:.1%}")
+    CONSOLE.print(f"Rényi efficiency {statistics.renyi_efficiency():.4f}")
+    if lang == "vi":
+        CONSOLE.print(f"fertility {statistics.fertility:.4f} positions per whitespace-delimited unit")
 
 
 def main() -> None:
