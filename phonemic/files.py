@@ -9,7 +9,7 @@ import os
 import sys
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -104,8 +104,9 @@ def _naming(path: str) -> Iterator[None]:
         raise
 
 
-def _raw_blocks(file: BinaryIO, size: int, advance: Advance) -> Iterator[bytes]:
-    while block := file.read(size):
+def _raw_blocks(file: Any, size: int, advance: Advance) -> Iterator[bytes]:
+    # One system call at a time: a signal that comes between two calls of a longer read would wait for the next data.
+    while block := file.read1(size):
         advance(len(block))
         yield block
 
@@ -230,7 +231,7 @@ def ids_language(path: str, lang: str | None = None) -> str:
         raise InputError(f"{path}: does not say which language its ids are of; give --lang")
     if lang not in (None, found):
         raise InputError(f"{path}: its ids are of language {found}, not {lang}")
-    if found not in LANGUAGES or stored.get("phonemic.vocabulary_sha256") not in (None, vocabulary(found).checksum):
+    if found not in LANGUAGES or stored.get("phonemic.vocabulary_checksum") not in (None, vocabulary(found).checksum):
         writer = stored.get("phonemic.version", "of an unknown version")
         raise InputError(f"{path}: its {found} vocabulary is not this version's; phonemic {writer} wrote it, use that")
     return found
@@ -279,13 +280,13 @@ def _is_integer_list(kind: Any) -> bool:
 def replacing(path: str) -> Iterator[BinaryIO]:
     """A file to write ``path`` through: ``path.partial``, renamed to ``path`` upon success and removed upon failure."""
     partial = Path(f"{path}.partial")
-    file = open(partial, "wb")  # noqa: SIM115
     try:
-        with _naming(str(partial)), file:
+        with _naming(str(partial)), open(partial, "wb") as file:
             yield file
         os.replace(partial, path)
     except BaseException:
-        partial.unlink(missing_ok=True)
+        with suppress(OSError):
+            partial.unlink()
         raise
 
 
@@ -334,5 +335,5 @@ def _metadata(vocab: Vocabulary) -> dict[str, str]:
     return {
         "phonemic.version": __version__,
         "phonemic.lang": vocab.lang,
-        "phonemic.vocabulary_sha256": vocab.checksum,
+        "phonemic.vocabulary_checksum": vocab.checksum,
     }

@@ -1,5 +1,6 @@
 """The ``phonemic`` command."""
 
+import functools
 import gzip
 import json
 import lzma
@@ -11,7 +12,6 @@ import subprocess
 import sys
 import time
 import zlib
-from functools import partial
 from inspect import signature
 from pathlib import Path
 
@@ -42,7 +42,7 @@ def in_tmp_path(tmp_path, monkeypatch):
 @pytest.fixture
 def small_chunks(monkeypatch):
     """Chunks of a few bytes, so that a small file has many."""
-    monkeypatch.setattr("phonemic.cli.read_texts", partial(read_texts, chunk=16))
+    monkeypatch.setattr("phonemic.cli.read_texts", functools.partial(read_texts, chunk=16))
     monkeypatch.setattr(files, "_BLOCK", 7)
     monkeypatch.setattr(files, "_COMPRESSED_BLOCK", 7)
     monkeypatch.setattr(files, "_ROWS", 2)
@@ -323,7 +323,7 @@ class TestEncode:
         assert schema.metadata == {
             b"phonemic.version": phonemic.__version__.encode(),
             b"phonemic.lang": b"zh",
-            b"phonemic.vocabulary_sha256": Tokenizer("zh").vocab.checksum.encode(),
+            b"phonemic.vocabulary_checksum": Tokenizer("zh").vocab.checksum.encode(),
         }
 
     def test_spans_and_text(self):
@@ -403,11 +403,12 @@ class TestReplacing:
     @pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals")
     def test_termination_leaves_nothing(self):
         arguments = command("encode", "-", "out.parquet", "--lang", "vi")
+        partial = Path("out.parquet.partial")
         with subprocess.Popen(arguments, stdin=subprocess.PIPE, stderr=subprocess.PIPE, env=environment()) as running:
-            running.stdin.write(TEXT)
+            running.stdin.write(b"".join(os.urandom(50).hex().encode() + b"\n" for _ in range(files.CHUNK // 50)))
             running.stdin.flush()
             deadline = time.monotonic() + 60
-            while not Path("out.parquet.partial").exists():
+            while not (partial.exists() and partial.stat().st_size):
                 assert time.monotonic() < deadline
                 time.sleep(0.01)
             running.send_signal(signal.SIGTERM)
@@ -482,7 +483,7 @@ class TestDecode:
     def test_another_vocabulary(self):
         self.encoded(["ba"])
         table = pq.read_table("in.parquet")
-        changed = table.schema.metadata | {b"phonemic.vocabulary_sha256": b"0" * 64, b"phonemic.version": b"9.8"}
+        changed = table.schema.metadata | {b"phonemic.vocabulary_checksum": b"0" * 64, b"phonemic.version": b"9.8"}
         pq.write_table(table.replace_schema_metadata(changed), "in.parquet")
         error = run("decode", "in.parquet", status=1).stderr
         assert "vocabulary is not this version's; phonemic 9.8 wrote it" in error
@@ -590,8 +591,9 @@ class TestProcess:
         assert process("encode", "--lang", "vi").returncode == 2
 
     @pytest.mark.parametrize("name", ["show", "decode", "vocab", "stats"])
-    def test_broken_pipe(self, name):
-        Path("in.txt").write_text("gió thổi\n" * 20000, encoding="utf-8")
+    @pytest.mark.parametrize("lines", [1, 20000])
+    def test_broken_pipe(self, name, lines):
+        Path("in.txt").write_text("gió thổi\n" * lines, encoding="utf-8")
         run("encode", "in.txt", "in.parquet", "--lang", "vi")
         arguments = {
             "show": ["show", "--lang", "vi", "gió " * 3000],
