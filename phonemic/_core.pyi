@@ -7,11 +7,8 @@ class Core:
     def __init__(
         self,
         sections: dict[str, NDArray[Any]],
-        joiner: str = "",
         strict: bool = False,
-        user: dict[str, NDArray[Any]] | None = None,
     ) -> None: ...
-    def is_han(self, char: str) -> bool: ...
     def encode(self, text: str) -> NDArray[np.int32]: ...
     def encode_range(
         self, texts: list[str], start: int, stop: int, spans: bool, words: bool

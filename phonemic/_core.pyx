@@ -48,6 +48,7 @@ cdef enum:
     OTHER_MARK = 1 << 20
     TONE_MARK = 2 << 20
     QUALITY_MARK = 3 << 20
+    JOINER = 1 << 22  # with none of the flags above
     JAMO = 1 << 23
     ONE_TONE = 32
     IRREGULAR = 1 << 16
@@ -62,6 +63,8 @@ cdef enum:
     ZH_TRANSPARENT = 1 << 25
     ZH_JAMO = 1 << 26
     ZH_HAN = 1 << 27
+    ZH_JOINER = 1 << 28
+    ZH_EXACT = 1 << 29
     PACKED = 0xFFFFFF
 
 cdef enum:
@@ -101,6 +104,17 @@ cdef struct Phrases:
     int shift
     const uint32_t* values
     const int32_t* pool
+
+
+cdef struct Readings:
+    Phrases all       # every phrase of the lexicon
+    Phrases changing  # those that change the reading of one of their characters
+    Phrases user
+    bint has_user
+    const uint64_t* changing_pairs  # the first two characters of changing phrases
+    const uint64_t* inner           # any two characters that touch in a phrase
+    int changing_shift
+    int inner_shift
 
 
 cdef struct Output:
@@ -217,15 +231,14 @@ cdef void spell_out(const Characters* chars, const Syllables* table, const text_
 
 
 cdef void encode_vietnamese(const Characters* chars, const Syllables* table, const text_t* text, Py_ssize_t length,
-                            uint32_t joiner, bint strict, Output* out) noexcept nogil:
+                            bint strict, Output* out) noexcept nogil:
     cdef Py_ssize_t at = 0, start, step = 0
-    cdef uint32_t char, entry, tones, packed
+    cdef uint32_t entry, tones, packed
     cdef uint64_t key
     cdef bint foreign, gap = True, open = False
     cdef int32_t word = -1
     while at < length:
-        char = char_at(text, at, &step)
-        entry = entry_of(chars, char)
+        entry = entry_of(chars, char_at(text, at, &step))
         if entry & SPACE:
             gap, open = True, False
             at += step
@@ -258,7 +271,7 @@ cdef void encode_vietnamese(const Characters* chars, const Syllables* table, con
             if entry & TRANSPARENT and (open or not entry & JAMO):
                 if open:
                     extend_last(out, at + step)
-            elif char == joiner:
+            elif entry & JOINER:
                 open = False
             else:
                 emit(out, <int32_t>((entry & 255) * UNKNOWN), at, at + step, word)
@@ -318,59 +331,113 @@ cdef inline Match longest_phrase(const Characters* chars, const Phrases* phrases
             return match
 
 
-cdef void encode_mandarin(const Characters* chars, const Phrases* lexicon, const Phrases* user, const text_t* text,
-                          Py_ssize_t length, uint32_t joiner, Output* out) noexcept nogil:
-    cdef Py_ssize_t at = 0, step = 0, number
-    cdef uint32_t char, entry, value
+cdef inline bint has_pair(const uint64_t* pairs, int shift, uint32_t first, uint32_t second) noexcept nogil:
+    """Whether two characters are in a set of pairs; a few that are not answer true."""
+    cdef uint32_t slot = (first * <uint32_t>0x9E3779B1 + second * <uint32_t>0x85EBCA6B) >> shift
+    return pairs[slot >> 6] >> (slot & 63) & 1
+
+
+cdef inline uint32_t char_before(const text_t* text, Py_ssize_t at, Py_ssize_t* before) noexcept nogil:
+    """The character that ends at ``at`` (above 0), and where it begins."""
+    cdef Py_ssize_t step = 0
+    before[0] = at - 1
+    if text_t is utf8_t:
+        while text[before[0]] & 0xC0 == 0x80:
+            before[0] -= 1
+    return char_at(text, before[0], &step)
+
+
+cdef Py_ssize_t read_phrases(const Characters* chars, const Readings* readings, const text_t* text, Py_ssize_t at,
+                             Py_ssize_t length, int32_t word, Output* out) noexcept nogil:
+    """Reads the Han characters around ``at`` phrase by phrase, from where no phrase can lie across to where none can.
+
+    Takes back the positions that were written of the characters before ``at``; returns where it ends.
+    """
+    cdef Py_ssize_t step = 0, number, begin = at, before = 0
+    cdef uint32_t char = char_at(text, at, &step), entry, previous
+    cdef const int32_t* phrase
+    cdef Match match
+    while begin > 0:
+        previous = char_before(text, begin, &before)
+        if not (entry_of(chars, previous) & ZH_HAN and has_pair(readings.inner, readings.inner_shift, previous, char)):
+            break
+        begin, char = before, previous
+        out.count -= 1
+    while begin < length:
+        char = char_at(text, begin, &step)
+        entry = entry_of(chars, char)
+        if not entry & ZH_HAN:
+            break
+        if begin > at and not has_pair(readings.inner, readings.inner_shift, previous, char):
+            break
+        match.characters = match.dangling = 0
+        phrase = NULL
+        if readings.has_user:
+            match = longest_phrase(chars, &readings.user, text, begin, length, char, step)
+            phrase = readings.user.pool + match.value
+        if match.characters == 0:
+            match = longest_phrase(chars, &readings.all, text, begin, length, char, step)
+            phrase = readings.all.pool + match.value
+        for number in range(max(match.characters, match.dangling, 1)):
+            if number:
+                char = char_at(text, begin, &step)
+                entry = entry_of(chars, char)
+            # pypinyin reads a dangling prefix character by character, without a look for phrases inside it.
+            emit(out, phrase[number] if match.characters else <int32_t>(entry & PACKED), begin, begin + step, word)
+            begin += step
+        previous = char
+    return begin
+
+
+cdef inline bint begins_changing(const Characters* chars, const Readings* readings, const text_t* text, Py_ssize_t at,
+                                 Py_ssize_t length) noexcept nogil:
+    cdef Py_ssize_t step = 0
+    cdef uint32_t char = char_at(text, at, &step)
+    return longest_phrase(chars, &readings.changing, text, at, length, char, step).characters > 0
+
+
+cdef void encode_mandarin(const Characters* chars, const Readings* readings, const text_t* text, Py_ssize_t length,
+                          Output* out) noexcept nogil:
+    """Default readings straight from the table; where a phrase that changes one occurs, phrase by phrase around it.
+
+    That is exact: where no such phrase occurs, no segmentation changes a reading.
+    """
+    cdef Py_ssize_t at = 0, step = 0, previous_at = 0
+    cdef uint32_t char, entry, previous = 0
     cdef bint gap = True, open = False
     cdef int32_t word = -1
-    cdef const int32_t* readings
-    cdef Match match
     while at < length:
         char = char_at(text, at, &step)
         entry = entry_of(chars, char)
-        if entry & ZH_SPACE:
-            gap, open = True, False
+        if entry & (ZH_SPACE | ZH_TRANSPARENT | ZH_JOINER | ZH_EXACT):
+            previous = 0
+            if entry & ZH_SPACE:
+                gap, open = True, False
+            else:
+                word += gap
+                gap = False
+                if entry & ZH_EXACT:
+                    at, open = read_phrases(chars, readings, text, at, length, word, out), True
+                    continue
+                if entry & ZH_JOINER:
+                    open = False
+                elif open:
+                    extend_last(out, at + step)
+                elif entry & ZH_JAMO:
+                    emit(out, UNKNOWN, at, at + step, word)
+                    open = True
             at += step
             continue
         word += gap
-        gap = False
-        if entry & ZH_HAN:
-            match.characters = match.dangling = 0
-            readings = NULL
-            if user != NULL:
-                match = longest_phrase(chars, user, text, at, length, char, step)
-                readings = user.pool + match.value
-            if match.characters == 0:
-                match = longest_phrase(chars, lexicon, text, at, length, char, step)
-                readings = lexicon.pool + match.value
-            if match.characters:
-                for number in range(match.characters):
-                    if number:
-                        char_at(text, at, &step)
-                    emit(out, readings[number], at, at + step, word)
-                    at += step
-            else:
-                # pypinyin reads a dangling prefix character by character, without a look for phrases inside it.
-                for number in range(match.dangling if match.dangling else 1):
-                    if number:
-                        char = char_at(text, at, &step)
-                        entry = entry_of(chars, char)
-                    value = entry & PACKED
-                    if user != NULL and user.values[code_of(user, char)]:
-                        value = <uint32_t>user.pool[user.values[code_of(user, char)] - 1]
-                    emit(out, <int32_t>value, at, at + step, word)
-                    at += step
-            open = True
-            continue
-        if entry & ZH_TRANSPARENT and (open or not entry & ZH_JAMO):
-            if open:
-                extend_last(out, at + step)
-        elif char == joiner:
-            open = False
-        else:
-            emit(out, UNKNOWN if entry & ZH_TRANSPARENT else <int32_t>(entry & PACKED), at, at + step, word)
-            open = True
+        gap, open = False, True
+        if has_pair(readings.changing_pairs, readings.changing_shift, previous, char) and previous:
+            if begins_changing(chars, readings, text, previous_at, length):
+                out.count -= 1
+                at = read_phrases(chars, readings, text, previous_at, length, word, out)
+                previous = 0
+                continue
+        emit(out, <int32_t>(entry & PACKED), at, at + step, word)
+        previous, previous_at = char, at
         at += step
 
 
@@ -445,42 +512,42 @@ cdef class Core:
 
     Arguments:
         sections: the arrays of the table file (``data/compile.py`` lists them).
-        joiner: the character that joins the syllables of a word, or "".
         strict: the strict reading (Vietnamese).
-        user: the sections of a PhraseTable that wins over the lexicon (Mandarin), or None.
     """
 
     cdef object _alive
     cdef Characters chars
     cdef Syllables syllables
-    cdef Phrases lexicon
-    cdef Phrases user
-    cdef bint is_mandarin, has_user, strict
-    cdef uint32_t joiner
+    cdef Readings readings
+    cdef bint is_mandarin, strict
 
-    def __init__(self, dict sections, str joiner="", bint strict=False, dict user=None):
-        self._alive = (sections, user)
-        self.joiner = ord(joiner) if joiner else 0xFFFFFFFF
+    def __init__(self, dict sections, bint strict=False):
+        self._alive = sections
         self.strict = strict
-        self.has_user = user is not None
         self.chars.bmp = <const uint32_t*>pointer(sections, "bmp", np.uint32)
         self.chars.astral = <const uint32_t*>pointer(sections, "astral", np.uint32)
         self.chars.astral_index = <const uint16_t*>pointer(sections, "astral_index", np.uint16)
-        self.is_mandarin = "pool" in sections
+        self.is_mandarin = "inner" in sections
         if self.is_mandarin:
-            self._take_phrases(&self.lexicon, sections)
-            if user is not None:
-                self._take_phrases(&self.user, user)
+            self._take_phrases(&self.readings.all, sections, "all")
+            self._take_phrases(&self.readings.changing, sections, "changing")
+            self.readings.has_user = "user.cells" in sections
+            if self.readings.has_user:
+                self._take_phrases(&self.readings.user, sections, "user")
+            self.readings.changing_pairs = <const uint64_t*>pointer(sections, "changing_pairs", np.uint64)
+            self.readings.changing_shift = 27 - int(len(sections["changing_pairs"])).bit_length()
+            self.readings.inner = <const uint64_t*>pointer(sections, "inner", np.uint64)
+            self.readings.inner_shift = 27 - int(len(sections["inner"])).bit_length()
         else:
             self._take_syllables(sections)
 
-    cdef int _take_phrases(self, Phrases* phrases, dict sections) except -1:
-        cdef Py_ssize_t cells = len(sections["cells"])
-        phrases.code_index = <const uint16_t*>pointer(sections, "code_index", np.uint16)
-        phrases.code_pages = <const uint16_t*>pointer(sections, "code_pages", np.uint16)
-        phrases.cells = <const uint64_t*>pointer(sections, "cells", np.uint64)
-        phrases.values = <const uint32_t*>pointer(sections, "values", np.uint32)
-        phrases.pool = <const int32_t*>pointer(sections, "pool", np.int32)
+    cdef int _take_phrases(self, Phrases* phrases, dict sections, str name) except -1:
+        cdef Py_ssize_t cells = len(sections[name + ".cells"])
+        phrases.code_index = <const uint16_t*>pointer(sections, name + ".code_index", np.uint16)
+        phrases.code_pages = <const uint16_t*>pointer(sections, name + ".code_pages", np.uint16)
+        phrases.cells = <const uint64_t*>pointer(sections, name + ".cells", np.uint64)
+        phrases.values = <const uint32_t*>pointer(sections, name + ".values", np.uint32)
+        phrases.pool = <const int32_t*>pointer(sections, name + ".pool", np.int32)
         phrases.mask = <uint32_t>(cells - 1)
         phrases.shift = 33 - int(cells).bit_length()
         return 0
@@ -499,10 +566,9 @@ cdef class Core:
 
     cdef void _run(self, const text_t* text, Py_ssize_t length, Output* out) noexcept nogil:
         if self.is_mandarin:
-            encode_mandarin(&self.chars, &self.lexicon, &self.user if self.has_user else NULL, text, length,
-                            self.joiner, out)
+            encode_mandarin(&self.chars, &self.readings, text, length, out)
         else:
-            encode_vietnamese(&self.chars, &self.syllables, text, length, self.joiner, self.strict, out)
+            encode_vietnamese(&self.chars, &self.syllables, text, length, self.strict, out)
 
     cdef void _run_kind(self, const Text* text, Output* out) noexcept nogil:
         if text.kind == 1:
@@ -511,10 +577,6 @@ cdef class Core:
             self._run(<const uint16_t*>text.data, text.length, out)
         else:
             self._run(<const uint32_t*>text.data, text.length, out)
-
-    def is_han(self, str char not None):
-        """Whether a character is one that readings are looked up for (Mandarin)."""
-        return self.is_mandarin and len(char) == 1 and entry_of(&self.chars, ord(char)) & ZH_HAN != 0
 
     def encode(self, str text not None):
         """One text.

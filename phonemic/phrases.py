@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,20 @@ if TYPE_CHECKING:
 CODE_BITS = 13
 MAX_NODES = 1 << 19
 HASH = 0x9E3779B1
+
+
+def pair_set(pairs: Iterable[str], aliases: Mapping[str, str], bits: int) -> NDArray[np.uint64]:
+    """A set of two-character strings as 2 ** bits bits, each pair also with the aliases of its characters."""
+    words = np.zeros(1 << bits - 6, np.uint64)
+    spelled: dict[str, list[str]] = {}
+    for char, other in aliases.items():
+        spelled.setdefault(other, [other]).append(char)
+    for pair in pairs:
+        for first in spelled.get(pair[0], pair[0]):
+            for second in spelled.get(pair[1], pair[1]):
+                slot = (ord(first) * 0x9E3779B1 + ord(second) * 0x85EBCA6B) % (1 << 32) >> 32 - bits
+                words[slot >> 6] |= np.uint64(1 << (slot & 63))
+    return words
 
 
 @dataclass(frozen=True)
@@ -31,9 +45,9 @@ class PhraseTable:
     values: NDArray[np.uint32]  # by node: 1 + where the readings of the phrase that ends there begin in pool
     pool: NDArray[np.int32]  # packed readings
 
-    def sections(self) -> dict[str, NDArray[Any]]:
-        """The arrays under their names."""
-        return dict(vars(self))
+    def sections(self, name: str) -> dict[str, NDArray[Any]]:
+        """The arrays under their names: ``name.cells`` and so on."""
+        return {f"{name}.{field}": array for field, array in vars(self).items()}
 
     @classmethod
     def build(cls, phrases: Mapping[str, Sequence[int]], aliases: Mapping[str, str] | None = None) -> PhraseTable:

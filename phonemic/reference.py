@@ -46,11 +46,12 @@ def clusters(text: str, joiner: str | None) -> Iterator[Cluster | None]:
         if kind != SPACE:
             word += gap
             gap = False
-        if kind in (IGNORABLE, MARK, JAMO) and (opened or kind != JAMO):
+        separates = kind == SPACE or char == joiner
+        if kind in (IGNORABLE, MARK, JAMO) and (opened or kind != JAMO) and not separates:
             continue
         if opened:
             yield Cluster(text[opened[0] : at], opened[0], at, opened[1])
-        opened = None if kind == SPACE or char == joiner else (at, word)
+        opened = None if separates else (at, word)
         gap = gap or kind == SPACE
         if not opened:
             yield None

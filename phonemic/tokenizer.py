@@ -13,6 +13,7 @@ import numpy as np
 
 from phonemic._core import Core, cut
 from phonemic.encoding import Batch, Encoding, Syllable
+from phonemic.entries import JOINER, ZH_HAN, ZH_JOINER, Tables, entry, with_entries
 from phonemic.errors import SavedTokenizerError
 from phonemic.inventory import LANGUAGES, Triple, Vocabulary, vocabulary
 from phonemic.tables import read_tables
@@ -24,7 +25,7 @@ _FORMAT = "phonemic tokenizer 1"
 
 
 @cache
-def _tables(lang: str) -> dict[str, NDArray[Any]]:
+def _tables(lang: str) -> Tables:
     return read_tables(Path(__file__).parent / "data" / f"tables-{lang}.bin", vocabulary(lang).checksum)
 
 
@@ -68,14 +69,17 @@ class Tokenizer:
         self.word_joiner = word_joiner
         self.vocab: Vocabulary = vocabulary(lang)
         self.phrases: dict[str, str] = {}
-        self._core = Core(_tables(lang), joiner, self.strict)
+        tables = _tables(lang)
+        if joiner:
+            tables = with_entries(tables, {joiner: JOINER if lang == "vi" else ZH_JOINER})
         if phrases:
             if lang != "zh":
                 raise ValueError("phrases are for Mandarin (lang='zh'); Vietnamese spelling tells how it is read")
-            from phonemic.userphrases import compile_phrases, read_phrases
+            from phonemic.userphrases import read_phrases, with_phrases
 
-            self.phrases = read_phrases(phrases, self._core.is_han)
-            self._core = Core(_tables(lang), joiner, self.strict, compile_phrases(self.phrases).sections())
+            self.phrases = read_phrases(phrases, lambda char: bool(entry(tables, char) & ZH_HAN))
+            tables = with_phrases(tables, self.phrases)
+        self._core = Core(tables, self.strict)
 
     @property
     def vocab_size(self) -> int:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from phonemic import mandarin
 from phonemic.errors import PhraseError
+from phonemic.entries import PACKED, ZH_EXACT, Tables, entry, with_entries
 from phonemic.inventory import vocabulary
 from phonemic.phrases import PhraseTable
 
@@ -66,10 +67,12 @@ def _check(where: str, phrase: str, pinyin: str | Sequence[str]) -> str:
         raise PhraseError(f"{where}: {phrase!r}: {error}") from error
 
 
-def compile_phrases(phrases: Mapping[str, str]) -> PhraseTable:
-    """The phrase table of checked phrases."""
-    pack = vocabulary("zh").pack
-    return PhraseTable.build(
-        {phrase: [pack(mandarin.factorize(syllable)) for syllable in text.split()] for phrase, text in phrases.items()},
-        mandarin.compatibility_ideographs(),
-    )
+def with_phrases(tables: Tables, phrases: Mapping[str, str]) -> Tables:
+    """The lexicon's tables with checked phrases in front."""
+    pack, same = vocabulary("zh").pack, mandarin.compatibility_ideographs()
+    packed = {phrase: [pack(mandarin.factorize(text)) for text in pinyin.split()] for phrase, pinyin in phrases.items()}
+    first = {phrase[0] for phrase in phrases}
+    changes = {char: entry(tables, char) | ZH_EXACT for char in first}
+    changes |= {phrase: changes[phrase] & ~PACKED | ids[0] for phrase, ids in packed.items() if len(phrase) == 1}
+    changes |= {char: changes[other] for char, other in same.items() if other in first}
+    return with_entries(tables, changes) | PhraseTable.build(packed, same).sections("user")

@@ -13,30 +13,15 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from phonemic import characters, inventory, mandarin, vietnamese
-from phonemic.phrases import PhraseTable
+from phonemic import characters, entries, inventory, mandarin, vietnamese
+from phonemic.entries import Tables, character_table
+from phonemic.phrases import PhraseTable, pair_set
 from phonemic.tables import write_tables
-
-# Vietnamese character entries, uint32: symbol | letter code << 8 | flags | tone value << 24.
-NATIVE, FOREIGN, TRANSPARENT, SPACE, JAMO = 1 << 16, 1 << 17, 1 << 18, 1 << 19, 1 << 23
-IGNORABLE, OTHER_MARK, TONE_MARK, QUALITY_MARK = 0 << 20, 1 << 20, 2 << 20, 3 << 20
-#: A toned letter adds this plus the tone's number to the tone sum of its run, so that one tone is told from two.
-ONE_TONE = 32
-
-# Mandarin character entries, uint32: packed reading or fallback | flags << 24.
-ZH_SPACE, ZH_TRANSPARENT, ZH_JAMO, ZH_HAN = 1 << 24, 1 << 25, 1 << 26, 1 << 27
 
 IRREGULAR, STOP_CODA = 1, 2
 HASH = 0x9E3779B97F4A7C15
 CELL_BITS = 14
-
-Tables = dict[str, NDArray[np.generic]]
-
-
-def character_table(entries: NDArray[np.uint32]) -> Tables:
-    """One entry per code point as a flat table of the basic plane and shared pages of 256 for the rest."""
-    pages, index = np.unique(entries[0x10000:].reshape(-1, 256), axis=0, return_inverse=True)
-    return {"bmp": entries[:0x10000], "astral": pages, "astral_index": index.reshape(-1).astype(np.uint16)}
+CHANGING_BITS, INNER_BITS = 18, 20
 
 
 def _code_points(kind: str) -> list[int]:
@@ -71,27 +56,27 @@ def _native_letters() -> dict[int, tuple[str, int]]:
 
 
 def vietnamese_characters() -> NDArray[np.uint32]:
-    """The character entries of the Vietnamese core."""
+    """The character table of the Vietnamese core."""
     codes = _letter_codes()
-    entries = _fallback_symbols("vi")
+    table = _fallback_symbols("vi")
     for rows, row_kind, targets in characters.rows():
         if row_kind == characters.LETTER:
-            entries[rows.start : rows.stop] |= FOREIGN
+            table[rows.start : rows.stop] |= entries.FOREIGN
             for code, target in zip(rows, targets, strict=False):
-                entries[code] |= codes.get(target, 0) << 8
+                table[code] |= codes.get(target, 0) << 8
     for code, (letter, number) in _native_letters().items():
-        entries[code] &= ~np.uint32(FOREIGN | 63 << 8)
-        entries[code] |= NATIVE | codes[letter] << 8 | ((ONE_TONE + number) << 24 if number else 0)
-    entries[_code_points(characters.SPACE)] |= SPACE
-    entries[_code_points(characters.IGNORABLE)] |= TRANSPARENT | IGNORABLE
-    entries[_code_points(characters.MARK)] |= TRANSPARENT | OTHER_MARK
-    entries[_code_points(characters.JAMO)] |= TRANSPARENT | OTHER_MARK | JAMO
+        table[code] &= ~np.uint32(entries.FOREIGN | 63 << 8)
+        table[code] |= entries.NATIVE | codes[letter] << 8 | ((entries.ONE_TONE + number) << 24 if number else 0)
+    table[_code_points(characters.SPACE)] |= entries.SPACE
+    table[_code_points(characters.IGNORABLE)] |= entries.TRANSPARENT
+    table[_code_points(characters.MARK)] |= entries.TRANSPARENT | entries.OTHER_MARK
+    table[_code_points(characters.JAMO)] |= entries.TRANSPARENT | entries.OTHER_MARK | entries.JAMO
     for number, (_, mark) in enumerate(vietnamese.TONES.values()):
         for char in {mark, {"\u0300": "\u0340", "\u0301": "\u0341"}.get(mark, mark)} - {""}:
-            entries[ord(char)] = TRANSPARENT | TONE_MARK | (ONE_TONE + number) << 24 | inventory.UNK
+            table[ord(char)] = entries.TRANSPARENT | entries.TONE_MARK | (entries.ONE_TONE + number) << 24 | inventory.UNK
     for number, mark in enumerate(vietnamese.QUALITY_MARKS):
-        entries[ord(mark)] = TRANSPARENT | QUALITY_MARK | number << 8 | inventory.UNK
-    return entries
+        table[ord(mark)] = entries.TRANSPARENT | entries.QUALITY_MARK | number << 8 | inventory.UNK
+    return table
 
 
 def quality_tables() -> Tables:
@@ -146,17 +131,24 @@ def mandarin_tables() -> Tables:
     same = mandarin.compatibility_ideographs()
     han = [char for char in map(chr, range(0x3000, 0x110000)) if lexicon.han.match(char) or char in same]
 
-    entries = _fallback_symbols("zh") * 0x010101
+    table = _fallback_symbols("zh") * 0x010101
     for char in han:
         text = lexicon.characters.get(same.get(char, char))
-        entries[ord(char)] = (entries[ord(char)] if text is None else pack(mandarin.factorize(text))) | ZH_HAN
-    entries[_code_points(characters.SPACE)] |= ZH_SPACE
-    entries[_code_points(characters.IGNORABLE)] |= ZH_TRANSPARENT
-    entries[_code_points(characters.MARK)] |= ZH_TRANSPARENT
-    entries[_code_points(characters.JAMO)] |= ZH_TRANSPARENT | ZH_JAMO
+        table[ord(char)] = (table[ord(char)] if text is None else pack(mandarin.factorize(text))) | entries.ZH_HAN
+    table[_code_points(characters.SPACE)] |= entries.ZH_SPACE
+    table[_code_points(characters.IGNORABLE)] |= entries.ZH_TRANSPARENT
+    table[_code_points(characters.MARK)] |= entries.ZH_TRANSPARENT
+    table[_code_points(characters.JAMO)] |= entries.ZH_TRANSPARENT | entries.ZH_JAMO
 
     phrases = {phrase: [pack(mandarin.factorize(text)) for text in texts] for phrase, texts in lexicon.phrases.items()}
-    return character_table(entries) | PhraseTable.build(phrases, same).sections()
+    changing = {phrase: ids for phrase, ids in phrases.items() if ids != [table[ord(c)] & entries.PACKED for c in phrase]}
+    return (
+        character_table(table)
+        | PhraseTable.build(phrases, same).sections("all")
+        | PhraseTable.build(changing, same).sections("changing")
+        | {"changing_pairs": pair_set({phrase[:2] for phrase in changing}, same, CHANGING_BITS)}
+        | {"inner": pair_set({phrase[at : at + 2] for phrase in phrases for at in range(len(phrase) - 1)}, same, INNER_BITS)}
+    )
 
 
 def main(folder: Path = characters.DATA) -> None:

@@ -1,0 +1,56 @@
+"""The character entries of the tables: one uint32 a code point, whose layout ``_core.pyx`` shares."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Tables = dict[str, "NDArray[Any]"]
+
+# Vietnamese: symbol | letter code << 8 | flags | tone value << 24.
+NATIVE, FOREIGN, TRANSPARENT, SPACE, JOINER, JAMO = (1 << bit for bit in (16, 17, 18, 19, 22, 23))
+#: What a transparent character is; the others are ignorable.
+OTHER_MARK, TONE_MARK, QUALITY_MARK = 1 << 20, 2 << 20, 3 << 20
+#: A toned letter adds this plus the tone's number to the tone sum of its run, so that one tone is told from two.
+ONE_TONE = 32
+
+# Mandarin: packed reading or fallback | flags << 24.
+ZH_SPACE, ZH_TRANSPARENT, ZH_JAMO, ZH_HAN, ZH_JOINER = (1 << bit for bit in (24, 25, 26, 27, 28))
+#: A character with which a user's phrase begins: its run is read phrase by phrase.
+ZH_EXACT = 1 << 29
+PACKED = 0xFFFFFF
+
+
+def character_table(entries: NDArray[np.uint32]) -> Tables:
+    """A table of all code points: the basic plane flat, the rest as pages of 256 that equal ranges share."""
+    pages, index = np.unique(entries[0x10000:].reshape(-1, 256), axis=0, return_inverse=True)
+    return {"bmp": entries[:0x10000], "astral": pages.reshape(-1), "astral_index": index.reshape(-1).astype(np.uint16)}
+
+
+def entry(tables: Mapping[str, NDArray[Any]], char: str) -> int:
+    """The entry of a character."""
+    code = ord(char)
+    if code < 0x10000:
+        return int(tables["bmp"][code])
+    return int(tables["astral"][int(tables["astral_index"][(code >> 8) - 256]) << 8 | code & 255])
+
+
+def with_entries(tables: Tables, changes: Mapping[str, int]) -> Tables:
+    """Tables in which some characters have other entries; the arrays that change are copies."""
+    bmp, astral, index = tables["bmp"].copy(), tables["astral"], tables["astral_index"].copy()
+    for char, value in changes.items():
+        code = ord(char)
+        if code < 0x10000:
+            bmp[code] = value
+            continue
+        page = (code >> 8) - 256
+        start = int(index[page]) << 8
+        index[page] = len(astral) >> 8  # a page of its own: the old one may be shared
+        astral = np.concatenate([astral, astral[start : start + 256]])
+        astral[(int(index[page]) << 8) + (code & 255)] = value
+    return tables | {"bmp": bmp, "astral": astral, "astral_index": index}
