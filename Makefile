@@ -17,7 +17,7 @@ lint: $(VENV)/installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/cython-lint phonemic/_core.pyx
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/cython-lint phonemic/*.pyx phonemic/*.pxd
 
 format: $(VENV)/installed
 	$(BIN)/ruff check --fix .
@@ -31,7 +31,7 @@ sdist-check: $(VENV)/installed
 	cd build/sdist && wheel=$$(ls "$$PWD"/phonemic-*.whl) && venv/bin/pip install --quiet "phonemic[dev] @ file://$$wheel"
 	cd build/sdist && rm -rf phonemic-*/phonemic && cd phonemic-*/ && ../venv/bin/python -m pytest -q
 
-$(VENV)/installed: pyproject.toml setup.py phonemic/_core.pyx phonemic/data/compile.py $(wildcard phonemic/data/*.tsv)
+$(VENV)/installed: pyproject.toml setup.py $(wildcard phonemic/*.pyx phonemic/*.pxd phonemic/*.h phonemic/data/*.py phonemic/data/*.tsv)
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	touch $@

@@ -43,7 +43,8 @@ setup(
         Extension(
             "phonemic._core",
             ["phonemic/_core.pyx"],
-            include_dirs=[numpy.get_include()],
+            depends=["phonemic/_text.pxd", "phonemic/_vietnamese.pxd", "phonemic/_mandarin.pxd", "phonemic/letters.h"],
+            include_dirs=[numpy.get_include(), "phonemic"],
             define_macros=[("NPY_NO_DEPRECATED_API", "NPY_1_7_API_VERSION")],
             extra_compile_args=compile_args,
             extra_link_args=link_args,

@@ -23,6 +23,8 @@ ONE_TONE = 32
 ZH_SPACE, ZH_TRANSPARENT, ZH_JAMO, ZH_HAN, ZH_JOINER = (1 << bit for bit in (24, 25, 26, 27, 28))
 #: A character with which a user's phrase begins: its run is read phrase by phrase.
 ZH_EXACT = 1 << 29
+#: Can be the first, and the second, character of a phrase that changes a reading.
+ZH_FIRST, ZH_SECOND = 1 << 30, 1 << 31
 PACKED = 0xFFFFFF
 
 

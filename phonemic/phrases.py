@@ -16,17 +16,12 @@ MAX_NODES = 1 << 19
 HASH = 0x9E3779B1
 
 
-def pair_set(pairs: Iterable[str], aliases: Mapping[str, str], bits: int) -> NDArray[np.uint64]:
-    """A set of two-character strings as 2 ** bits bits, each pair also with the aliases of its characters."""
+def pair_set(pairs: Iterable[tuple[int, int]], bits: int) -> NDArray[np.uint64]:
+    """A set of pairs of numbers as 2 ** bits bits; a few pairs that are not in it seem to be."""
     words = np.zeros(1 << bits - 6, np.uint64)
-    spelled: dict[str, list[str]] = {}
-    for char, other in aliases.items():
-        spelled.setdefault(other, [other]).append(char)
-    for pair in pairs:
-        for first in spelled.get(pair[0], pair[0]):
-            for second in spelled.get(pair[1], pair[1]):
-                slot = (ord(first) * 0x9E3779B1 + ord(second) * 0x85EBCA6B) % (1 << 32) >> 32 - bits
-                words[slot >> 6] |= np.uint64(1 << (slot & 63))
+    for first, second in pairs:
+        slot = (first * 0x9E3779B1 + second * 0x85EBCA6B) % (1 << 32) >> 32 - bits
+        words[slot >> 6] |= np.uint64(1 << (slot & 63))
     return words
 
 

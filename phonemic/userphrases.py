@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from phonemic import mandarin
-from phonemic.errors import PhraseError
 from phonemic.entries import PACKED, ZH_EXACT, Tables, entry, with_entries
+from phonemic.errors import PhraseError
 from phonemic.inventory import vocabulary
 from phonemic.phrases import PhraseTable
 

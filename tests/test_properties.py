@@ -145,6 +145,23 @@ def test_a_batch_equals_single_texts_on_any_number_of_threads(many, threads):
             assert np.array_equal(encoding.word_ids, single.word_ids)
 
 
+#: Long enough for the batch loop to remember syllables, and full of syllables to remember.
+FILLER = "quốc giếng hoà quo\u0302\u0301c QUỐC zô covid " * 500
+
+
+@given(st.lists(texts, max_size=6), st.sampled_from(["", "🎉", "é", "a"]))
+def test_a_batch_that_remembers_syllables_equals_single_texts(many, ending):
+    """Texts of 1, 2 and 4 bytes a character share one memory; so do the strict and the lenient reading not."""
+    many = [FILLER, *many, *(text + ending for text in many), "a" + FILLER[:50] + ending, "hoa", "hoa🎉", *many]
+    for tokenizer in (TOKENIZERS["vi"], STRICT, JOINED):
+        batch = tokenizer.encode_batch(many, spans=True, word_ids=True)
+        for encoding, text in zip(batch, many, strict=True):
+            single = tokenizer.encode(text)
+            assert encoding == single
+            assert np.array_equal(encoding.spans, single.spans)
+            assert np.array_equal(encoding.word_ids, single.word_ids)
+
+
 @nasty
 @given(texts)
 def test_decoding_is_stable(text):

@@ -1,9 +1,11 @@
 """Vietnamese spelling against the attested lists, an independent IPA, and the spellings that people get wrong."""
 
 import csv
+import lzma
 import unicodedata
 from collections import defaultdict
 
+import numpy as np
 import pytest
 
 from phonemic import Tokenizer, vietnamese
@@ -216,6 +218,18 @@ def test_triples_agree_with_an_independent_transcription(data):
         if THEIR_TONES[tone] != triple.tone:
             differ["tone"].add(word)
     assert {name: differ[name] for name in THEIR_SLIPS} == THEIR_SLIPS
+
+
+@pytest.mark.parametrize("name", ["vi/raw/news.txt.xz", "vi/raw/viwiki.txt.xz"])
+def test_a_batch_of_real_text_equals_single_texts(vi, data, name):
+    with lzma.open(data(name), "rt", encoding="utf-8") as file:
+        texts = file.read(3_000_000).split("\n")
+    texts += [text.upper() for text in texts[:2000]] + [unicodedata.normalize("NFD", text) for text in texts[:2000]]
+    batch = vi.encode_batch(texts, num_threads=2, spans=True)
+    for encoding, text in zip(batch, texts, strict=True):
+        single = vi.encode(text)
+        assert np.array_equal(encoding.ids, single.ids)
+        assert np.array_equal(encoding.spans, single.spans)
 
 
 def test_counts_of_native_types_on_student_feedback(vi, data):

@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import sys
 import unicodedata
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +24,6 @@ from phonemic.tables import write_tables
 IRREGULAR, STOP_CODA = 1, 2
 HASH = 0x9E3779B97F4A7C15
 CELL_BITS = 14
-CHANGING_BITS, INNER_BITS = 18, 20
 
 
 def _code_points(kind: str) -> list[int]:
@@ -73,7 +75,9 @@ def vietnamese_characters() -> NDArray[np.uint32]:
     table[_code_points(characters.JAMO)] |= entries.TRANSPARENT | entries.OTHER_MARK | entries.JAMO
     for number, (_, mark) in enumerate(vietnamese.TONES.values()):
         for char in {mark, {"\u0300": "\u0340", "\u0301": "\u0341"}.get(mark, mark)} - {""}:
-            table[ord(char)] = entries.TRANSPARENT | entries.TONE_MARK | (entries.ONE_TONE + number) << 24 | inventory.UNK
+            table[ord(char)] = (
+                entries.TRANSPARENT | entries.TONE_MARK | (entries.ONE_TONE + number) << 24 | inventory.UNK
+            )
     for number, mark in enumerate(vietnamese.QUALITY_MARKS):
         table[ord(mark)] = entries.TRANSPARENT | entries.QUALITY_MARK | number << 8 | inventory.UNK
     return table
@@ -141,14 +145,42 @@ def mandarin_tables() -> Tables:
     table[_code_points(characters.JAMO)] |= entries.ZH_TRANSPARENT | entries.ZH_JAMO
 
     phrases = {phrase: [pack(mandarin.factorize(text)) for text in texts] for phrase, texts in lexicon.phrases.items()}
-    changing = {phrase: ids for phrase, ids in phrases.items() if ids != [table[ord(c)] & entries.PACKED for c in phrase]}
+    changing = {
+        phrase for phrase, ids in phrases.items() if ids != [table[ord(char)] & entries.PACKED for char in phrase]
+    }
+    for place, flag in ((0, entries.ZH_FIRST), (1, entries.ZH_SECOND)):
+        members = {phrase[place] for phrase in changing}
+        members |= {char for char, other in same.items() if other in members}
+        table[[ord(char) for char in members]] |= np.uint32(flag)
     return (
         character_table(table)
-        | PhraseTable.build(phrases, same).sections("all")
-        | PhraseTable.build(changing, same).sections("changing")
-        | {"changing_pairs": pair_set({phrase[:2] for phrase in changing}, same, CHANGING_BITS)}
-        | {"inner": pair_set({phrase[at : at + 2] for phrase in phrases for at in range(len(phrase) - 1)}, same, INNER_BITS)}
+        | PhraseTable.build(phrases, same).sections("lexicon")
+        | pair_sets(phrases, changing, same)
     )
+
+
+def pair_sets(phrases: Iterable[str], changing: Iterable[str], same: Mapping[str, str]) -> Tables:
+    """The sets by which the core tells where to look phrases up, in code points, with the characters' equals."""
+    written: dict[str, list[int]] = {}
+    for char, other in same.items():
+        written.setdefault(other, [ord(other)]).append(ord(char))
+
+    def codes(phrase: str) -> Iterator[Any]:
+        return product(*(written.get(char, [ord(char)]) for char in phrase))
+
+    inner = {pair for phrase in phrases for at in range(len(phrase) - 1) for pair in codes(phrase[at : at + 2])}
+    pairs = {pair for phrase in changing for pair in codes(phrase[:2])}
+    whole = {pair for phrase in changing if len(phrase) == 2 for pair in codes(phrase)}
+    triples = {
+        (first * 31 + second, third) for phrase in changing if phrase[2:] for first, second, third in codes(phrase[:3])
+    }
+    sets: dict[str, tuple[set[tuple[int, int]], int]] = {
+        "inner": (inner, 20),
+        "changing_pairs": (pairs, 18),
+        "changing_whole": (whole, 17),
+        "changing_triples": (triples, 17),
+    }
+    return {name: pair_set(members, bits) for name, (members, bits) in sets.items()}
 
 
 def main(folder: Path = characters.DATA) -> None:

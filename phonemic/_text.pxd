@@ -1,0 +1,86 @@
+"""Reading characters where they lie, and writing positions: what both languages' loops are made of."""
+
+from libc.stdint cimport int32_t, uint8_t, uint16_t, uint32_t
+
+ctypedef signed char utf8_t
+
+#: The code units that the loops are compiled for: Latin-1, UCS-2 and UCS-4 strings, and valid UTF-8.
+ctypedef fused text_t:
+    uint8_t
+    uint16_t
+    uint32_t
+    utf8_t
+
+cdef enum:
+    UNKNOWN = 0x010101  # [UNK] three times
+
+
+cdef struct Characters:
+    const uint32_t* bmp
+    const uint32_t* astral
+    const uint16_t* astral_index
+
+
+cdef struct Output:
+    int32_t* ids
+    int32_t* spans  # NULL where not asked for; two numbers a position
+    int32_t* words  # NULL where not asked for
+    Py_ssize_t count
+    Py_ssize_t capacity
+
+
+# Where a text has come to: the whitespace-delimited unit, whether white space came last, and whether a mark would
+# belong to the position before it.
+cdef struct State:
+    int32_t word
+    bint gap
+    bint open
+
+
+cdef inline uint32_t char_at(const text_t* text, Py_ssize_t at, Py_ssize_t* step) noexcept nogil:
+    """The code point at ``at``; ``step`` becomes the units it takes."""
+    cdef uint32_t first
+    if text_t is utf8_t:
+        first = <uint8_t>text[at]
+        if first < 0x80:
+            step[0] = 1
+            return first
+        if first < 0xE0:
+            step[0] = 2
+            return (first & 31) << 6 | (text[at + 1] & 63)
+        if first < 0xF0:
+            step[0] = 3
+            return (first & 15) << 12 | (text[at + 1] & 63) << 6 | (text[at + 2] & 63)
+        step[0] = 4
+        return (first & 7) << 18 | (text[at + 1] & 63) << 12 | (text[at + 2] & 63) << 6 | (text[at + 3] & 63)
+    else:
+        step[0] = 1
+        return text[at]
+
+
+cdef inline uint32_t entry_of(const Characters* table, uint32_t char) noexcept nogil:
+    if char < 0x10000:
+        return table.bmp[char]
+    return table.astral[(<size_t>table.astral_index[(char >> 8) - 256] << 8) | (char & 255)]
+
+
+cdef inline void emit(Output* out, int32_t packed, Py_ssize_t start, Py_ssize_t end, int32_t word) noexcept nogil:
+    cdef Py_ssize_t at = out.count
+    out.ids[at] = packed
+    if out.spans != NULL:
+        out.spans[2 * at] = <int32_t>start
+        out.spans[2 * at + 1] = <int32_t>end
+    if out.words != NULL:
+        out.words[at] = word
+    out.count = at + 1
+
+
+cdef inline void extend_last(Output* out, Py_ssize_t end) noexcept nogil:
+    if out.spans != NULL:
+        out.spans[2 * out.count - 1] = <int32_t>end
+
+
+cdef inline void new_word(State* state) noexcept nogil:
+    """Called before each character that is not white space."""
+    state.word += state.gap
+    state.gap = False

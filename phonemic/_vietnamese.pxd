@@ -1,0 +1,252 @@
+"""Vietnamese: runs of letters are looked up as whole spellings."""
+
+from libc.stdint cimport int32_t, uint8_t, uint16_t, uint32_t, uint64_t
+
+from phonemic._text cimport (
+    UNKNOWN, Characters, Output, State, char_at, emit, entry_of, extend_last, new_word, text_t, utf8_t,
+)
+
+cdef extern from *:
+    """
+    #define PHONEMIC_SYLLABLE_HASH 0x9E3779B97F4A7C15ull
+    """
+    const uint64_t SYLLABLE_HASH "PHONEMIC_SYLLABLE_HASH"
+
+cdef extern from "letters.h":
+    uint64_t phonemic_mask8(const uint8_t* units, size_t count) noexcept nogil
+    uint64_t phonemic_mask16(const uint16_t* units, size_t count) noexcept nogil
+    uint64_t phonemic_mask32(const uint32_t* units, size_t count) noexcept nogil
+    int phonemic_lowest(uint64_t bits) noexcept nogil
+    void phonemic_key(const void* start, size_t size, size_t readable, uint64_t* low, uint64_t* high) noexcept nogil
+
+# Layout of the entries: entries.py.
+cdef enum:
+    NATIVE = 1 << 16
+    FOREIGN = 1 << 17
+    TRANSPARENT = 1 << 18
+    SPACE = 1 << 19
+    MARK = 3 << 20
+    OTHER_MARK = 1 << 20
+    TONE_MARK = 2 << 20
+    QUALITY_MARK = 3 << 20
+    JOINER = 1 << 22  # with none of the flags above
+    JAMO = 1 << 23
+    ONE_TONE = 32
+    IRREGULAR = 1 << 16
+    STOP_CODA = 2 << 16
+    TONES = 6
+    SAC = 2
+    NANG = 5
+
+
+cdef struct Syllables:
+    const uint64_t* cells
+    uint64_t mask
+    int shift
+    const uint8_t* tone_symbols
+    const uint8_t* compose
+    const uint8_t* compose_fallback
+    const uint8_t* letter_symbols
+    const uint8_t* vowels
+
+
+cdef inline uint32_t find_syllable(const Syllables* table, uint64_t key, uint32_t tones, bint strict) noexcept nogil:
+    """The packed syllable of a spelling (6 bits a letter) and the sum of its tone values; 0 where it is none."""
+    cdef uint32_t tone = 0, value
+    cdef uint64_t slot, cell
+    if tones:
+        tone = tones - ONE_TONE
+        if tone >= TONES:
+            return 0
+    slot = key * SYLLABLE_HASH >> table.shift
+    while True:
+        cell = table.cells[slot]
+        if cell >> 22 == key:
+            break
+        if cell == 0:
+            return 0
+        slot = (slot + 1) & table.mask
+    value = <uint32_t>cell
+    if strict and (value & IRREGULAR or (value & STOP_CODA and tone != SAC and tone != NANG)):
+        return 0
+    return (value & 0xFFFF) | <uint32_t>table.tone_symbols[tone] << 16
+
+
+cdef inline void add_mark(const Syllables* table, uint32_t entry, uint64_t* key, uint32_t* tones,
+                          bint* foreign) noexcept nogil:
+    """A combining mark (or an ignorable character) behind the last letter of a run."""
+    cdef uint32_t kind = entry & MARK, letter = <uint32_t>(key[0] & 63), made
+    if kind == 0:
+        return
+    if kind == TONE_MARK and table.vowels[letter]:
+        tones[0] += entry >> 24
+        return
+    if kind == QUALITY_MARK:
+        made = table.compose[(entry >> 8 & 63) * 64 + letter]
+        if made:
+            key[0] ^= letter ^ made
+            return
+    foreign[0] = True
+
+
+cdef inline void spell_out(const Characters* chars, const Syllables* table, const text_t* text, Py_ssize_t start,
+                           Py_ssize_t end, int32_t word, Output* out) noexcept nogil:
+    """A run of letters that is no syllable: one position a letter."""
+    cdef Py_ssize_t at = start, begin = start, step = 0
+    cdef uint32_t entry, symbol = 0, letter = 0, made
+    while at < end:
+        entry = entry_of(chars, char_at(text, at, &step))
+        if not entry & TRANSPARENT:
+            if at > start:
+                emit(out, <int32_t>(symbol * UNKNOWN), begin, at, word)
+            begin, symbol, letter = at, entry & 255, entry >> 8 & 63
+        elif entry & MARK == QUALITY_MARK:
+            made = table.compose_fallback[(entry >> 8 & 63) * 64 + letter]
+            if made:
+                letter, symbol = made, table.letter_symbols[made]
+        at += step
+    emit(out, <int32_t>(symbol * UNKNOWN), begin, end, word)
+
+
+cdef inline void read_run(const Characters* chars, const Syllables* table, const text_t* text, Py_ssize_t* place,
+                          Py_ssize_t end, bint strict, State* state, Output* out) noexcept nogil:
+    """A maximal run of letters that begins at ``place``, which becomes where it ends."""
+    cdef Py_ssize_t at = place[0], step = 0
+    cdef uint32_t entry, packed, tones = 0
+    cdef uint64_t key = 0
+    cdef bint foreign = False
+    while at < end:
+        entry = entry_of(chars, char_at(text, at, &step))
+        if entry & NATIVE:
+            key = key << 6 | (entry >> 8 & 63)
+            tones += entry >> 24
+        elif entry & TRANSPARENT:
+            add_mark(table, entry, &key, &tones, &foreign)
+        elif entry & FOREIGN:
+            foreign = True
+        else:
+            break
+        at += step
+    packed = 0 if foreign else find_syllable(table, key, tones, strict)
+    if packed:
+        emit(out, <int32_t>packed, place[0], at, state.word)
+    else:
+        spell_out(chars, table, text, place[0], at, state.word, out)
+    state.open = True
+    place[0] = at
+
+
+cdef inline void encode_part(const Characters* chars, const Syllables* table, const text_t* text, Py_ssize_t at,
+                             Py_ssize_t end, bint strict, State* state, Output* out) noexcept nogil:
+    """``text[at:end]``, character by character."""
+    cdef Py_ssize_t step = 0
+    cdef uint32_t entry
+    while at < end:
+        entry = entry_of(chars, char_at(text, at, &step))
+        if entry & SPACE:
+            state.gap, state.open = True, False
+            at += step
+            continue
+        new_word(state)
+        if entry & (NATIVE | FOREIGN):
+            read_run(chars, table, text, &at, end, strict, state, out)
+            continue
+        if entry & TRANSPARENT and (state.open or not entry & JAMO):
+            if state.open:
+                extend_last(out, at + step)
+        elif entry & JOINER:
+            state.open = False
+        else:
+            emit(out, <int32_t>((entry & 255) * UNKNOWN), at, at + step, state.word)
+            state.open = True
+        at += step
+
+
+# One remembered run of letters: its code units as they stand in the text (at most 16 bytes), and its syllable.
+cdef struct Remembered:
+    uint64_t low
+    uint64_t high
+    uint64_t packed  # the syllable | 1 + bytes a unit (1: UTF-8) << 32; 0 where nothing is remembered
+
+
+cdef enum:
+    MEMO_BITS = 14
+
+
+cdef inline void encode_letters(const Characters* chars, const Syllables* table, Remembered* memo, const text_t* text,
+                                Py_ssize_t start, Py_ssize_t end, Py_ssize_t length, bint strict, State* state,
+                                Output* out) noexcept nogil:
+    """``text[start:end]``, a maximal stretch of ASCII letters and units above ASCII: a remembered syllable, or more."""
+    cdef uint64_t low, high
+    cdef uint64_t width = 1 if text_t is utf8_t else 1 + sizeof(text_t)
+    cdef Py_ssize_t count = out.count, bytes = (end - start) * sizeof(text_t)
+    cdef Remembered* cell = NULL
+    if bytes <= 16:
+        phonemic_key(text + start, bytes, (length - start) * sizeof(text_t), &low, &high)
+        cell = memo + ((low ^ high * <uint64_t>0xD6E8FEB86659FD93) * SYLLABLE_HASH >> (64 - MEMO_BITS))
+        if cell.low == low and cell.high == high and cell.packed >> 32 == width:
+            new_word(state)
+            state.open = True
+            emit(out, <int32_t>cell.packed, start, end, state.word)
+            return
+    encode_part(chars, table, text, start, end, strict, state, out)
+    # Remembered where it is one syllable, whatever stood before it: a run that begins with a mark has no position here
+    # or extends the one before, and a fallback position has three equal symbols.
+    if cell != NULL and out.count == count + 1:
+        if out.ids[count] & 255 != out.ids[count] >> 16 and not first_is_mark(chars, text, start):
+            cell.low, cell.high, cell.packed = low, high, width << 32 | <uint32_t>out.ids[count]
+
+
+cdef inline bint first_is_mark(const Characters* chars, const text_t* text, Py_ssize_t at) noexcept nogil:
+    cdef Py_ssize_t step = 0
+    return entry_of(chars, char_at(text, at, &step)) & TRANSPARENT != 0
+
+
+cdef inline uint64_t letter_mask(const text_t* text, Py_ssize_t count) noexcept nogil:
+    if text_t is uint16_t:
+        return phonemic_mask16(text, count)
+    elif text_t is uint32_t:
+        return phonemic_mask32(text, count)
+    else:
+        return phonemic_mask8(<const uint8_t*>text, count)
+
+
+cdef inline void encode_vietnamese(const Characters* chars, const Syllables* table, Remembered* memo,
+                                   const text_t* text, Py_ssize_t length, bint strict, Output* out) noexcept nogil:
+    """Encodes a text; ``memo`` is the caller's own, or NULL where it would not pay to have one.
+
+    With one, the text is cut at ASCII characters that are no letters, 64 units at a time, and each piece is looked up
+    as it stands. That is exact: such characters end every run, and only whole syllables are remembered.
+    """
+    cdef State state
+    cdef Output local = out[0]
+    cdef uint64_t mask, edges, carry = 0
+    cdef Py_ssize_t base = 0, at, done = 0
+    cdef bint inside = False
+    state.word, state.gap, state.open = -1, True, False
+    if memo == NULL:
+        encode_part(chars, table, text, 0, length, strict, &state, out)
+        return
+    while base < length:
+        mask = letter_mask(text + base, min(64, length - base))
+        edges = mask ^ (mask << 1 | carry)
+        carry = mask >> 63
+        while edges:
+            at = base + phonemic_lowest(edges)
+            if at >= length:
+                break
+            edges &= edges - 1
+            if inside:
+                encode_letters(chars, table, memo, text, done, at, length, strict, &state, &local)
+            elif at == done + 1 and text[done] == 32:
+                state.gap, state.open = True, False
+            else:
+                encode_part(chars, table, text, done, at, strict, &state, &local)
+            inside = not inside
+            done = at
+        base += 64
+    if inside:
+        encode_letters(chars, table, memo, text, done, length, length, strict, &state, &local)
+    else:
+        encode_part(chars, table, text, done, length, strict, &state, &local)
+    out.count = local.count
