@@ -9,13 +9,17 @@ plain Python.
 
 cimport cython
 cimport numpy as cnp
+from cpython.object cimport PyObject
+from cpython.ref cimport Py_DECREF, Py_INCREF
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc, realloc
 
 import numpy as np
 
+from phonemic.errors import InputError
+
 from phonemic._mandarin cimport PairSet, Phrases, Readings, encode_mandarin
-from phonemic._text cimport Characters, Output, text_t
+from phonemic._text cimport Characters, Output, text_t, utf8_t
 from phonemic._vietnamese cimport MEMO_BITS, Remembered, Syllables, encode_vietnamese
 
 cnp.import_array()
@@ -27,8 +31,22 @@ cdef extern from *:
     #else
     #define phonemic_ready(text) 0
     #endif
+    #if defined(__linux__)
+    #include <sys/mman.h>
+    #endif
+    /* Asks for large pages: first touching memory in small ones costs as much as encoding. A wish; it may fail. */
+    static inline void phonemic_huge_pages(void *data, size_t size) {
+    #if defined(__linux__) && defined(MADV_HUGEPAGE)
+        uintptr_t begin = ((uintptr_t)data + 4095) & ~(uintptr_t)4095;
+        uintptr_t end = ((uintptr_t)data + size) & ~(uintptr_t)4095;
+        if (begin < end) (void)madvise((void *)begin, end - begin, MADV_HUGEPAGE);
+    #else
+        (void)data, (void)size;
+    #endif
+    }
     """
     int phonemic_ready(object text) except -1
+    void phonemic_huge_pages(void* data, size_t size) noexcept nogil
     int PyUnicode_KIND(object text)
     void* PyUnicode_DATA(object text)
     Py_ssize_t PyUnicode_GET_LENGTH(object text)
@@ -36,6 +54,9 @@ cdef extern from *:
 cdef enum:
     BLOCK = 512     # texts whose buffers are looked up between two releases of the GIL
     WORTH_A_MEMO = 1 << 14  # code units from which on a range of texts has a memo of its own
+    SMALLEST = 1 << 12      # positions there is room for at first
+    HUGE = 1 << 22          # bytes from which on an array asks for large pages
+    LONGEST = 0x7FFFFFFF    # units of one text: spans are int32
     ON_STACK = 256  # characters of a text whose output fits the stack
 
 
@@ -64,27 +85,60 @@ cdef object array_of(int32_t* data, Py_ssize_t count, int columns):
     return array
 
 
+cdef void begin_output(Output* out) noexcept nogil:
+    out.ids = out.spans = out.words = NULL
+    out.count = out.capacity = 0
+    out.invalid = -1
+
+
+cdef void drop_output(Output* out) noexcept nogil:
+    free(out.ids)
+    free(out.spans)
+    free(out.words)
+
+
+cdef tuple finish_output(Output* out, object ends, bint spans, bint words):
+    """The arrays of ``encode_range``, which take the memory over."""
+    span_array = word_array = None
+    if not reserve(out, 1, spans, words):
+        raise MemoryError
+    ids, out.ids = array_of(out.ids, out.count, 1), NULL
+    if spans:
+        span_array, out.spans = array_of(out.spans, out.count, 2), NULL
+    if words:
+        word_array, out.words = array_of(out.words, out.count, 1), NULL
+    return ids, ends, span_array, word_array
+
+
+cdef int32_t* grown(int32_t* data, Py_ssize_t count) noexcept nogil:
+    """``data`` with room for ``count`` numbers; NULL where memory ran out, and ``data`` is as it was."""
+    cdef int32_t* moved = <int32_t*>realloc(data, count * sizeof(int32_t))
+    if moved != NULL and count * <Py_ssize_t>sizeof(int32_t) >= HUGE:
+        phonemic_huge_pages(moved, count * sizeof(int32_t))
+    return moved
+
+
 cdef bint reserve(Output* out, Py_ssize_t more, bint spans, bint words) noexcept nogil:
     """Room for ``more`` positions; false where memory ran out."""
     cdef Py_ssize_t capacity = out.count + more
-    cdef void* grown
+    cdef int32_t* moved
     if capacity <= out.capacity:
         return True
-    capacity = max(capacity, out.capacity + out.capacity // 2)
-    grown = realloc(out.ids, capacity * sizeof(int32_t))
-    if grown == NULL:
+    capacity = max(capacity, out.capacity + out.capacity // 2, SMALLEST)
+    moved = grown(out.ids, capacity)
+    if moved == NULL:
         return False
-    out.ids = <int32_t*>grown
+    out.ids = moved
     if spans:
-        grown = realloc(out.spans, 2 * capacity * sizeof(int32_t))
-        if grown == NULL:
+        moved = grown(out.spans, 2 * capacity)
+        if moved == NULL:
             return False
-        out.spans = <int32_t*>grown
+        out.spans = moved
     if words:
-        grown = realloc(out.words, capacity * sizeof(int32_t))
-        if grown == NULL:
+        moved = grown(out.words, capacity)
+        if moved == NULL:
             return False
-        out.words = <int32_t*>grown
+        out.words = moved
     out.capacity = capacity
     return True
 
@@ -201,6 +255,7 @@ cdef class Core:
         out.spans = room + 2 * source.length
         out.count = 0
         out.capacity = source.length
+        out.invalid = -1
         try:
             if source.length > ON_STACK:
                 with nogil:
@@ -220,6 +275,54 @@ cdef class Core:
                 free(room)
         return result
 
+    def encode_utf8(self, const uint8_t[::1] data, const int64_t[::1] offsets, Py_ssize_t start, Py_ssize_t stop,
+                    bint spans, bint words):
+        """Texts ``start`` to ``stop`` of a buffer of UTF-8, text i being ``data[offsets[i]:offsets[i + 1]]``.
+
+        Returns:
+            As ``encode_range``; spans are in bytes.
+
+        Raises:
+            InputError: a text is not UTF-8, or the offsets are none; the message names the row.
+        """
+        cdef Output out
+        cdef Remembered* memo = NULL
+        cdef Py_ssize_t row = start, size = len(data)
+        cdef bint failed = False, wrong = False
+        cdef cnp.npy_intp count = stop - start
+        cdef const utf8_t* text = <const utf8_t*>&data[0] if size else NULL
+        ends = cnp.PyArray_EMPTY(1, &count, cnp.NPY_INT64, 0)
+        cdef int64_t* end = <int64_t*>cnp.PyArray_DATA(<cnp.ndarray>ends)
+        begin_output(&out)
+        try:
+            if stop > start and not reserve(&out, min(max(offsets[stop] - offsets[start], 0), size), spans, words):
+                raise MemoryError("no memory for the ids")
+            with nogil:
+                if not self.is_mandarin and stop > start and offsets[stop] - offsets[start] > WORTH_A_MEMO:
+                    memo = <Remembered*>calloc(1 << MEMO_BITS, sizeof(Remembered))
+                while row < stop:
+                    wrong = not 0 <= offsets[row] <= offsets[row + 1] <= size
+                    wrong = wrong or offsets[row + 1] - offsets[row] > LONGEST
+                    failed = wrong or not reserve(&out, offsets[row + 1] - offsets[row], spans, words)
+                    if failed:
+                        break
+                    self._run(text + offsets[row], offsets[row + 1] - offsets[row], memo, &out)
+                    if out.invalid >= 0:
+                        break
+                    end[row - start] = out.count
+                    row += 1
+            if wrong:
+                where = f"{offsets[row]} to {offsets[row + 1]}"
+                raise InputError(f"row {row}: its offsets {where} are wrong or too far apart")
+            if failed:
+                raise MemoryError(f"no memory for the ids of row {row}")
+            if out.invalid >= 0:
+                raise InputError(f"row {row}: byte {out.invalid} of the text is not UTF-8")
+            return finish_output(&out, ends, spans, words)
+        finally:
+            free(memo)
+            drop_output(&out)
+
     @cython.boundscheck(True)  # another thread may shorten the list
     def encode_range(self, list texts not None, Py_ssize_t start, Py_ssize_t stop, bint spans, bint words):
         """``texts[start:stop]``, with the GIL released around blocks of them.
@@ -230,7 +333,8 @@ cdef class Core:
         """
         cdef Output out
         cdef Text[BLOCK] block
-        cdef list held = []
+        cdef PyObject* held[BLOCK]
+        cdef Py_ssize_t holding = 0
         cdef Py_ssize_t at = start, number, size
         cdef Py_ssize_t units = 0
         cdef Remembered* memo = NULL
@@ -238,44 +342,55 @@ cdef class Core:
         cdef cnp.npy_intp count = stop - start
         ends = cnp.PyArray_EMPTY(1, &count, cnp.NPY_INT64, 0)
         cdef int64_t* end = <int64_t*>cnp.PyArray_DATA(<cnp.ndarray>ends)
-        out.ids = out.spans = out.words = NULL
-        out.count = out.capacity = 0
+        begin_output(&out)
         try:
-            if not reserve(&out, 1, spans, words):
-                raise MemoryError
+            if not reserve(&out, total_length(texts, start, stop), spans, words):
+                raise MemoryError("no memory for the ids")
             while at < stop:
                 size = min(BLOCK, stop - at)
-                held.clear()
                 for number in range(size):
                     text = texts[at + number]
                     text = as_text(text, at + number)
-                    held.append(text)
                     take(text, &block[number])
+                    held[number] = <PyObject*>text  # the list may lose it while the GIL is released
+                    Py_INCREF(text)
+                    holding += 1
                     units += block[number].length
                 with nogil:
                     if memo == NULL and units > WORTH_A_MEMO and not self.is_mandarin:
                         memo = <Remembered*>calloc(1 << MEMO_BITS, sizeof(Remembered))  # it does without, too
                     for number in range(size):
-                        if not reserve(&out, block[number].length, spans, words):
-                            failed = True
+                        # Already there, unless another thread has put a longer text into the list since.
+                        failed = not reserve(&out, block[number].length, spans, words)
+                        if failed:
                             break
                         self._run_kind(&block[number], memo, &out)
                         end[at - start + number] = out.count
                 if failed:
                     raise MemoryError(f"no memory for the ids of text {at + number}")
+                while holding:
+                    holding -= 1
+                    Py_DECREF(<object>held[holding])
                 at += size
-            ids, out.ids = array_of(out.ids, out.count, 1), NULL
-            span_array = word_array = None
-            if spans:
-                span_array, out.spans = array_of(out.spans, out.count, 2), NULL
-            if words:
-                word_array, out.words = array_of(out.words, out.count, 1), NULL
+            return finish_output(&out, ends, spans, words)
         finally:
+            while holding:
+                holding -= 1
+                Py_DECREF(<object>held[holding])
             free(memo)
-            free(out.ids)
-            free(out.spans)
-            free(out.words)
-        return ids, ends, span_array, word_array
+            drop_output(&out)
+
+
+@cython.boundscheck(True)
+cdef Py_ssize_t total_length(list texts, Py_ssize_t start, Py_ssize_t stop) except -1:
+    """Characters in ``texts[start:stop]``: no text has more positions, and pages that are not touched cost nothing."""
+    cdef Py_ssize_t index, total = 0
+    for index in range(start, stop):
+        text = texts[index]
+        if not isinstance(text, str):
+            as_text(text, index)
+        total += PyUnicode_GET_LENGTH(text)
+    return total
 
 
 cdef str as_text(object text, Py_ssize_t index):
@@ -293,7 +408,7 @@ cdef int take(str text, Text* into) except -1:
     into.data = PyUnicode_DATA(text)
     into.length = PyUnicode_GET_LENGTH(text)
     into.kind = PyUnicode_KIND(text)
-    if into.length > 0x7FFFFFFF:
+    if into.length > LONGEST:
         raise ValueError(f"a text of {into.length} characters is too long: at most 2147483647; split it")
     return 0
 

@@ -3,7 +3,7 @@
 from libc.stdint cimport int32_t, uint16_t, uint32_t, uint64_t
 
 from phonemic._text cimport (
-    UNKNOWN, Characters, Output, State, char_at, emit, entry_of, extend_last, new_word, text_t, utf8_t,
+    UNKNOWN, Characters, Output, State, char_at, check, emit, entry_of, extend_last, new_word, text_t, utf8_t,
 )
 
 cdef extern from *:
@@ -81,7 +81,7 @@ cdef inline Match longest_phrase(const Characters* chars, const Phrases* phrases
             code = 0
             char = 0
         else:
-            char = char_at(text, at, &step)
+            char = char_at(text, at, length, &step)
             code = code_of(phrases, char)
         if code == 0:
             if match.characters == 0 and characters > 1 and (at >= length or not entry_of(chars, char) & ZH_HAN):
@@ -111,14 +111,15 @@ cdef inline uint32_t in_set(PairSet pairs, uint32_t first, uint32_t second) noex
     return <uint32_t>(pairs.bits[slot >> 6] >> (slot & 63)) & 1
 
 
-cdef inline uint32_t char_before(const text_t* text, Py_ssize_t at, Py_ssize_t* before) noexcept nogil:
+cdef inline uint32_t char_before(const text_t* text, Py_ssize_t at, Py_ssize_t length,
+                                 Py_ssize_t* before) noexcept nogil:
     """The character that ends at ``at`` (above 0), and where it begins."""
     cdef Py_ssize_t step = 0
     before[0] = at - 1
     if text_t is utf8_t:
-        while text[before[0]] & 0xC0 == 0x80:
+        while before[0] > 0 and text[before[0]] & 0xC0 == 0x80:
             before[0] -= 1
-    return char_at(text, before[0], &step)
+    return char_at(text, before[0], length, &step)
 
 
 cdef inline Py_ssize_t read_phrases(const Characters* chars, const Readings* readings, const text_t* text,
@@ -128,17 +129,17 @@ cdef inline Py_ssize_t read_phrases(const Characters* chars, const Readings* rea
     Takes back the positions that were written of the characters before ``at``; returns where it ends.
     """
     cdef Py_ssize_t step = 0, number, begin = at, before = 0
-    cdef uint32_t char = char_at(text, at, &step), entry, previous
+    cdef uint32_t char = char_at(text, at, length, &step), entry, previous
     cdef const int32_t* phrase
     cdef Match match
     while begin > 0:
-        previous = char_before(text, begin, &before)
+        previous = char_before(text, begin, length, &before)
         if not (entry_of(chars, previous) & ZH_HAN and in_set(readings.inner, previous, char)):
             break
         begin, char = before, previous
         out.count -= 1
     while begin < length:
-        char = char_at(text, begin, &step)
+        char = char_at(text, begin, length, &step)
         entry = entry_of(chars, char)
         if not entry & ZH_HAN:
             break
@@ -154,7 +155,7 @@ cdef inline Py_ssize_t read_phrases(const Characters* chars, const Readings* rea
             phrase = readings.lexicon.pool + match.value
         for number in range(max(match.characters, match.dangling, 1)):
             if number:
-                char = char_at(text, begin, &step)
+                char = char_at(text, begin, length, &step)
                 entry = entry_of(chars, char)
             # pypinyin reads a dangling prefix character by character, without a look for phrases inside it.
             emit(out, phrase[number] if match.characters else <int32_t>(entry & PACKED), begin, begin + step, word)
@@ -169,10 +170,12 @@ cdef inline bint begins_changing(const Readings* readings, const text_t* text, P
     cdef Py_ssize_t step = 0
     if in_set(readings.changing_whole, first, second):
         return True
-    return after < length and in_set(readings.changing_triples, first * 31 + second, char_at(text, after, &step))
+    if after >= length:
+        return False
+    return in_set(readings.changing_triples, first * 31 + second, char_at(text, after, length, &step))
 
 
-cdef inline void write_along(const text_t* text, Py_ssize_t start, Py_ssize_t first, int32_t word,
+cdef inline void write_along(const text_t* text, Py_ssize_t start, Py_ssize_t length, Py_ssize_t first, int32_t word,
                              Output* out) noexcept nogil:
     """Spans and word ids of the positions from ``first`` on, each a character of the text from ``start`` on."""
     cdef Py_ssize_t at, begin = start, step = 0
@@ -183,7 +186,7 @@ cdef inline void write_along(const text_t* text, Py_ssize_t start, Py_ssize_t fi
         for at in range(first, out.count):
             out.spans[2 * at] = <int32_t>begin
             if text_t is utf8_t:
-                char_at(text, begin, &step)
+                char_at(text, begin, length, &step)
                 begin += step
             else:
                 begin += 1
@@ -206,7 +209,7 @@ cdef inline void encode_mandarin(const Characters* chars, const Readings* readin
         start, first, count = at, out.count, out.count
         previous, pairs, found = 0, 0, False
         while at < length:
-            char = char_at(text, at, &step)
+            char = char_at(text, at, length, &step)
             entry = entry_of(chars, char)
             if entry & (ZH_SPACE | ZH_TRANSPARENT | ZH_JOINER | ZH_EXACT):
                 break
@@ -214,6 +217,7 @@ cdef inline void encode_mandarin(const Characters* chars, const Readings* readin
                 if begins_changing(readings, text, at + step, length, previous, char):
                     found = True
                     break
+            check(text, char, at, out)
             ids[count] = <int32_t>(entry & PACKED)
             count += 1
             previous, before, pairs = char, at, entry << 1
@@ -222,7 +226,7 @@ cdef inline void encode_mandarin(const Characters* chars, const Readings* readin
             new_word(&state)
             state.open = True
             out.count = count
-            write_along(text, start, first, state.word, out)
+            write_along(text, start, length, first, state.word, out)
         if found:
             out.count -= 1
             at = read_phrases(chars, readings, text, before, length, state.word, out)
@@ -234,7 +238,7 @@ cdef inline Py_ssize_t encode_special(const Characters* chars, const Readings* r
                                       Py_ssize_t at, Py_ssize_t length, State* state, Output* out) noexcept nogil:
     """A character that is more than a position with a reading; returns where the text goes on."""
     cdef Py_ssize_t step = 0
-    cdef uint32_t entry = entry_of(chars, char_at(text, at, &step))
+    cdef uint32_t entry = entry_of(chars, char_at(text, at, length, &step))
     if entry & ZH_SPACE:
         state.gap, state.open = True, False
         return at + step

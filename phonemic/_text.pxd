@@ -4,7 +4,7 @@ from libc.stdint cimport int32_t, uint8_t, uint16_t, uint32_t
 
 ctypedef signed char utf8_t
 
-#: The code units that the loops are compiled for: Latin-1, UCS-2 and UCS-4 strings, and valid UTF-8.
+#: The code units that the loops are compiled for: Latin-1, UCS-2 and UCS-4 strings, and UTF-8.
 ctypedef fused text_t:
     uint8_t
     uint16_t
@@ -13,6 +13,7 @@ ctypedef fused text_t:
 
 cdef enum:
     UNKNOWN = 0x010101  # [UNK] three times
+    INVALID = 0xDC00    # a code point that no valid UTF-8 has
 
 
 cdef struct Characters:
@@ -27,6 +28,7 @@ cdef struct Output:
     int32_t* words  # NULL where not asked for
     Py_ssize_t count
     Py_ssize_t capacity
+    Py_ssize_t invalid  # where the first byte lies that is no UTF-8, -1 where there is none
 
 
 # Where a text has come to: the whitespace-delimited unit, whether white space came last, and whether a mark would
@@ -37,25 +39,48 @@ cdef struct State:
     bint open
 
 
-cdef inline uint32_t char_at(const text_t* text, Py_ssize_t at, Py_ssize_t* step) noexcept nogil:
-    """The code point at ``at``; ``step`` becomes the units it takes."""
-    cdef uint32_t first
+cdef inline uint32_t char_at(const text_t* text, Py_ssize_t at, Py_ssize_t length, Py_ssize_t* step) noexcept nogil:
+    """The code point at ``at``; ``step`` becomes the units it takes.
+
+    A byte that is no UTF-8 comes as INVALID plus the byte, as in Python's surrogateescape.
+    """
     if text_t is utf8_t:
-        first = <uint8_t>text[at]
-        if first < 0x80:
-            step[0] = 1
-            return first
-        if first < 0xE0:
-            step[0] = 2
-            return (first & 31) << 6 | (text[at + 1] & 63)
-        if first < 0xF0:
-            step[0] = 3
-            return (first & 15) << 12 | (text[at + 1] & 63) << 6 | (text[at + 2] & 63)
-        step[0] = 4
-        return (first & 7) << 18 | (text[at + 1] & 63) << 12 | (text[at + 2] & 63) << 6 | (text[at + 3] & 63)
+        return utf8_at(<const uint8_t*>text, at, length, step)
     else:
         step[0] = 1
         return text[at]
+
+
+cdef inline uint32_t utf8_at(const uint8_t* text, Py_ssize_t at, Py_ssize_t length, Py_ssize_t* step) noexcept nogil:
+    cdef uint32_t first = text[at], char
+    if first < 0x80:
+        step[0] = 1
+        return first
+    if 0xE0 <= first < 0xF0:
+        if at + 2 < length and text[at + 1] & 0xC0 == 0x80 and text[at + 2] & 0xC0 == 0x80:
+            char = (first & 15) << 12 | <uint32_t>(text[at + 1] & 63) << 6 | (text[at + 2] & 63)
+            if char >= 0x800 and char >> 11 != 0x1B:  # not overlong, no surrogate
+                step[0] = 3
+                return char
+    elif 0xC2 <= first < 0xE0:
+        if at + 1 < length and text[at + 1] & 0xC0 == 0x80:
+            step[0] = 2
+            return (first & 31) << 6 | (text[at + 1] & 63)
+    elif 0xF0 <= first < 0xF5 and at + 3 < length:
+        if text[at + 1] & 0xC0 == 0x80 and text[at + 2] & 0xC0 == 0x80 and text[at + 3] & 0xC0 == 0x80:
+            char = (first & 7) << 18 | <uint32_t>(text[at + 1] & 63) << 12 | <uint32_t>(text[at + 2] & 63) << 6
+            if 0x10000 <= char < 0x110000:
+                step[0] = 4
+                return char | (text[at + 3] & 63)
+    step[0] = 1
+    return INVALID | first
+
+
+cdef inline void check(const text_t* text, uint32_t char, Py_ssize_t at, Output* out) noexcept nogil:
+    """Notes the first byte of a text that is no UTF-8."""
+    if text_t is utf8_t:
+        if char >> 8 == INVALID >> 8 and out.invalid < 0:
+            out.invalid = at
 
 
 cdef inline uint32_t entry_of(const Characters* table, uint32_t char) noexcept nogil:

@@ -3,7 +3,7 @@
 from libc.stdint cimport int32_t, uint8_t, uint16_t, uint32_t, uint64_t
 
 from phonemic._text cimport (
-    UNKNOWN, Characters, Output, State, char_at, emit, entry_of, extend_last, new_word, text_t, utf8_t,
+    UNKNOWN, Characters, Output, State, char_at, check, emit, entry_of, extend_last, new_word, text_t, utf8_t,
 )
 
 cdef extern from *:
@@ -95,7 +95,7 @@ cdef inline void spell_out(const Characters* chars, const Syllables* table, cons
     cdef Py_ssize_t at = start, begin = start, step = 0
     cdef uint32_t entry, symbol = 0, letter = 0, made
     while at < end:
-        entry = entry_of(chars, char_at(text, at, &step))
+        entry = entry_of(chars, char_at(text, at, end, &step))
         if not entry & TRANSPARENT:
             if at > start:
                 emit(out, <int32_t>(symbol * UNKNOWN), begin, at, word)
@@ -116,7 +116,7 @@ cdef inline void read_run(const Characters* chars, const Syllables* table, const
     cdef uint64_t key = 0
     cdef bint foreign = False
     while at < end:
-        entry = entry_of(chars, char_at(text, at, &step))
+        entry = entry_of(chars, char_at(text, at, end, &step))
         if entry & NATIVE:
             key = key << 6 | (entry >> 8 & 63)
             tones += entry >> 24
@@ -140,9 +140,10 @@ cdef inline void encode_part(const Characters* chars, const Syllables* table, co
                              Py_ssize_t end, bint strict, State* state, Output* out) noexcept nogil:
     """``text[at:end]``, character by character."""
     cdef Py_ssize_t step = 0
-    cdef uint32_t entry
+    cdef uint32_t char, entry
     while at < end:
-        entry = entry_of(chars, char_at(text, at, &step))
+        char = char_at(text, at, end, &step)
+        entry = entry_of(chars, char)
         if entry & SPACE:
             state.gap, state.open = True, False
             at += step
@@ -157,6 +158,7 @@ cdef inline void encode_part(const Characters* chars, const Syllables* table, co
         elif entry & JOINER:
             state.open = False
         else:
+            check(text, char, at, out)
             emit(out, <int32_t>((entry & 255) * UNKNOWN), at, at + step, state.word)
             state.open = True
         at += step
@@ -193,13 +195,13 @@ cdef inline void encode_letters(const Characters* chars, const Syllables* table,
     # Remembered where it is one syllable, whatever stood before it: a run that begins with a mark has no position here
     # or extends the one before, and a fallback position has three equal symbols.
     if cell != NULL and out.count == count + 1:
-        if out.ids[count] & 255 != out.ids[count] >> 16 and not first_is_mark(chars, text, start):
+        if out.ids[count] & 255 != out.ids[count] >> 16 and not is_mark(chars, text, start, length):
             cell.low, cell.high, cell.packed = low, high, width << 32 | <uint32_t>out.ids[count]
 
 
-cdef inline bint first_is_mark(const Characters* chars, const text_t* text, Py_ssize_t at) noexcept nogil:
+cdef inline bint is_mark(const Characters* chars, const text_t* text, Py_ssize_t at, Py_ssize_t length) noexcept nogil:
     cdef Py_ssize_t step = 0
-    return entry_of(chars, char_at(text, at, &step)) & TRANSPARENT != 0
+    return entry_of(chars, char_at(text, at, length, &step)) & TRANSPARENT != 0
 
 
 cdef inline uint64_t letter_mask(const text_t* text, Py_ssize_t count) noexcept nogil:
@@ -249,4 +251,4 @@ cdef inline void encode_vietnamese(const Characters* chars, const Syllables* tab
         encode_letters(chars, table, memo, text, done, length, length, strict, &state, &local)
     else:
         encode_part(chars, table, text, done, length, strict, &state, &local)
-    out.count = local.count
+    out.count, out.invalid = local.count, local.invalid

@@ -79,7 +79,7 @@ class Tokenizer:
 
             self.phrases = read_phrases(phrases, lambda char: bool(entry(tables, char) & ZH_HAN))
             tables = with_phrases(tables, self.phrases)
-        self._core = Core(tables, self.strict)
+        self.core = Core(tables, self.strict)
 
     @property
     def vocab_size(self) -> int:
@@ -97,7 +97,7 @@ class Tokenizer:
         """
         if not isinstance(text, str):
             raise TypeError(f"encode takes a str, not {type(text).__name__}; for a list of them call encode_batch")
-        block = self._core.encode(text if type(text) is str else str(text))
+        block = self.core.encode(text if type(text) is str else str(text))
         count = len(block) >> 2
         return Encoding(text, block[:count], block[2 * count :].reshape(count, 2), block[count : 2 * count], self.vocab)
 
@@ -122,14 +122,14 @@ class Tokenizer:
             raise ValueError(f"num_threads must be at least 1, not {num_threads}")
         rows = texts if isinstance(texts, list) else list(texts)
         if num_threads == 1:
-            parts = [self._core.encode_range(rows, 0, len(rows), spans, word_ids)]
+            parts = [self.core.encode_range(rows, 0, len(rows), spans, word_ids)]
         else:
             from concurrent.futures import ThreadPoolExecutor
 
             bounds = cut(rows, num_threads)
             with ThreadPoolExecutor(num_threads) as pool:
                 jobs = [
-                    pool.submit(self._core.encode_range, rows, start, stop, spans, word_ids)
+                    pool.submit(self.core.encode_range, rows, start, stop, spans, word_ids)
                     for start, stop in pairwise(bounds)
                 ]
                 parts = [job.result() for job in jobs]

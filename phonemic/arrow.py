@@ -1,0 +1,91 @@
+"""Arrow strings in, Arrow lists of packed ids out, without a Python object a text."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from phonemic.errors import InputError, PhonemicError
+from phonemic.tokenizer import Tokenizer
+
+try:
+    import pyarrow as pa
+except ImportError as missing:
+    raise PhonemicError('phonemic.arrow needs pyarrow: pip install "phonemic[arrow]"') from missing
+
+
+def encode(array: Any, tokenizer: Tokenizer, num_threads: int = 1) -> Any:
+    """Encodes an Arrow array of strings.
+
+    Arguments:
+        array: a pyarrow Array or ChunkedArray of type string, large_string or string_view, or a dictionary of them.
+        tokenizer: encodes.
+        num_threads: threads that share the work (the GIL is released).
+
+    Returns:
+        ``list<int32>`` of packed ids (ListArray, or ChunkedArray with the same chunks): a row a text, null for null.
+
+    Raises:
+        TypeError: not an array of strings.
+        InputError: a text is not UTF-8, or an array has more than 2**31 - 1 positions; the message names the row.
+    """
+    if isinstance(array, pa.ChunkedArray):
+        chunks, start = [], 0
+        for chunk in array.chunks:
+            chunks.append(_encode(chunk, tokenizer, num_threads, start))
+            start += len(chunk)
+        return pa.chunked_array(chunks, pa.list_(pa.int32()))
+    if not isinstance(array, pa.Array):
+        raise TypeError(f"expected a pyarrow Array or ChunkedArray, not {type(array).__name__}")
+    return _encode(array, tokenizer, num_threads, 0)
+
+
+def _encode(array: Any, tokenizer: Tokenizer, num_threads: int, first_row: int) -> Any:
+    strings = _strings(array)
+    _, offset_buffer, data = strings.buffers()
+    width = np.int64 if pa.types.is_large_string(strings.type) else np.int32
+    offsets = np.zeros(1, np.int64)
+    if offset_buffer is not None and len(strings):
+        offsets = np.frombuffer(offset_buffer, width)[strings.offset : strings.offset + len(strings) + 1].astype(
+            np.int64
+        )
+    core, count = tokenizer.core, len(offsets) - 1
+    bytes_ = np.frombuffer(data, np.uint8) if data is not None and data.size else np.zeros(0, np.uint8)
+    try:
+        if num_threads == 1 or count < num_threads:
+            parts = [core.encode_utf8(bytes_, offsets, 0, count, False, False)]
+        else:
+            goals = np.linspace(offsets[0], offsets[-1], num_threads + 1)
+            bounds = [0, *np.searchsorted(offsets[:-1], goals[1:-1]).tolist(), count]
+            with ThreadPoolExecutor(num_threads) as pool:
+                jobs = [
+                    pool.submit(core.encode_utf8, bytes_, offsets, start, stop, False, False)
+                    for start, stop in pairwise(bounds)
+                ]
+                parts = [job.result() for job in jobs]
+    except InputError as error:
+        where = f" (counted from row {first_row}, where its chunk begins)" if first_row else ""
+        raise InputError(f"{error}{where}") from error
+    ids = parts[0][0] if len(parts) == 1 else np.concatenate([part[0] for part in parts])
+    shifts = np.cumsum([0, *(len(part[0]) for part in parts)])
+    if shifts[-1] >= 1 << 31:
+        raise InputError(f"{shifts[-1]} positions do not fit one list array; encode smaller chunks")
+    ends = [np.zeros(1, np.int64), *(part[1] + shift for part, shift in zip(parts, shifts, strict=False))]
+    mask = array.is_null() if array.null_count else None
+    return pa.ListArray.from_arrays(pa.array(np.concatenate(ends).astype(np.int32)), pa.array(ids), mask=mask)
+
+
+def _strings(array: Any) -> Any:
+    """The array as string or large_string, with nulls as empty texts."""
+    kind = array.type
+    if pa.types.is_dictionary(kind):
+        array = array.dictionary_decode()
+        kind = array.type
+    if str(kind) == "string_view":
+        array = array.cast(pa.large_string())
+    elif not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
+        raise TypeError(f"expected an array of strings, not {kind}")
+    return array.fill_null("") if array.null_count else array

@@ -1,0 +1,91 @@
+"""Arrow in, Arrow out: equal to the list of str, on every string type, slice and chunk; bad UTF-8 named by its row."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from phonemic import InputError, Tokenizer
+
+pa = pytest.importorskip("pyarrow")
+from phonemic import arrow  # noqa: E402
+
+TOKENIZERS = {lang: Tokenizer(lang) for lang in ("vi", "zh")}
+FILLER = "giếng nước quo\u0302\u0301c zô " * 900
+valid_text = st.text(
+    st.characters(exclude_categories=["Cs"]) | st.sampled_from("aệ银行 \u0301不了\u200b🎉가"), max_size=20
+)
+
+
+@given(st.lists(st.none() | valid_text, max_size=8), st.sampled_from([1, 2]), st.booleans())
+def test_equals_the_list_of_str(texts, threads, long):
+    texts = [*texts, FILLER, *texts] if long else texts
+    for tokenizer in TOKENIZERS.values():
+        rows = [None if text is None else tokenizer.encode(text).ids.tolist() for text in texts]
+        for kind in (pa.string(), pa.large_string()):
+            encoded = arrow.encode(pa.array(texts, kind), tokenizer, threads)
+            encoded.validate(full=True)
+            assert encoded.type == pa.list_(pa.int32())
+            assert encoded.to_pylist() == rows
+
+
+def test_slices_chunks_views_and_dictionaries(vi):
+    texts = ["Tôi", None, "", "yêu tiếng", "Việt", None, "giếng"]
+    rows = [None if text is None else vi.encode(text).ids.tolist() for text in texts]
+    array = pa.array(texts)
+    assert arrow.encode(array[2:6], vi).to_pylist() == rows[2:6]
+    assert arrow.encode(array[0:0], vi).to_pylist() == arrow.encode(pa.array([], pa.string()), vi).to_pylist() == []
+    assert arrow.encode(pa.array(texts, pa.string_view()), vi).to_pylist() == rows
+    assert arrow.encode(array.dictionary_encode(), vi).to_pylist() == rows
+    chunked = arrow.encode(pa.chunked_array([array[:3], array[3:]]), vi, num_threads=2)
+    assert isinstance(chunked, pa.ChunkedArray)
+    assert [len(chunk) for chunk in chunked.chunks] == [3, 4]
+    assert chunked.to_pylist() == rows
+
+
+def test_bytes_spans(vi):
+    text = "Tôi \U0001f389 giếng"
+    data = np.frombuffer(text.encode(), np.uint8)
+    _, _, spans, words = vi.core.encode_utf8(data, np.array([0, len(data)], np.int64), 0, 1, True, True)
+    assert [text.encode()[start:end].decode() for start, end in spans] == ["Tôi", "\U0001f389", "giếng"]
+    assert words.tolist() == [0, 1, 2]
+
+
+def of_bytes(rows):
+    ends = np.cumsum([0, *map(len, rows)]).astype(np.int32)
+    return pa.Array.from_buffers(pa.string(), len(rows), [None, pa.py_buffer(ends), pa.py_buffer(b"".join(rows))])
+
+
+BAD = [b"\xff", b"\x80", b"\xc0\x80", b"\xc1\xbf", b"\xc3", b"\xe1\xba", b"\xe1\xbax", b"\xe0\x80\x80", b"\xed\xa0\x80",
+       b"\xf0\x80\x80\x80", b"\xf4\x90\x80\x80", b"\xf5\x80\x80\x80", b"\xf0\x9f\x8e"]  # fmt: skip
+
+
+@pytest.mark.parametrize("lang", TOKENIZERS)
+@pytest.mark.parametrize("bad", BAD)
+@pytest.mark.parametrize("around", [b"", b"gi\xe1\xba\xbfng ", b"\xe9\x93\xb6\xe8\xa1\x8c", FILLER.encode()])
+def test_bad_utf8_is_named_by_row_and_byte(lang, bad, around):
+    rows = [FILLER.encode(), around + bad + b"a", b"b"]
+    for array in (of_bytes(rows), of_bytes([*rows[:2], b""])):
+        with pytest.raises(InputError, match=f"row 1: byte {len(around)} of the text is not UTF-8"):
+            arrow.encode(array, TOKENIZERS[lang])
+    with pytest.raises(InputError, match="row 0: byte"):
+        arrow.encode(of_bytes([around + bad]), TOKENIZERS[lang])
+
+
+def test_rows_of_a_chunked_array_are_counted_from_its_chunk(vi):
+    chunks = pa.chunked_array([pa.array(["a", "b"]), of_bytes([b"c", b"\xff"])])
+    with pytest.raises(InputError, match=r"row 1: .* \(counted from row 2, where its chunk begins\)"):
+        arrow.encode(chunks, vi)
+
+
+@pytest.mark.parametrize("wrong", [["a"], pa.array([1]), pa.array([b"a"]), None])
+def test_what_is_no_array_of_strings(vi, wrong):
+    with pytest.raises(TypeError, match="expected"):
+        arrow.encode(wrong, vi)
+
+
+def test_damaged_offsets_are_an_error_and_no_crash(vi):
+    data = np.frombuffer(b"abc", np.uint8)
+    for offsets in ([0, 4], [-1, 2], [2, 1], [0, 3, 1 << 40]):
+        with pytest.raises(InputError, match="row"):
+            vi.core.encode_utf8(data, np.array(offsets, np.int64), 0, len(offsets) - 1, False, False)
