@@ -10,9 +10,10 @@ import sys
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
+from io import BufferedReader
 from itertools import chain
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -90,7 +91,7 @@ def _blocks(path: str, advance: Advance) -> Iterator[bytes]:
     """The bytes of a text file, decompressed."""
     compressed = _suffix(path) in (".gz", ".xz", ".zst")
     with _naming(_name(path)), nullcontext(sys.stdin.buffer) if path == "-" else open(path, "rb") as file:
-        raw = _raw_blocks(file, _COMPRESSED_BLOCK if compressed else _BLOCK, advance)
+        raw = _raw_blocks(cast(BufferedReader, file), _COMPRESSED_BLOCK if compressed else _BLOCK, advance)
         yield from _decompressed(path, raw) if compressed else raw
 
 
@@ -104,7 +105,7 @@ def _naming(path: str) -> Iterator[None]:
         raise
 
 
-def _raw_blocks(file: Any, size: int, advance: Advance) -> Iterator[bytes]:
+def _raw_blocks(file: BufferedReader, size: int, advance: Advance) -> Iterator[bytes]:
     # One system call at a time: a signal that comes between two calls of a longer read would wait for the next data.
     while block := file.read1(size):
         advance(len(block))

@@ -87,7 +87,7 @@ class PhraseTable:
 
     @staticmethod
     def _cells(transitions: dict[tuple[int, int], int], ends: dict[int, int]) -> NDArray[np.uint64]:
-        bits = max(4, (2 * len(transitions)).bit_length())
+        bits = max(4, (3 * len(transitions) // 2).bit_length())  # at most two thirds full
         cells = [0] * (1 << bits)
         parents = {node for node, _ in transitions}
         for (node, code), following in transitions.items():
