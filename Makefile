@@ -1,11 +1,12 @@
 # make demo   sets everything up and encodes a page of each language, or FILE=text.txt LANG=vi
 # make test   sets everything up, checks style and types, and runs all tests
+# make bench-gate   counts the core's instructions (valgrind) and compares them with benchmarks/gate.json
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 LANG_OF_FILE := $(if $(filter vi zh,$(LANG)),--lang $(LANG))
 
-.PHONY: demo test lint format bench sdist-check clean
+.PHONY: demo test lint format bench bench-gate sdist-check clean
 
 demo: $(VENV)/installed
 	$(BIN)/python examples/demo.py $(FILE) $(LANG_OF_FILE)
@@ -22,6 +23,9 @@ lint: $(VENV)/installed
 format: $(VENV)/installed
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+bench-gate: $(VENV)/installed
+	$(BIN)/python benchmarks/gate.py
 
 # The sdist alone, in an empty folder and a fresh environment: it installs, and its own tests pass on what was installed.
 sdist-check: $(VENV)/installed

@@ -43,7 +43,14 @@ setup(
         Extension(
             "phonemic._core",
             ["phonemic/_core.pyx"],
-            depends=["phonemic/_text.pxd", "phonemic/_vietnamese.pxd", "phonemic/_mandarin.pxd", "phonemic/letters.h"],
+            depends=[
+                "phonemic/_output.pxd",
+                "phonemic/_text.pxd",
+                "phonemic/_vietnamese.pxd",
+                "phonemic/_mandarin.pxd",
+                "phonemic/letters.h",
+                "phonemic/spans.h",
+            ],
             include_dirs=[numpy.get_include(), "phonemic"],
             define_macros=[("NPY_NO_DEPRECATED_API", "NPY_1_7_API_VERSION")],
             extra_compile_args=compile_args,

@@ -13,12 +13,16 @@ from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF, Py_INCREF
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc, realloc
+from libc.string cimport memcpy
 
 import numpy as np
 
 from phonemic.errors import InputError
 
-from phonemic._mandarin cimport PairSet, Phrases, Readings, encode_mandarin
+from phonemic._mandarin cimport (
+    CHANGING_PAIRS, CHANGING_TRIPLES, CHANGING_WHOLE, INNER, Phrases, Readings, encode_mandarin,
+)
+from phonemic._output cimport begin_output, drop_output, reserve
 from phonemic._text cimport Characters, Output, text_t, utf8_t
 from phonemic._vietnamese cimport MEMO_BITS, Remembered, Syllables, encode_vietnamese
 
@@ -31,22 +35,15 @@ cdef extern from *:
     #else
     #define phonemic_ready(text) 0
     #endif
-    #if defined(__linux__)
-    #include <sys/mman.h>
-    #endif
-    /* Asks for large pages: first touching memory in small ones costs as much as encoding. A wish; it may fail. */
-    static inline void phonemic_huge_pages(void *data, size_t size) {
-    #if defined(__linux__) && defined(MADV_HUGEPAGE)
-        uintptr_t begin = ((uintptr_t)data + 4095) & ~(uintptr_t)4095;
-        uintptr_t end = ((uintptr_t)data + size) & ~(uintptr_t)4095;
-        if (begin < end) (void)madvise((void *)begin, end - begin, MADV_HUGEPAGE);
+    #if defined(__GNUC__)
+    #define phonemic_prefetch(address) __builtin_prefetch(address)
     #else
-        (void)data, (void)size;
+    #define phonemic_prefetch(address) ((void)(address))
     #endif
-    }
     """
     int phonemic_ready(object text) except -1
-    void phonemic_huge_pages(void* data, size_t size) noexcept nogil
+    void phonemic_prefetch(const void* address) noexcept nogil
+    PyObject* PyList_GET_ITEM(object texts, Py_ssize_t index)
     int PyUnicode_KIND(object text)
     void* PyUnicode_DATA(object text)
     Py_ssize_t PyUnicode_GET_LENGTH(object text)
@@ -54,8 +51,8 @@ cdef extern from *:
 cdef enum:
     BLOCK = 512     # texts whose buffers are looked up between two releases of the GIL
     WORTH_A_MEMO = 1 << 14  # code units from which on a range of texts has a memo of its own
-    SMALLEST = 1 << 12      # positions there is room for at first
-    HUGE = 1 << 22          # bytes from which on an array asks for large pages
+    PIECE = 1 << 16         # units that a thread takes at a time
+    AHEAD = 8       # texts whose headers are fetched before they are looked at
     LONGEST = 0x7FFFFFFF    # units of one text: spans are int32
     ON_STACK = 256  # characters of a text whose output fits the stack
 
@@ -85,64 +82,6 @@ cdef object array_of(int32_t* data, Py_ssize_t count, int columns):
     return array
 
 
-cdef void begin_output(Output* out) noexcept nogil:
-    out.ids = out.spans = out.words = NULL
-    out.count = out.capacity = 0
-    out.invalid = -1
-
-
-cdef void drop_output(Output* out) noexcept nogil:
-    free(out.ids)
-    free(out.spans)
-    free(out.words)
-
-
-cdef tuple finish_output(Output* out, object ends, bint spans, bint words):
-    """The arrays of ``encode_range``, which take the memory over."""
-    span_array = word_array = None
-    if not reserve(out, 1, spans, words):
-        raise MemoryError
-    ids, out.ids = array_of(out.ids, out.count, 1), NULL
-    if spans:
-        span_array, out.spans = array_of(out.spans, out.count, 2), NULL
-    if words:
-        word_array, out.words = array_of(out.words, out.count, 1), NULL
-    return ids, ends, span_array, word_array
-
-
-cdef int32_t* grown(int32_t* data, Py_ssize_t count) noexcept nogil:
-    """``data`` with room for ``count`` numbers; NULL where memory ran out, and ``data`` is as it was."""
-    cdef int32_t* moved = <int32_t*>realloc(data, count * sizeof(int32_t))
-    if moved != NULL and count * <Py_ssize_t>sizeof(int32_t) >= HUGE:
-        phonemic_huge_pages(moved, count * sizeof(int32_t))
-    return moved
-
-
-cdef bint reserve(Output* out, Py_ssize_t more, bint spans, bint words) noexcept nogil:
-    """Room for ``more`` positions; false where memory ran out."""
-    cdef Py_ssize_t capacity = out.count + more
-    cdef int32_t* moved
-    if capacity <= out.capacity:
-        return True
-    capacity = max(capacity, out.capacity + out.capacity // 2, SMALLEST)
-    moved = grown(out.ids, capacity)
-    if moved == NULL:
-        return False
-    out.ids = moved
-    if spans:
-        moved = grown(out.spans, 2 * capacity)
-        if moved == NULL:
-            return False
-        out.spans = moved
-    if words:
-        moved = grown(out.words, capacity)
-        if moved == NULL:
-            return False
-        out.words = moved
-    out.capacity = capacity
-    return True
-
-
 cdef struct Text:
     void* data
     Py_ssize_t length
@@ -157,10 +96,10 @@ cdef const void* pointer(dict sections, str name, type dtype) except NULL:
     return cnp.PyArray_DATA(<cnp.ndarray>array)
 
 
-cdef int take_pairs(PairSet* pairs, dict sections, str name) except -1:
-    pairs.bits = <const uint64_t*>pointer(sections, name, np.uint64)
-    pairs.shift = 27 - int(len(sections[name])).bit_length()
-    return 0
+cdef const uint64_t* bits_of(dict sections, str name, int size) except NULL:
+    if len(sections[name]) != 1 << (size - 6):
+        raise ValueError(f"section {name} must have 2 ** {size} bits, not {64 * len(sections[name])}")
+    return <const uint64_t*>pointer(sections, name, np.uint64)
 
 
 cdef class Core:
@@ -189,10 +128,10 @@ cdef class Core:
             self.readings.has_user = "user.cells" in sections
             if self.readings.has_user:
                 self._take_phrases(&self.readings.user, sections, "user")
-            take_pairs(&self.readings.inner, sections, "inner")
-            take_pairs(&self.readings.changing_pairs, sections, "changing_pairs")
-            take_pairs(&self.readings.changing_whole, sections, "changing_whole")
-            take_pairs(&self.readings.changing_triples, sections, "changing_triples")
+            self.readings.inner = bits_of(sections, "inner", INNER)
+            self.readings.changing_pairs = bits_of(sections, "changing_pairs", CHANGING_PAIRS)
+            self.readings.changing_whole = bits_of(sections, "changing_whole", CHANGING_WHOLE)
+            self.readings.changing_triples = bits_of(sections, "changing_triples", CHANGING_TRIPLES)
         else:
             self._take_syllables(sections)
 
@@ -241,13 +180,13 @@ cdef class Core:
         """
         cdef Text source
         cdef Output out
-        cdef int32_t[4 * ON_STACK] stack
+        cdef int32_t[4 * ON_STACK + 2] stack
         cdef int32_t* room = stack
         cdef cnp.npy_intp size
         cdef int32_t* target
         take(text, &source)
         if source.length > ON_STACK:
-            room = <int32_t*>malloc(4 * source.length * sizeof(int32_t))
+            room = <int32_t*>malloc((4 * source.length + 2) * sizeof(int32_t))
             if room == NULL:
                 raise MemoryError
         out.ids = room
@@ -275,117 +214,274 @@ cdef class Core:
                 free(room)
         return result
 
-    def encode_utf8(self, const uint8_t[::1] data, const int64_t[::1] offsets, Py_ssize_t start, Py_ssize_t stop,
-                    bint spans, bint words):
-        """Texts ``start`` to ``stop`` of a buffer of UTF-8, text i being ``data[offsets[i]:offsets[i + 1]]``.
 
-        Returns:
-            As ``encode_range``; spans are in bytes.
+cdef class Work:
+    """Texts being encoded: by one thread (:meth:`run_alone`), or by several that each call :meth:`run`.
+
+    Arguments:
+        core: encodes.
+        texts: a list of str; or a uint8 array of UTF-8, text i being ``texts[offsets[i]:offsets[i + 1]]``.
+        offsets: int64 array, for UTF-8.
+        spans: write spans, in code points for str and in bytes for UTF-8.
+        words: write word ids.
+
+    Raises:
+        TypeError: an element of the list is no str; the message names its index.
+    """
+
+    cdef Core core
+    cdef list texts
+    cdef const utf8_t* data
+    cdef const int64_t* offsets
+    cdef object _alive
+    cdef Py_ssize_t size, rows
+    cdef bint spans, words, failed
+    cdef Output out
+    cdef int64_t* ends
+    cdef object ends_array, turn
+    cdef Py_ssize_t claimed, claims, placed
+
+    def __cinit__(self):
+        begin_output(&self.out)
+
+    def __init__(self, Core core not None, object texts, object offsets, bint spans, bint words):
+        cdef const uint8_t[::1] data
+        cdef const int64_t[::1] bounds
+        cdef cnp.npy_intp count
+        cdef Py_ssize_t units
+        self.core, self.spans, self.words = core, spans, words
+        if offsets is None:
+            self.texts, self.rows = texts, len(texts)
+            units = total_length(self.texts)
+        else:
+            data, bounds = texts, offsets
+            self._alive = (texts, offsets)
+            self.data = <const utf8_t*>&data[0] if len(data) else NULL
+            self.offsets, self.size, self.rows = &bounds[0], len(data), len(bounds) - 1
+            units = min(max(bounds[self.rows] - bounds[0], 0), self.size)
+        count = self.rows + 1
+        self.ends_array = cnp.PyArray_EMPTY(1, &count, cnp.NPY_INT64, 0)
+        self.ends = <int64_t*>cnp.PyArray_DATA(<cnp.ndarray>self.ends_array)
+        self.ends[0] = 0
+        # No text has more positions than units; pages that are not touched cost nothing.
+        if not reserve(&self.out, units, spans, words):
+            raise MemoryError("no memory for the ids")
+
+    def __dealloc__(self):
+        drop_output(&self.out)
+
+    def run_alone(self):
+        """Encodes everything in this thread.
 
         Raises:
             InputError: a text is not UTF-8, or the offsets are none; the message names the row.
+            TypeError: another thread has put something that is no str into the list.
         """
-        cdef Output out
         cdef Remembered* memo = NULL
-        cdef Py_ssize_t row = start, size = len(data)
-        cdef bint failed = False, wrong = False
-        cdef cnp.npy_intp count = stop - start
-        cdef const utf8_t* text = <const utf8_t*>&data[0] if size else NULL
-        ends = cnp.PyArray_EMPTY(1, &count, cnp.NPY_INT64, 0)
-        cdef int64_t* end = <int64_t*>cnp.PyArray_DATA(<cnp.ndarray>ends)
-        begin_output(&out)
         try:
-            if stop > start and not reserve(&out, min(max(offsets[stop] - offsets[start], 0), size), spans, words):
-                raise MemoryError("no memory for the ids")
-            with nogil:
-                if not self.is_mandarin and stop > start and offsets[stop] - offsets[start] > WORTH_A_MEMO:
-                    memo = <Remembered*>calloc(1 << MEMO_BITS, sizeof(Remembered))
-                while row < stop:
-                    wrong = not 0 <= offsets[row] <= offsets[row + 1] <= size
-                    wrong = wrong or offsets[row + 1] - offsets[row] > LONGEST
-                    failed = wrong or not reserve(&out, offsets[row + 1] - offsets[row], spans, words)
-                    if failed:
-                        break
-                    self._run(text + offsets[row], offsets[row + 1] - offsets[row], memo, &out)
-                    if out.invalid >= 0:
-                        break
-                    end[row - start] = out.count
-                    row += 1
-            if wrong:
-                where = f"{offsets[row]} to {offsets[row + 1]}"
-                raise InputError(f"row {row}: its offsets {where} are wrong or too far apart")
-            if failed:
-                raise MemoryError(f"no memory for the ids of row {row}")
-            if out.invalid >= 0:
-                raise InputError(f"row {row}: byte {out.invalid} of the text is not UTF-8")
-            return finish_output(&out, ends, spans, words)
+            if not self.core.is_mandarin and self.out.capacity > WORTH_A_MEMO:
+                memo = <Remembered*>calloc(1 << MEMO_BITS, sizeof(Remembered))  # it does without, too
+            self._encode(0, self.rows, memo, &self.out, self.ends + 1)
         finally:
             free(memo)
-            drop_output(&out)
 
-    @cython.boundscheck(True)  # another thread may shorten the list
-    def encode_range(self, list texts not None, Py_ssize_t start, Py_ssize_t stop, bint spans, bint words):
-        """``texts[start:stop]``, with the GIL released around blocks of them.
+    def share(self):
+        """To be called before several threads call :meth:`run`."""
+        from threading import Condition
+
+        self.turn = Condition()
+
+    def run(self):
+        """Encodes pieces of the texts, one after another, until none is left.
+
+        A piece is encoded into memory of the thread's own and put behind the one before it, so that the texts' ids
+        come to lie in one array, in order, and there is never a second copy of them all.
+
+        Raises:
+            InputError, TypeError: as :meth:`run_alone`; only the thread that met the first such text raises.
+            RuntimeError: the list has changed meanwhile.
+        """
+        cdef Remembered* memo = NULL
+        cdef Output own
+        cdef Py_ssize_t start, stop, units, number, base
+        begin_output(&own)
+        try:
+            if not self.core.is_mandarin:
+                memo = <Remembered*>calloc(1 << MEMO_BITS, sizeof(Remembered))
+            while True:
+                with self.turn:
+                    start, number = self.claimed, self.claims
+                    stop = self.claimed = self._end_of_piece(start, &units)
+                    self.claims += 1
+                if start == stop or self.failed:
+                    return
+                own.count = 0
+                try:
+                    if not reserve(&own, units, self.spans, self.words):
+                        raise MemoryError("no memory for the ids")
+                    self._encode(start, stop, memo, &own, self.ends + start + 1)
+                    base = self._place(number, own.count)
+                except Exception:
+                    if self._wait_for(number):
+                        self._fail()
+                        raise
+                    return
+                except BaseException:
+                    self._fail()
+                    raise
+                if base < 0:
+                    return
+                with nogil:
+                    self._copy(&own, base, start, stop)
+        finally:
+            free(memo)
+            drop_output(&own)
+
+    def result(self):
+        """What was encoded; to be called once, when all threads are done.
 
         Returns:
-            (ids int32 (N,), ends int64 (stop - start,) with the running count after each text, spans int32 (N, 2) or
-            None, word ids int32 (N,) or None).
+            (ids int32 (N,), offsets int64 (B + 1,), spans int32 (N, 2) or None, word ids int32 (N,) or None).
         """
-        cdef Output out
+        spans = words = None
+        if not reserve(&self.out, 0, self.spans, self.words):
+            raise MemoryError
+        ids, self.out.ids = array_of(self.out.ids, self.out.count, 1), NULL
+        if self.spans:
+            spans, self.out.spans = array_of(self.out.spans, self.out.count, 2), NULL
+        if self.words:
+            words, self.out.words = array_of(self.out.words, self.out.count, 1), NULL
+        return ids, self.ends_array, spans, words
+
+    @cython.boundscheck(True)
+    cdef Py_ssize_t _end_of_piece(self, Py_ssize_t row, Py_ssize_t* units) except -1:
+        units[0] = 0
+        while row < self.rows and units[0] < PIECE:
+            if self.texts is None:
+                units[0] += min(max(self.offsets[row + 1] - self.offsets[row], 0), self.size)
+            else:
+                text = self.texts[row]
+                units[0] += PyUnicode_GET_LENGTH(text) if isinstance(text, str) else 0
+            row += 1
+        return row
+
+    cdef bint _wait_for(self, Py_ssize_t number) except -1:
+        """Until all pieces before this one have their place; false where one of them failed."""
+        with self.turn:
+            while self.placed < number and not self.failed:
+                self.turn.wait()
+            return not self.failed
+
+    cdef Py_ssize_t _place(self, Py_ssize_t number, Py_ssize_t count) except -2:
+        """Where a piece begins in the output, -1 where an earlier one has failed."""
+        cdef Py_ssize_t base
+        if not self._wait_for(number):
+            return -1
+        with self.turn:
+            base = self.out.count
+            if base + count > self.out.capacity:
+                raise RuntimeError("the list of texts was changed while it was encoded")
+            self.out.count += count
+            self.placed += 1
+            self.turn.notify_all()
+        return base
+
+    cdef int _fail(self) except -1:
+        with self.turn:
+            self.failed = True
+            self.turn.notify_all()
+        return 0
+
+    cdef void _copy(self, const Output* own, Py_ssize_t base, Py_ssize_t start, Py_ssize_t stop) noexcept nogil:
+        cdef Py_ssize_t row
+        memcpy(self.out.ids + base, own.ids, own.count * sizeof(int32_t))
+        if self.spans:
+            memcpy(self.out.spans + 2 * base, own.spans, 2 * own.count * sizeof(int32_t))
+        if self.words:
+            memcpy(self.out.words + base, own.words, own.count * sizeof(int32_t))
+        for row in range(start + 1, stop + 1):
+            self.ends[row] += base
+
+    cdef int _encode(self, Py_ssize_t start, Py_ssize_t stop, Remembered* memo, Output* out,
+                     int64_t* ends) except -1:
+        """Rows ``start`` to ``stop``, and the count of positions after each."""
+        if self.texts is None:
+            return self._encode_utf8(start, stop, memo, out, ends)
+        return self._encode_list(start, stop, memo, out, ends)
+
+    cdef int _encode_utf8(self, Py_ssize_t start, Py_ssize_t stop, Remembered* memo, Output* out,
+                          int64_t* ends) except -1:
+        cdef Py_ssize_t row, begin, end
+        cdef bint failed = False, wrong = False
+        with nogil:
+            for row in range(start, stop):
+                begin, end = self.offsets[row], self.offsets[row + 1]
+                wrong = not 0 <= begin <= end <= self.size or end - begin > LONGEST
+                failed = wrong or not reserve(out, end - begin, self.spans, self.words)
+                if failed:
+                    break
+                self.core._run(self.data + begin, end - begin, memo, out)
+                if out.invalid >= 0:
+                    break
+                ends[row - start] = out.count
+        if wrong:
+            raise InputError(f"row {row}: its offsets {begin} to {end} are wrong or too far apart")
+        if failed:
+            raise MemoryError(f"no memory for the ids of row {row}")
+        if out.invalid >= 0:
+            raise InputError(f"row {row}: byte {out.invalid} of the text is not UTF-8")
+        return 0
+
+    @cython.boundscheck(True)  # another thread may shorten the list
+    cdef int _encode_list(self, Py_ssize_t start, Py_ssize_t stop, Remembered* memo, Output* out,
+                          int64_t* ends) except -1:
+        """With the GIL released around blocks of texts."""
         cdef Text[BLOCK] block
         cdef PyObject* held[BLOCK]
-        cdef Py_ssize_t holding = 0
-        cdef Py_ssize_t at = start, number, size
-        cdef Py_ssize_t units = 0
-        cdef Remembered* memo = NULL
+        cdef Py_ssize_t holding = 0, at = start, number, size
         cdef bint failed = False
-        cdef cnp.npy_intp count = stop - start
-        ends = cnp.PyArray_EMPTY(1, &count, cnp.NPY_INT64, 0)
-        cdef int64_t* end = <int64_t*>cnp.PyArray_DATA(<cnp.ndarray>ends)
-        begin_output(&out)
         try:
-            if not reserve(&out, total_length(texts, start, stop), spans, words):
-                raise MemoryError("no memory for the ids")
             while at < stop:
                 size = min(BLOCK, stop - at)
                 for number in range(size):
-                    text = texts[at + number]
+                    fetch_ahead(self.texts, at + number)
+                    text = self.texts[at + number]
                     text = as_text(text, at + number)
                     take(text, &block[number])
                     held[number] = <PyObject*>text  # the list may lose it while the GIL is released
                     Py_INCREF(text)
                     holding += 1
-                    units += block[number].length
                 with nogil:
-                    if memo == NULL and units > WORTH_A_MEMO and not self.is_mandarin:
-                        memo = <Remembered*>calloc(1 << MEMO_BITS, sizeof(Remembered))  # it does without, too
                     for number in range(size):
-                        # Already there, unless another thread has put a longer text into the list since.
-                        failed = not reserve(&out, block[number].length, spans, words)
+                        # There is room, unless another thread has put a longer text into the list since.
+                        failed = not reserve(out, block[number].length, self.spans, self.words)
                         if failed:
                             break
-                        self._run_kind(&block[number], memo, &out)
-                        end[at - start + number] = out.count
+                        self.core._run_kind(&block[number], memo, out)
+                        ends[at - start + number] = out.count
                 if failed:
                     raise MemoryError(f"no memory for the ids of text {at + number}")
                 while holding:
                     holding -= 1
                     Py_DECREF(<object>held[holding])
                 at += size
-            return finish_output(&out, ends, spans, words)
         finally:
             while holding:
                 holding -= 1
                 Py_DECREF(<object>held[holding])
-            free(memo)
-            drop_output(&out)
+        return 0
+
+
+cdef inline void fetch_ahead(list texts, Py_ssize_t index) noexcept:
+    if index + AHEAD < len(texts):
+        phonemic_prefetch(PyList_GET_ITEM(texts, index + AHEAD))
 
 
 @cython.boundscheck(True)
-cdef Py_ssize_t total_length(list texts, Py_ssize_t start, Py_ssize_t stop) except -1:
-    """Characters in ``texts[start:stop]``: no text has more positions, and pages that are not touched cost nothing."""
+cdef Py_ssize_t total_length(list texts) except -1:
     cdef Py_ssize_t index, total = 0
-    for index in range(start, stop):
+    for index in range(len(texts)):
+        fetch_ahead(texts, index)
         text = texts[index]
         if not isinstance(text, str):
             as_text(text, index)
@@ -411,25 +507,3 @@ cdef int take(str text, Text* into) except -1:
     if into.length > LONGEST:
         raise ValueError(f"a text of {into.length} characters is too long: at most 2147483647; split it")
     return 0
-
-
-def cut(list texts not None, int parts):
-    """Boundaries that cut a list of str into ``parts`` runs of about the same number of characters.
-
-    Raises:
-        TypeError: an element is no str; the message names its index.
-    """
-    cdef Py_ssize_t total = 0, running = 0, index = 0
-    for text in texts:
-        if not isinstance(text, str):
-            as_text(text, index)
-        total += PyUnicode_GET_LENGTH(text)
-        index += 1
-    boundaries = [0]
-    index = 0
-    for text in texts:
-        if running * parts >= total * len(boundaries) and len(boundaries) < parts:
-            boundaries.append(index)
-        running += PyUnicode_GET_LENGTH(text)
-        index += 1
-    return [*boundaries, len(texts)]

@@ -12,6 +12,9 @@ cdef extern from *:
     """
     const uint32_t PHRASE_HASH "PHONEMIC_PHRASE_HASH"
 
+cdef extern from "spans.h":
+    void phonemic_unit_spans(int32_t* spans, int32_t begin, size_t count) noexcept nogil
+
 # Layout of the entries: entries.py; of the phrase tables: phrases.py.
 cdef enum:
     ZH_SPACE = 1 << 24
@@ -23,6 +26,13 @@ cdef enum:
     ZH_FIRST = 1 << 30
     ZH_SECOND = 1 << 31
     PACKED = 0xFFFFFF
+
+# Bits of the sets of pairs are 2 to the power of these (data/compile.py); constants, because the loop needs registers.
+cdef enum:
+    INNER = 20
+    CHANGING_PAIRS = 18
+    CHANGING_WHOLE = 17
+    CHANGING_TRIPLES = 17
 
 cdef enum:
     CODE_BITS = 13
@@ -40,19 +50,14 @@ cdef struct Phrases:
     const int32_t* pool
 
 
-cdef struct PairSet:
-    const uint64_t* bits
-    int shift
-
-
 cdef struct Readings:
     Phrases lexicon
     Phrases user
     bint has_user
-    PairSet inner             # any two characters that touch in a phrase of the lexicon
-    PairSet changing_pairs    # the first two of a phrase that changes the reading of one of its characters
-    PairSet changing_whole    # two that are such a phrase
-    PairSet changing_triples  # the first three of a longer one: first * 31 + second, third
+    const uint64_t* inner             # any two characters that touch in a phrase of the lexicon
+    const uint64_t* changing_pairs    # the first two of a phrase that changes the reading of one of its characters
+    const uint64_t* changing_whole    # two that are such a phrase
+    const uint64_t* changing_triples  # the first three of a longer one: first * 31 + second, third
 
 
 cdef inline uint32_t code_of(const Phrases* phrases, uint32_t char) noexcept nogil:
@@ -89,13 +94,12 @@ cdef inline Match longest_phrase(const Characters* chars, const Phrases* phrases
             return match
         key = node << CODE_BITS | code
         slot = key * PHRASE_HASH >> phrases.shift
-        while True:
-            cell = phrases.cells[slot]
-            if <uint32_t>cell == key:
-                break
-            if cell == 0:
-                return match
+        cell = phrases.cells[slot]
+        while <uint32_t>cell > key:  # the larger keys come first
             slot = (slot + 1) & phrases.mask
+            cell = phrases.cells[slot]
+        if <uint32_t>cell != key:
+            return match
         characters += 1
         node = <uint32_t>(cell >> 34)
         if cell >> 32 & IS_END:
@@ -105,10 +109,10 @@ cdef inline Match longest_phrase(const Characters* chars, const Phrases* phrases
             return match
 
 
-cdef inline uint32_t in_set(PairSet pairs, uint32_t first, uint32_t second) noexcept nogil:
-    """1 where two numbers are in a set of pairs, else 0; a few that are not in it give 1."""
-    cdef uint32_t slot = (first * <uint32_t>0x9E3779B1 + second * <uint32_t>0x85EBCA6B) >> pairs.shift
-    return <uint32_t>(pairs.bits[slot >> 6] >> (slot & 63)) & 1
+cdef inline uint32_t in_set(const uint64_t* pairs, int size, uint32_t first, uint32_t second) noexcept nogil:
+    """1 where two numbers are in a set of 2 ** size bits, else 0; a few pairs that are not in it give 1."""
+    cdef uint32_t slot = (first * <uint32_t>0x9E3779B1 + second * <uint32_t>0x85EBCA6B) >> (32 - size)
+    return <uint32_t>(pairs[slot >> 6] >> (slot & 63)) & 1
 
 
 cdef inline uint32_t char_before(const text_t* text, Py_ssize_t at, Py_ssize_t length,
@@ -134,7 +138,7 @@ cdef inline Py_ssize_t read_phrases(const Characters* chars, const Readings* rea
     cdef Match match
     while begin > 0:
         previous = char_before(text, begin, length, &before)
-        if not (entry_of(chars, previous) & ZH_HAN and in_set(readings.inner, previous, char)):
+        if not (entry_of(chars, previous) & ZH_HAN and in_set(readings.inner, INNER, previous, char)):
             break
         begin, char = before, previous
         out.count -= 1
@@ -143,7 +147,7 @@ cdef inline Py_ssize_t read_phrases(const Characters* chars, const Readings* rea
         entry = entry_of(chars, char)
         if not entry & ZH_HAN:
             break
-        if begin > at and not in_set(readings.inner, previous, char):
+        if begin > at and not in_set(readings.inner, INNER, previous, char):
             break
         match.characters = match.dangling = 0
         phrase = NULL
@@ -168,29 +172,34 @@ cdef inline bint begins_changing(const Readings* readings, const text_t* text, P
                                  uint32_t first, uint32_t second) noexcept nogil:
     """Whether a phrase that changes a reading may begin with two characters, behind which the text goes on."""
     cdef Py_ssize_t step = 0
-    if in_set(readings.changing_whole, first, second):
+    if in_set(readings.changing_whole, CHANGING_WHOLE, first, second):
         return True
     if after >= length:
         return False
-    return in_set(readings.changing_triples, first * 31 + second, char_at(text, after, length, &step))
+    return in_set(readings.changing_triples, CHANGING_TRIPLES, first * 31 + second, char_at(text, after, length, &step))
 
 
 cdef inline void write_along(const text_t* text, Py_ssize_t start, Py_ssize_t length, Py_ssize_t first, int32_t word,
                              Output* out) noexcept nogil:
     """Spans and word ids of the positions from ``first`` on, each a character of the text from ``start`` on."""
-    cdef Py_ssize_t at, begin = start, step = 0
-    if out.words != NULL:
+    cdef Py_ssize_t at, count = out.count - first, step = 0
+    cdef int32_t begin = <int32_t>start
+    cdef int32_t* words = out.words
+    cdef int32_t* spans = out.spans
+    if words != NULL:
         for at in range(first, out.count):
-            out.words[at] = word
-    if out.spans != NULL:
-        for at in range(first, out.count):
-            out.spans[2 * at] = <int32_t>begin
-            if text_t is utf8_t:
-                char_at(text, begin, length, &step)
-                begin += step
-            else:
-                begin += 1
-            out.spans[2 * at + 1] = <int32_t>begin
+            words[at] = word
+    if spans == NULL:
+        return
+    spans += 2 * first
+    if text_t is utf8_t:
+        for at in range(count):
+            spans[2 * at] = begin
+            char_at(text, begin, length, &step)
+            begin += <int32_t>step
+            spans[2 * at + 1] = begin
+    else:
+        phonemic_unit_spans(spans, begin, count)
 
 
 cdef inline void encode_mandarin(const Characters* chars, const Readings* readings, const text_t* text,
@@ -202,26 +211,34 @@ cdef inline void encode_mandarin(const Characters* chars, const Readings* readin
     cdef State state
     cdef Py_ssize_t at = 0, start, first, count, step = 0, before = 0
     cdef uint32_t char, entry = 0, previous, pairs
-    cdef int32_t* ids = out.ids
+    cdef int32_t* ids
     cdef bint found
     state.word, state.gap, state.open = -1, True, False
     while at < length:
         start, first, count = at, out.count, out.count
         previous, pairs, found = 0, 0, False
+        ids = out.ids + first - start  # of a str: a position a unit
         while at < length:
             char = char_at(text, at, length, &step)
             entry = entry_of(chars, char)
             if entry & (ZH_SPACE | ZH_TRANSPARENT | ZH_JOINER | ZH_EXACT):
                 break
-            if in_set(readings.changing_pairs, previous, char) & (pairs & entry) >> 31:
+            if in_set(readings.changing_pairs, CHANGING_PAIRS, previous, char) & (pairs & entry) >> 31:
                 if begins_changing(readings, text, at + step, length, previous, char):
                     found = True
                     break
             check(text, char, at, out)
-            ids[count] = <int32_t>(entry & PACKED)
-            count += 1
-            previous, before, pairs = char, at, entry << 1
+            if text_t is utf8_t:
+                out.ids[count] = <int32_t>(entry & PACKED)
+                count += 1
+                before = at
+            else:
+                ids[at] = <int32_t>(entry & PACKED)
+            previous, pairs = char, entry << 1
             at += step
+        if text_t is not utf8_t:
+            count = first + at - start
+            before = at - 1
         if count > first:
             new_word(&state)
             state.open = True

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from phonemic.errors import InputError, PhonemicError
-from phonemic.tokenizer import Tokenizer
+from phonemic.tokenizer import Tokenizer, encode_rows
 
 try:
     import pyarrow as pa
@@ -52,30 +50,16 @@ def _encode(array: Any, tokenizer: Tokenizer, num_threads: int, first_row: int) 
         offsets = np.frombuffer(offset_buffer, width)[strings.offset : strings.offset + len(strings) + 1].astype(
             np.int64
         )
-    core, count = tokenizer.core, len(offsets) - 1
     bytes_ = np.frombuffer(data, np.uint8) if data is not None and data.size else np.zeros(0, np.uint8)
     try:
-        if num_threads == 1 or count < num_threads:
-            parts = [core.encode_utf8(bytes_, offsets, 0, count, False, False)]
-        else:
-            goals = np.linspace(offsets[0], offsets[-1], num_threads + 1)
-            bounds = [0, *np.searchsorted(offsets[:-1], goals[1:-1]).tolist(), count]
-            with ThreadPoolExecutor(num_threads) as pool:
-                jobs = [
-                    pool.submit(core.encode_utf8, bytes_, offsets, start, stop, False, False)
-                    for start, stop in pairwise(bounds)
-                ]
-                parts = [job.result() for job in jobs]
+        ids, ends, _, _ = encode_rows(tokenizer.core, bytes_, offsets, num_threads, spans=False, word_ids=False)
     except InputError as error:
         where = f" (counted from row {first_row}, where its chunk begins)" if first_row else ""
         raise InputError(f"{error}{where}") from error
-    ids = parts[0][0] if len(parts) == 1 else np.concatenate([part[0] for part in parts])
-    shifts = np.cumsum([0, *(len(part[0]) for part in parts)])
-    if shifts[-1] >= 1 << 31:
-        raise InputError(f"{shifts[-1]} positions do not fit one list array; encode smaller chunks")
-    ends = [np.zeros(1, np.int64), *(part[1] + shift for part, shift in zip(parts, shifts, strict=False))]
+    if len(ids) >= 1 << 31:
+        raise InputError(f"{len(ids)} positions do not fit one list array; encode smaller chunks")
     mask = array.is_null() if array.null_count else None
-    return pa.ListArray.from_arrays(pa.array(np.concatenate(ends).astype(np.int32)), pa.array(ids), mask=mask)
+    return pa.ListArray.from_arrays(pa.array(ends.astype(np.int32)), pa.array(ids), mask=mask)
 
 
 def _strings(array: Any) -> Any:

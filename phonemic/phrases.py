@@ -31,7 +31,8 @@ class PhraseTable:
 
     A character of a phrase has a code (1, 2, ...; 0 is no code). The node of a one-character prefix is its code; longer
     prefixes have the nodes above. A cell is 64 bits: ``node << 13 | code`` below, and above it the next node << 2,
-    bit 1 for a node with children, bit 0 for the end of a phrase.
+    bit 1 for a node with children, bit 0 for the end of a phrase. Where cells stand in each other's way, the one with the
+    larger key comes first (Amble and Knuth's ordered hash table), so that a search for what is not there is short, too.
     """
 
     code_index: NDArray[np.uint16]  # (4352,): page of a code point
@@ -91,9 +92,15 @@ class PhraseTable:
         cells = [0] * (1 << bits)
         parents = {node for node, _ in transitions}
         for (node, code), following in transitions.items():
-            key = node << CODE_BITS | code
-            slot = key * HASH % (1 << 32) >> 32 - bits
+            cell = node << CODE_BITS | code | (following << 2 | (following in parents) << 1 | (following in ends)) << 32
+            slot = _slot(cell, bits)
             while cells[slot]:
+                if cells[slot] % (1 << 32) < cell % (1 << 32):
+                    cells[slot], cell = cell, cells[slot]
                 slot = (slot + 1) % len(cells)
-            cells[slot] = key | (following << 2 | (following in parents) << 1 | (following in ends)) << 32
+            cells[slot] = cell
         return np.array(cells, np.uint64)
+
+
+def _slot(cell: int, bits: int) -> int:
+    return cell * HASH % (1 << 32) >> 32 - bits

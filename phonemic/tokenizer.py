@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import cache
-from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from phonemic._core import Core, cut
+from phonemic._core import Core, Work
 from phonemic.encoding import Batch, Encoding, Syllable
 from phonemic.entries import JOINER, ZH_HAN, ZH_JOINER, Tables, entry, with_entries
 from phonemic.errors import SavedTokenizerError
@@ -121,19 +120,7 @@ class Tokenizer:
         if num_threads < 1:
             raise ValueError(f"num_threads must be at least 1, not {num_threads}")
         rows = texts if isinstance(texts, list) else list(texts)
-        if num_threads == 1:
-            parts = [self.core.encode_range(rows, 0, len(rows), spans, word_ids)]
-        else:
-            from concurrent.futures import ThreadPoolExecutor
-
-            bounds = cut(rows, num_threads)
-            with ThreadPoolExecutor(num_threads) as pool:
-                jobs = [
-                    pool.submit(self.core.encode_range, rows, start, stop, spans, word_ids)
-                    for start, stop in pairwise(bounds)
-                ]
-                parts = [job.result() for job in jobs]
-        return _joined(rows, parts, self.vocab)
+        return Batch(rows, *encode_rows(self.core, rows, None, num_threads, spans, word_ids), self.vocab)
 
     def __call__(
         self, texts: str | Iterable[str], max_length: int | None = None, special_tokens: bool = True
@@ -283,13 +270,20 @@ def _never(run: str) -> None:
     """Letters in Mandarin text are no syllables."""
 
 
-def _joined(texts: Sequence[str], parts: list[tuple[Any, ...]], vocab: Vocabulary) -> Batch:
-    """One Batch from the results of consecutive ranges."""
-    counts = np.array([len(part[0]) for part in parts], np.int64)
-    ends = [part[1] + shift for part, shift in zip(parts, counts.cumsum() - counts, strict=True)]
-    ids, spans, words = (_concatenated([part[at] for part in parts]) for at in (0, 2, 3))
-    return Batch(texts, ids, np.concatenate([np.zeros(1, np.int64), *ends]), spans, words, vocab)
+def encode_rows(
+    core: Core, texts: Any, offsets: NDArray[np.int64] | None, num_threads: int, spans: bool, word_ids: bool
+) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int32] | None, NDArray[np.int32] | None]:
+    """Encodes a list of str, or UTF-8 with offsets, with as many threads; see ``Work``."""
+    work = Work(core, texts, offsets, spans, word_ids)
+    if num_threads == 1:
+        work.run_alone()
+        return work.result()
+    from concurrent.futures import ThreadPoolExecutor
 
-
-def _concatenated(arrays: list[Any]) -> Any:
-    return arrays[0] if len(arrays) == 1 or arrays[0] is None else np.concatenate(arrays)
+    work.share()
+    with ThreadPoolExecutor(num_threads - 1) as pool:
+        others = [pool.submit(work.run) for _ in range(num_threads - 1)]
+        work.run()
+        for other in others:
+            other.result()
+    return work.result()

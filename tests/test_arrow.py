@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from phonemic import InputError, Tokenizer
+from phonemic.tokenizer import encode_rows
 
 pa = pytest.importorskip("pyarrow")
 from phonemic import arrow  # noqa: E402
@@ -46,7 +47,7 @@ def test_slices_chunks_views_and_dictionaries(vi):
 def test_bytes_spans(vi):
     text = "Tôi \U0001f389 giếng"
     data = np.frombuffer(text.encode(), np.uint8)
-    _, _, spans, words = vi.core.encode_utf8(data, np.array([0, len(data)], np.int64), 0, 1, True, True)
+    _, _, spans, words = encode_rows(vi.core, data, np.array([0, len(data)], np.int64), 1, spans=True, word_ids=True)
     assert [text.encode()[start:end].decode() for start, end in spans] == ["Tôi", "\U0001f389", "giếng"]
     assert words.tolist() == [0, 1, 2]
 
@@ -87,5 +88,6 @@ def test_what_is_no_array_of_strings(vi, wrong):
 def test_damaged_offsets_are_an_error_and_no_crash(vi):
     data = np.frombuffer(b"abc", np.uint8)
     for offsets in ([0, 4], [-1, 2], [2, 1], [0, 3, 1 << 40]):
-        with pytest.raises(InputError, match="row"):
-            vi.core.encode_utf8(data, np.array(offsets, np.int64), 0, len(offsets) - 1, False, False)
+        for threads in (1, 2):
+            with pytest.raises(InputError, match="row"):
+                encode_rows(vi.core, data, np.array(offsets, np.int64), threads, spans=False, word_ids=False)

@@ -319,3 +319,22 @@ def test_html_shows_each_syllable_and_escapes(vi):
 
 def test_version():
     assert phonemic.__version__.count(".") == 2
+
+
+@pytest.mark.parametrize("lang", ["vi", "zh"])
+def test_threads_share_many_pieces_in_order(lang):
+    tokenizer = Tokenizer(lang)
+    text = {"vi": "Cái giếng ở đầu làng chưa cạn. ", "zh": "银行行长觉得还不错，了不起。"}[lang]
+    texts = [text * (number % 700) for number in range(1500)]  # tens of pieces, of few texts and of many
+    alone = tokenizer.encode_batch(texts, spans=True, word_ids=True)
+    for threads in (2, 3, 8):
+        shared = tokenizer.encode_batch(texts, num_threads=threads, spans=True, word_ids=True)
+        for name in ("ids", "offsets", "spans", "word_ids"):
+            assert np.array_equal(getattr(alone, name), getattr(shared, name)), name
+
+
+@pytest.mark.parametrize("threads", [1, 2, 4])
+def test_the_first_wrong_text_is_named(vi, threads):
+    texts = [*["giếng nước " * 3000] * 40, None, *["a" * 3000] * 900, 7]
+    with pytest.raises(TypeError, match="text 40 is NoneType"):
+        vi.encode_batch(texts, num_threads=threads)
