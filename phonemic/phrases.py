@@ -31,8 +31,8 @@ class PhraseTable:
 
     A character of a phrase has a code (1, 2, ...; 0 is no code). The node of a one-character prefix is its code; longer
     prefixes have the nodes above. A cell is 64 bits: ``node << 13 | code`` below, and above it the next node << 2,
-    bit 1 for a node with children, bit 0 for the end of a phrase. Where cells stand in each other's way, the one with the
-    larger key comes first (Amble and Knuth's ordered hash table), so that a search for what is not there is short, too.
+    bit 1 for a node with children, bit 0 for the end of a phrase. Where cells stand in each other's way, the one with
+    the larger key comes first (Amble and Knuth's ordered hash table): a search for what is not there is short, too.
     """
 
     code_index: NDArray[np.uint16]  # (4352,): page of a code point
