@@ -1,0 +1,148 @@
+"""NLTK tokenizers: a text into syllables, a word into onsets and rimes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from nltk.tokenize.api import TokenizerI
+
+from nltk_phonemic.onsets import onset_end
+from phonemic import Tokenizer
+from phonemic.encoding import Encoding
+from phonemic.inventory import NATIVE
+
+Span = tuple[int, int]
+
+
+class _SpanTokenizer(TokenizerI):
+    """What the tokenizers here share: the tokens are the text at the spans, and many texts are one call of the core.
+
+    Arguments: those of :class:`phonemic.Tokenizer`, kept as ``self.tokenizer``.
+    """
+
+    def __init__(self, lang: str, strict: bool = False, word_joiner: str | None = None, phrases: Any = None) -> None:
+        self.tokenizer = Tokenizer(lang, strict, word_joiner, phrases)
+
+    def _spans(self, encoding: Encoding) -> list[Span]:
+        raise NotImplementedError
+
+    def tokenize(self, s: str) -> list[str]:
+        """The tokens of a text, as they are written in it.
+
+        Raises:
+            TypeError: ``s`` is not a str.
+        """
+        return [s[start:end] for start, end in self.span_tokenize(s)]
+
+    def span_tokenize(self, s: str) -> Iterator[Span]:
+        """The half-open spans of the tokens, in characters: ``s[start:end]`` is the token.
+
+        Raises:
+            TypeError: ``s`` is not a str.
+        """
+        return iter(self._spans(self.tokenizer.encode(s)))
+
+    def tokenize_sents(self, strings: Sequence[str]) -> list[list[str]]:
+        """The tokens of each text, all encoded in one call.
+
+        Raises:
+            TypeError: a text is not a str; the message names its index.
+        """
+        texts = list(strings)
+        return [
+            [text[start:end] for start, end in spans]
+            for text, spans in zip(texts, self.span_tokenize_sents(texts), strict=True)
+        ]
+
+    def span_tokenize_sents(self, strings: Sequence[str]) -> Iterator[list[Span]]:
+        """The spans of each text's tokens, all encoded in one call.
+
+        Raises:
+            TypeError: a text is not a str; the message names its index.
+        """
+        return map(self._spans, self.tokenizer.encode_batch(strings, spans=True))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({repr(self.tokenizer).removeprefix('Tokenizer(')}"
+
+
+class PhonemicTokenizer(_SpanTokenizer):
+    """Splits a text into syllables: one token a position of :class:`phonemic.Tokenizer`.
+
+    Whatever is no syllable is one token a character (foreign words, digits, punctuation, emoji with their modifiers).
+    Between tokens nothing is left out but white space, the word joiner, and marks or ignorable characters with no
+    character before them to belong to.
+
+    >>> from nltk_phonemic import PhonemicTokenizer
+    >>> vi = PhonemicTokenizer("vi", word_joiner="_")
+    >>> vi.tokenize("Sinh_viên học tiếng Việt.")
+    ['Sinh', 'viên', 'học', 'tiếng', 'Việt', '.']
+    >>> list(vi.span_tokenize("Sinh_viên học"))
+    [(0, 4), (5, 9), (10, 13)]
+    >>> vi.tokenize_sents(["Hà Nội", "Huế"])
+    [['Hà', 'Nội'], ['Huế']]
+    >>> PhonemicTokenizer("zh").tokenize("音乐 pop!")
+    ['音', '乐', 'p', 'o', 'p', '!']
+
+    Arguments:
+        lang: ``"vi"`` or ``"zh"``.
+        strict: Vietnamese: the strict reading, see :class:`phonemic.Tokenizer`.
+        word_joiner: the character that joins the syllables of a word (``"_"``); it separates and is no token.
+        phrases: Mandarin: your own readings.
+
+    Raises:
+        ValueError: an argument does not fit, see :class:`phonemic.Tokenizer`.
+    """
+
+    def _spans(self, encoding: Encoding) -> list[Span]:
+        return [(start, end) for start, end in encoding.spans.tolist()]
+
+
+class OnsetRimeTokenizer(_SpanTokenizer):
+    """Splits a word into the letters of its onset and of its rime, as NLTK's SyllableTokenizer splits into syllables.
+
+    The cut lies where the phonology has it: the *u* of *qu* belongs to the rime, and so does the *i* of *giếng* and
+    *gì* (but not that of *gia*, whose rime is *a*). A syllable without an onset is one part. A word of several
+    syllables gives the parts of all of them; what is no syllable stays whole.
+
+    >>> from nltk_phonemic import OnsetRimeTokenizer
+    >>> parts = OnsetRimeTokenizer("vi")
+    >>> [parts.tokenize(word) for word in "nghiêng quốc giếng gia ông".split()]
+    [['ngh', 'iêng'], ['q', 'uốc'], ['g', 'iếng'], ['gi', 'a'], ['ông']]
+    >>> parts.tokenize("COVID-19")
+    ['COVID', '-', '19']
+
+    For Mandarin the letters are those of a pinyin syllable; a Han character has no letters to part and stays whole.
+
+    >>> pinyin = OnsetRimeTokenizer("zh")
+    >>> [pinyin.tokenize(word) for word in ["zhǎng", "hang2", "yuè", "音乐"]]
+    [['zh', 'ǎng'], ['h', 'ang2'], ['yuè'], ['音', '乐']]
+
+    Arguments: those of :class:`PhonemicTokenizer`.
+    """
+
+    def _spans(self, encoding: Encoding) -> list[Span]:
+        text, spans = encoding.text, []
+        for start, end, native in _pieces(encoding):
+            middle = start + onset_end(text[start:end], self.tokenizer.lang, native)
+            spans += [(start, middle), (middle, end)] if start < middle else [(start, end)]
+        return spans
+
+
+def _pieces(encoding: Encoding) -> Iterator[tuple[int, int, bool]]:
+    """Start, end and whether it is a native syllable; letters and digits of the fallback that touch are one piece."""
+    native = (encoding.kinds == NATIVE).tolist()
+    run: Span | None = None
+    for (start, end), syllable in zip(encoding.spans.tolist(), native, strict=True):
+        joins = not syllable and encoding.text[start].isalnum()
+        if run and joins and run[1] == start:
+            run = run[0], end
+            continue
+        if run:
+            yield *run, False
+        run = (start, end) if joins else None
+        if not joins:
+            yield start, end, syllable
+    if run:
+        yield *run, False
