@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from functools import cache
 
 from phonemic.encoding import token_of
-from phonemic.inventory import EMPTY, FALLBACK, LANGUAGES, NATIVE, Triple, vocabulary
+from phonemic.inventory import EMPTY, FALLBACK, LANGUAGES, NATIVE, SPECIALS, UNK, Triple, vocabulary
 
 #: Between the positions of one token, as in the Brown corpus, where *I'd* is ``PPSS+HVD``.
 JOINER = "+"
@@ -21,9 +21,10 @@ _CAPITALS = str.maketrans({"\ua7cb": "ɤ"})
 
 
 @cache
-def _symbols() -> dict[str, str]:
-    """Every symbol of the two vocabularies by its lower-case form; no two share one."""
-    return {symbol.lower(): symbol for lang in LANGUAGES for symbol in vocabulary(lang)}
+def _symbols(role: str) -> dict[str, str]:
+    """The symbols that may stand in a tag in this role, by their lower-case form; no two share one."""
+    absent = {"onset": {"": EMPTY}, "rime": {}, "tone": {"": EMPTY}, "fallback": {"[unk]": SPECIALS[UNK]}}
+    return absent[role] | {symbol.lower(): symbol for lang in LANGUAGES for symbol in vocabulary(lang).by_role(role)}
 
 
 @cache
@@ -76,12 +77,13 @@ def parse_tag(tag: str) -> list[Triple]:
 
 
 def _read(position: str, tag: str) -> Triple:
-    parts = [part or EMPTY.lower() for part in position.lower().translate(_CAPITALS).split("|")]
+    parts, roles = position.lower().translate(_CAPITALS).split("|"), ("onset", "rime", "tone")
     if len(parts) == 1:
-        parts = [parts[0].translate(_FROM_WRITTEN)] * 3
-    if len(parts) != 3 or not all(part in _symbols() for part in parts):
+        parts, roles = [parts[0].translate(_FROM_WRITTEN)] * 3, ("fallback",) * 3
+    symbols = [_symbols(role).get(part, "") for role, part in zip(roles, parts, strict=False)]
+    if len(parts) != 3 or not all(symbols):
         raise ValueError(
             f"{position!r} in the tag {tag!r} is neither onset|rime|tone nor a fallback character; "
-            "was the tag given by another tagger?"
+            "was it given by another tagger?"
         )
-    return Triple(*(_symbols()[part] for part in parts))
+    return Triple(*symbols)

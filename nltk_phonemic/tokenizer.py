@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
+from itertools import pairwise
 from typing import Any
 
 from nltk.tokenize.api import TokenizerI
 
 from nltk_phonemic.onsets import onset_end
 from phonemic import Tokenizer
-from phonemic.encoding import Encoding
+from phonemic.encoding import Batch, Encoding
 from phonemic.inventory import NATIVE
 
 Span = tuple[int, int]
@@ -27,6 +28,9 @@ class _SpanTokenizer(TokenizerI):
     def _spans(self, encoding: Encoding) -> list[Span]:
         raise NotImplementedError
 
+    def _rows(self, batch: Batch) -> Iterator[list[Span]]:
+        return map(self._spans, batch)
+
     def tokenize(self, s: str) -> list[str]:
         """The tokens of a text, as they are written in it.
 
@@ -43,25 +47,28 @@ class _SpanTokenizer(TokenizerI):
         """
         return iter(self._spans(self.tokenizer.encode(s)))
 
-    def tokenize_sents(self, strings: Sequence[str]) -> list[list[str]]:
+    def tokenize_sents(self, strings: Iterable[str]) -> list[list[str]]:
         """The tokens of each text, all encoded in one call.
 
         Raises:
             TypeError: a text is not a str; the message names its index.
         """
-        texts = list(strings)
-        return [
-            [text[start:end] for start, end in spans]
-            for text, spans in zip(texts, self.span_tokenize_sents(texts), strict=True)
-        ]
+        batch = self._batch(strings)
+        rows = zip(batch.texts, self._rows(batch), strict=True)
+        return [[text[start:end] for start, end in spans] for text, spans in rows]
 
-    def span_tokenize_sents(self, strings: Sequence[str]) -> Iterator[list[Span]]:
+    def span_tokenize_sents(self, strings: Iterable[str]) -> Iterator[list[Span]]:
         """The spans of each text's tokens, all encoded in one call.
 
         Raises:
             TypeError: a text is not a str; the message names its index.
         """
-        return map(self._spans, self.tokenizer.encode_batch(strings, spans=True))
+        return self._rows(self._batch(strings))
+
+    def _batch(self, strings: Iterable[str]) -> Batch:
+        if isinstance(strings, str):
+            raise TypeError("the forms for many texts take a list of str, not one str; call tokenize or span_tokenize")
+        return self.tokenizer.encode_batch(strings, spans=True)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({repr(self.tokenizer).removeprefix('Tokenizer(')}"
@@ -96,7 +103,11 @@ class PhonemicTokenizer(_SpanTokenizer):
     """
 
     def _spans(self, encoding: Encoding) -> list[Span]:
-        return [(start, end) for start, end in encoding.spans.tolist()]
+        return _pairs(encoding)
+
+    def _rows(self, batch: Batch) -> Iterator[list[Span]]:
+        spans = _pairs(batch)
+        return (spans[first:last] for first, last in pairwise(batch.offsets.tolist()))
 
 
 class OnsetRimeTokenizer(_SpanTokenizer):
@@ -128,6 +139,11 @@ class OnsetRimeTokenizer(_SpanTokenizer):
             middle = start + onset_end(text[start:end], self.tokenizer.lang, native)
             spans += [(start, middle), (middle, end)] if start < middle else [(start, end)]
         return spans
+
+
+def _pairs(positions: Encoding | Batch) -> list[Span]:
+    starts, ends = positions.spans.T.tolist()
+    return list(zip(starts, ends, strict=True))
 
 
 def _pieces(encoding: Encoding) -> Iterator[tuple[int, int, bool]]:

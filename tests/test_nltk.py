@@ -9,6 +9,7 @@ import subprocess
 import sys
 import unicodedata
 from bisect import bisect_right
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -79,7 +80,7 @@ def test_tokens_are_the_text_at_the_spans_and_little_is_left_out(text, options):
     assert {kind_of(char) for char in left_out if char != joiner} <= {SPACE, MARK, IGNORABLE}
     # A mark is left out only where no character stands before it.
     for run in re.finditer(r"\S+", text):
-        if joiner not in run[0] and kind_of(run[0][0]) not in (MARK, IGNORABLE):
+        if (joiner or " ") not in run[0] and kind_of(run[0][0]) not in (MARK, IGNORABLE):
             assert not {kind_of(char) for at, char in enumerate(text) if run.start() <= at < run.end()
                         and not any(start <= at < end for start, end in spans)} - {SPACE}  # fmt: skip
 
@@ -123,7 +124,7 @@ def test_the_interface_and_its_errors(cls):
     assert pickle.loads(pickle.dumps(tokenizer)).tokenizer == tokenizer.tokenizer
     with pytest.raises(TypeError, match="takes a str, not bytes"):
         tokenizer.tokenize(b"x")
-    with pytest.raises(TypeError, match="call encode"):
+    with pytest.raises(TypeError, match="not one str; call tokenize"):
         tokenizer.tokenize_sents("x")
     with pytest.raises(ValueError, match="unknown language 'en'"):
         cls("en")
@@ -131,13 +132,20 @@ def test_the_interface_and_its_errors(cls):
         cls("vi", phrases={"朝阳": "zhao1 yang2"})
 
 
+@pytest.fixture
+def corpus(tmp_path, monkeypatch):
+    """A folder that NLTK may read: since 3.10 its corpus readers refuse any other."""
+    monkeypatch.setattr("nltk.data.path", [*nltk.data.path, str(tmp_path)])
+    return tmp_path
+
+
 @pytest.mark.parametrize("lang", LANGS)
-def test_corpus_reader(lang, tmp_path):
+def test_corpus_reader(lang, corpus):
     for name, lines in (("one.txt", EXAMPLES[lang][:10]), ("two.txt", EXAMPLES[lang][10:])):
-        (tmp_path / name).write_text("\n".join(lines) + "\n", "utf-8")
+        (corpus / name).write_text("\n".join(lines) + "\n", "utf-8")
     tokenizer = PhonemicTokenizer(lang)
     reader = PlaintextCorpusReader(
-        str(tmp_path), r".*\.txt", word_tokenizer=tokenizer, sent_tokenizer=LineTokenizer(), encoding="utf-8"
+        str(corpus), r".*\.txt", word_tokenizer=tokenizer, sent_tokenizer=LineTokenizer(), encoding="utf-8"
     )
     wanted = tokenizer.tokenize_sents(EXAMPLES[lang])
     assert [list(sent) for sent in reader.sents()] == wanted
@@ -245,9 +253,11 @@ def test_every_symbol_survives_str2tuple(lang):
             assert format_tag(parse_tag(read)) == tag
 
 
-@pytest.mark.parametrize("tag", ["NN", "a|b", "t|oi̯|˧˧|", "+", "t|oi̯|˧˧+", "q|oi̯|xx", "ab"])
+@pytest.mark.parametrize(
+    "tag", ["NN", "a|b", "t|oi̯|˧˧|", "+", "t|oi̯|˧˧+", "q|oi̯|xx", "ab", "||", "t||˧˧", "a|a|a", "[CLS]"]
+)
 def test_a_tag_of_another_tagger_is_refused(tag):
-    with pytest.raises(ValueError, match=re.escape(repr(tag))):
+    with pytest.raises(ValueError, match=re.escape(f"the tag {tag!r} is neither")):
         parse_tag(tag)
 
 
@@ -266,12 +276,12 @@ def test_any_tagged_sentence_survives(tokens, lang):
             assert format_tag(TAGGERS["vi"].tokenizer.encode(token).triples) == tag
 
 
-def test_tagged_corpus_reader(tmp_path):
+def test_tagged_corpus_reader(corpus):
     tagger = PhonemicTagger("vi", word_joiner="_")
     sents = [["Sinh_viên", "đọc", "1/2", "cuốn", "Internet_và_đời_sống", "😅", "."], ["Gì", "cũng", "/", "+"]]
     tagged = tagger.tag_sents(sents)
-    (tmp_path / "a.pos").write_text("\n".join(" ".join(map(tuple2str, sent)) for sent in tagged), "utf-8")
-    reader = TaggedCorpusReader(str(tmp_path), r".*\.pos", encoding="utf-8")
+    (corpus / "a.pos").write_text("\n".join(" ".join(map(tuple2str, sent)) for sent in tagged), "utf-8")
+    reader = TaggedCorpusReader(str(corpus), r".*\.pos", encoding="utf-8")
     read = [[(token, format_tag(parse_tag(tag))) for token, tag in sent] for sent in reader.tagged_sents()]
     assert read == tagged
 
@@ -299,21 +309,21 @@ def test_options_reach_the_tokenizer():
 
 
 def test_tokens_that_are_no_syllable():
-    tokens = ["pop", "😅", "1/2", " ", "", "+", "Nam,"]
-    tags = ["p+o+p", "[UNK]", "1+／+2", "", "", "＋", "n|am|˧˧+,"]
+    tokens = ["web", "😅", "1/2", " ", "", "+", "Nam,"]
+    tags = ["w+e+b", "[UNK]", "1+／+2", "", "", "＋", "n|am|˧˧+,"]
     assert PhonemicTagger("vi").tag(tokens) == list(zip(tokens, tags, strict=True))
     tags = [tag if "|" in tag else "X" for tag in tags]
     assert PhonemicTagger("vi", backoff=DefaultTagger("X")).tag(tokens) == list(zip(tokens, tags, strict=True))
-    assert PhonemicTagger("vi", backoff=UnigramTagger(model={"x": "X"})).tag(["pop"]) == [("pop", None)]
+    assert PhonemicTagger("vi", backoff=UnigramTagger(model={"x": "X"})).tag(["web"]) == [("web", None)]
 
 
 @given(
-    st.lists(st.one_of(TEXTS, st.sampled_from(["银行", "行长", "giếng", "pop"])), max_size=8), st.sampled_from(LANGS)
+    st.lists(st.one_of(TEXTS, st.sampled_from(["银行", "行长", "giếng", "web"])), max_size=8), st.sampled_from(LANGS)
 )
 def test_as_a_backoff_it_gives_what_it_gives_alone(tokens, lang):
     for tagger in (PhonemicTagger(lang), PhonemicTagger(lang, backoff=DefaultTagger("X"))):
-        chained = UnigramTagger(model={"pop": "P"}, backoff=tagger)
-        wanted = [(token, "P" if token == "pop" else tag) for token, tag in tagger.tag(tokens)]
+        chained = UnigramTagger(model={"web": "P"}, backoff=tagger)
+        wanted = [(token, "P" if token == "web" else tag) for token, tag in tagger.tag(tokens)]
         assert chained.tag(tokens) == wanted
         assert [tagger.tag_one(tokens, index, []) for index in range(len(tokens))] == [t for _, t in tagger.tag(tokens)]
 
@@ -323,7 +333,7 @@ def test_backoff_sees_the_tags_before_it():
         def choose_tag(self, tokens, index, history):
             return f"{index}:{history[-1] if history else ''}"
 
-    assert [tag for _, tag in PhonemicTagger("vi", backoff=Echo("")).tag(["pop", "ta", "rock"])] == [
+    assert [tag for _, tag in PhonemicTagger("vi", backoff=Echo("")).tag(["web", "ta", "web"])] == [
         "0:",
         "t|a|˧˧",
         "2:t|a|˧˧",
@@ -356,7 +366,7 @@ def test_errors_say_what_and_where():
     tagger = PhonemicTagger("vi")
     with pytest.raises(TypeError, match="sentence 0 is one str; split it into tokens"):
         tagger.tag("Việt Nam")
-    with pytest.raises(TypeError, match="sentence 1, token 0 is a tuple, not a str; .*untag"):
+    with pytest.raises(TypeError, match=r"sentence 1, token 0 is a tuple, not a str; .*untag"):
         tagger.tag_sents([["ta"], [("ta", "N")]])
     with pytest.raises(TypeError, match="token 1 is a NoneType"):
         tagger.choose_tag(["ta", None], 0, [])
@@ -420,21 +430,19 @@ TREEBANKS = {
 
 
 def treebank(folder):
-    """Each sentence as its text and its words' spans, with the words' own text: (text, [(start, end), ...], words)."""
+    """Each sentence as its text, the spans of its words in it, and the words."""
     for path in sorted(folder.glob("*.conllu")):
         for block in path.read_text("utf-8").strip().split("\n\n"):
-            text, rows = None, []
-            for line in block.split("\n"):
-                if line.startswith("# text = "):
-                    text = line.removeprefix("# text = ")
-                elif not line.startswith("#") and line.split("\t")[0].isdigit():
-                    rows.append(line.split("\t"))
-            words = [row[1] for row in rows]
+            rows = [line.split("\t") for line in block.split("\n") if not line.startswith("#")]
+            words = [row[1] for row in rows if row[0].isdigit()]
+            shown = re.search(r"^# text =(.*)$", block, re.MULTILINE)  # the older traditional file has none
+            text = shown[1].strip() if shown else "".join(words)
             spans, at = [], 0
             for word in words:
-                at = text.index(word, at)
-                spans.append((at, at + len(word)))
-                at += len(word)
+                start = text.index(word, at)
+                at = start + len(word)
+                spans.append((start, at))
+            assert not "".join(text[end:start] for (_, end), (start, _) in pairwise(spans)).strip()
             yield text, spans, words
 
 
@@ -457,7 +465,7 @@ def test_treebank(name, data):
         own = [[] for _ in words]
         for (start, end), triple in zip(spans, encoding.triples, strict=True):
             at = bisect_right(starts, start) - 1
-            assert end <= bounds[at][1]
+            assert {kind_of(char) for char in text[bounds[at][1] : end]} <= {MARK}  # GSD has a lone macron as a word
             own[at].append(triple)
         assert [(word, parse_tag(tag)) for word, tag in pairs] == list(zip(words, own, strict=True)), text
         native += int((encoding.kinds == NATIVE).sum())
