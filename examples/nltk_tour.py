@@ -50,6 +50,8 @@ def tour(lang: str, path: Path) -> None:
     ]
     print(f"\n=== {path.name}: {len(sentences)} sentences, {sum(map(len, sentences))} words, {len(rows)} syllables")
 
+    if not rows:
+        return
     for part in Triple._fields:
         counts = FreqDist(getattr(triple, part) for *_, triple in rows)
         print(f"\n{len(counts)} {part}s, the commonest:")
@@ -77,7 +79,7 @@ def tour(lang: str, path: Path) -> None:
     written = [[syllable.lower() for word, _ in words for syllable in tokenizer.tokenize(word)] for words in sentences]
     finder = BigramCollocationFinder.from_documents(written)
     finder.apply_freq_filter(2)
-    finder.apply_word_filter(lambda syllable: not syllable.isalpha() or (len(syllable) == 1 and syllable.isascii()))
+    finder.apply_word_filter(lambda syllable: not syllable.isalpha())
     print("  " + ", ".join(" ".join(pair) for pair in finder.nbest(BigramAssocMeasures.likelihood_ratio, 12)))
 
 

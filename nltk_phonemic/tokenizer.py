@@ -6,14 +6,42 @@ from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from typing import Any
 
+import numpy as np
 from nltk.tokenize.api import TokenizerI
 
 from nltk_phonemic.onsets import onset_end
-from phonemic import Tokenizer
-from phonemic.encoding import Batch, Encoding
+from phonemic import Batch, Tokenizer
+from phonemic.characters import LETTER, kind_of
 from phonemic.inventory import NATIVE
 
 Span = tuple[int, int]
+#: Start, end, and whether it is a syllable.
+Unit = tuple[int, int, bool]
+
+
+def units(batch: Batch) -> Iterator[list[Unit]]:
+    """The units of each text: its positions, but letters and digits of the fallback that touch are one unit.
+
+    So a foreign word stays whole: its letters, each a token, would be read as the syllables *a*, *e*, *i* ... again.
+    """
+    spans, native = batch.spans, batch.kinds == NATIVE
+    joins = np.zeros(len(spans), bool)
+    joins[1:] = ~native[1:] & ~native[:-1] & (spans[1:, 0] == spans[:-1, 1])
+    joins[batch.offsets[:-1][batch.lengths > 0]] = False
+    touching = np.flatnonzero(joins)
+    rows = np.searchsorted(batch.offsets, touching, side="right") - 1
+    for at, row in zip(touching.tolist(), rows.tolist(), strict=True):
+        text = batch.texts[row]
+        joins[at] = _is_alphanumeric(text[spans[at - 1, 0]]) and _is_alphanumeric(text[spans[at, 0]])
+    first = np.flatnonzero(~joins)
+    ends = spans[np.append(first[1:], len(spans)) - 1, 1] if len(first) else first
+    found = list(zip(spans[first, 0].tolist(), ends.tolist(), native[first].tolist(), strict=True))
+    offsets = np.searchsorted(first, batch.offsets).tolist()
+    return (found[start:stop] for start, stop in pairwise(offsets))
+
+
+def _is_alphanumeric(char: str) -> bool:
+    return kind_of(char) == LETTER or char.isalnum()
 
 
 class _SpanTokenizer(TokenizerI):
@@ -25,11 +53,9 @@ class _SpanTokenizer(TokenizerI):
     def __init__(self, lang: str, strict: bool = False, word_joiner: str | None = None, phrases: Any = None) -> None:
         self.tokenizer = Tokenizer(lang, strict, word_joiner, phrases)
 
-    def _spans(self, encoding: Encoding) -> list[Span]:
+    def _spans(self, text: str, found: list[Unit]) -> list[Span]:
+        """The spans of the tokens of a text, from its units."""
         raise NotImplementedError
-
-    def _rows(self, batch: Batch) -> Iterator[list[Span]]:
-        return map(self._spans, batch)
 
     def tokenize(self, s: str) -> list[str]:
         """The tokens of a text, as they are written in it.
@@ -45,7 +71,9 @@ class _SpanTokenizer(TokenizerI):
         Raises:
             TypeError: ``s`` is not a str.
         """
-        return iter(self._spans(self.tokenizer.encode(s)))
+        if not isinstance(s, str):
+            raise TypeError(f"one text is a str, not {type(s).__name__}; for a list of them call the _sents forms")
+        return iter(next(self.span_tokenize_sents([s])))
 
     def tokenize_sents(self, strings: Iterable[str]) -> list[list[str]]:
         """The tokens of each text, all encoded in one call.
@@ -53,8 +81,8 @@ class _SpanTokenizer(TokenizerI):
         Raises:
             TypeError: a text is not a str; the message names its index.
         """
-        batch = self._batch(strings)
-        rows = zip(batch.texts, self._rows(batch), strict=True)
+        texts = strings if isinstance(strings, str) else list(strings)
+        rows = zip(texts, self.span_tokenize_sents(texts), strict=True)
         return [[text[start:end] for start, end in spans] for text, spans in rows]
 
     def span_tokenize_sents(self, strings: Iterable[str]) -> Iterator[list[Span]]:
@@ -63,23 +91,22 @@ class _SpanTokenizer(TokenizerI):
         Raises:
             TypeError: a text is not a str; the message names its index.
         """
-        return self._rows(self._batch(strings))
-
-    def _batch(self, strings: Iterable[str]) -> Batch:
         if isinstance(strings, str):
-            raise TypeError("the forms for many texts take a list of str, not one str; call tokenize or span_tokenize")
-        return self.tokenizer.encode_batch(strings, spans=True)
+            raise TypeError("the _sents forms take a list of str, not one str; call tokenize or span_tokenize")
+        batch = self.tokenizer.encode_batch(strings, spans=True)
+        return map(self._spans, batch.texts, units(batch))
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({repr(self.tokenizer).removeprefix('Tokenizer(')}"
 
 
 class PhonemicTokenizer(_SpanTokenizer):
-    """Splits a text into syllables: one token a position of :class:`phonemic.Tokenizer`.
+    """Splits a text into syllables.
 
-    Whatever is no syllable is one token a character (foreign words, digits, punctuation, emoji with their modifiers).
-    Between tokens nothing is left out but white space, the word joiner, and marks or ignorable characters with no
-    character before them to belong to.
+    Letters and digits that are no syllable stay together where they touch (foreign words, numbers); any other character
+    is a token. Between tokens nothing is left out but white space, the word joiner, and marks or ignorable characters
+    with no character before them to belong to. The tokens have, tagged by :class:`PhonemicTagger`, the values of the
+    text; in Mandarin, where the text has no space between Han characters.
 
     >>> from nltk_phonemic import PhonemicTokenizer
     >>> vi = PhonemicTokenizer("vi", word_joiner="_")
@@ -90,7 +117,7 @@ class PhonemicTokenizer(_SpanTokenizer):
     >>> vi.tokenize_sents(["Hà Nội", "Huế"])
     [['Hà', 'Nội'], ['Huế']]
     >>> PhonemicTokenizer("zh").tokenize("音乐 pop!")
-    ['音', '乐', 'p', 'o', 'p', '!']
+    ['音', '乐', 'pop', '!']
 
     Arguments:
         lang: ``"vi"`` or ``"zh"``.
@@ -102,12 +129,8 @@ class PhonemicTokenizer(_SpanTokenizer):
         ValueError: an argument does not fit, see :class:`phonemic.Tokenizer`.
     """
 
-    def _spans(self, encoding: Encoding) -> list[Span]:
-        return _pairs(encoding)
-
-    def _rows(self, batch: Batch) -> Iterator[list[Span]]:
-        spans = _pairs(batch)
-        return (spans[first:last] for first, last in pairwise(batch.offsets.tolist()))
+    def _spans(self, text: str, found: list[Unit]) -> list[Span]:
+        return [(start, end) for start, end, _ in found]
 
 
 class OnsetRimeTokenizer(_SpanTokenizer):
@@ -133,32 +156,9 @@ class OnsetRimeTokenizer(_SpanTokenizer):
     Arguments: those of :class:`PhonemicTokenizer`.
     """
 
-    def _spans(self, encoding: Encoding) -> list[Span]:
-        text, spans = encoding.text, []
-        for start, end, native in _pieces(encoding):
+    def _spans(self, text: str, found: list[Unit]) -> list[Span]:
+        spans = []
+        for start, end, native in found:
             middle = start + onset_end(text[start:end], self.tokenizer.lang, native)
             spans += [(start, middle), (middle, end)] if start < middle else [(start, end)]
         return spans
-
-
-def _pairs(positions: Encoding | Batch) -> list[Span]:
-    starts, ends = positions.spans.T.tolist()
-    return list(zip(starts, ends, strict=True))
-
-
-def _pieces(encoding: Encoding) -> Iterator[tuple[int, int, bool]]:
-    """Start, end and whether it is a native syllable; letters and digits of the fallback that touch are one piece."""
-    native = (encoding.kinds == NATIVE).tolist()
-    run: Span | None = None
-    for (start, end), syllable in zip(encoding.spans.tolist(), native, strict=True):
-        joins = not syllable and encoding.text[start].isalnum()
-        if run and joins and run[1] == start:
-            run = run[0], end
-            continue
-        if run:
-            yield *run, False
-        run = (start, end) if joins else None
-        if not joins:
-            yield start, end, syllable
-    if run:
-        yield *run, False
