@@ -1,0 +1,156 @@
+"""NLTK tagger: the onset, rime and tone of each token, read in its sentence."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from nltk.jsontags import register_tag
+from nltk.tag.sequential import SequentialBackoffTagger
+
+from nltk_phonemic.tags import JOINER, position_tag
+from phonemic import Tokenizer
+
+
+@register_tag
+class PhonemicTagger(SequentialBackoffTagger):
+    """Tags each token with its onset, rime and tone; :func:`parse_tag` reads the tags.
+
+    The tokens of a sentence are read together, so that Mandarin words are read in context; tokens may hold several
+    syllables, with spaces or with a word joiner between them.
+
+    >>> from nltk_phonemic import PhonemicTagger
+    >>> PhonemicTagger("vi").tag(["Việt Nam", "yêu", "Internet", "."])
+    [('Việt Nam', 'v|iet|˧ˀ˩+n|am|˧˧'), ('yêu', '|ieu̯|˧˧'), ('Internet', 'i+n+t+e+r+n+e+t'), ('.', '.')]
+    >>> PhonemicTagger("zh").tag(["行长", "很", "行"])
+    [('行长', 'x|aŋ|˧˥+t͡ʂ|aŋ|˨˩˦'), ('很', 'x|ɘn|˨˩˦'), ('行', 'ɕ|iŋ|˧˥')]
+
+    A token without any syllable is left to the backoff tagger if there is one:
+
+    >>> from nltk.tag import DefaultTagger, UnigramTagger
+    >>> PhonemicTagger("vi", backoff=DefaultTagger("X")).tag(["Internet", "Việt Nam"])
+    [('Internet', 'X'), ('Việt Nam', 'v|iet|˧ˀ˩+n|am|˧˧')]
+
+    and the tagger is itself a backoff, here of readings that one gives by hand:
+
+    >>> own = UnigramTagger(model={"pizza": "p|i|˧˧+z|a|˧˧"}, backoff=PhonemicTagger("vi"))
+    >>> own.tag(["ăn", "pizza"])
+    [('ăn', '|ăn|˧˧'), ('pizza', 'p|i|˧˧+z|a|˧˧')]
+
+    Arguments:
+        lang: ``"vi"`` or ``"zh"``.
+        strict: Vietnamese: the strict reading, see :class:`phonemic.Tokenizer`.
+        word_joiner: the character that joins the syllables of a word (``"_"`` in ``sinh_viên``).
+        phrases: Mandarin: your own readings.
+        backoff: the tagger that is asked for tokens without a syllable. Without one, such a token is tagged with its
+            fallback characters, and a token without any position (a space) with "".
+
+    Raises:
+        ValueError: an argument does not fit, see :class:`phonemic.Tokenizer`.
+    """
+
+    json_tag = "nltk_phonemic.PhonemicTagger"
+
+    def __init__(
+        self,
+        lang: str,
+        strict: bool = False,
+        word_joiner: str | None = None,
+        phrases: Any = None,
+        backoff: SequentialBackoffTagger | None = None,
+    ) -> None:
+        super().__init__(backoff)
+        self.tokenizer = Tokenizer(lang, strict, word_joiner, phrases)
+        self._latest: tuple[list[str], list[str]] = ([], [])
+
+    def tag(self, tokens: Sequence[str]) -> list[tuple[str, str | None]]:
+        """Tags the tokens of one sentence.
+
+        Raises:
+            TypeError: not a list of str.
+        """
+        return self.tag_sents([tokens])[0]
+
+    def tag_sents(self, sentences: Iterable[Sequence[str]]) -> list[list[tuple[str, str | None]]]:
+        """Tags the tokens of many sentences, all encoded in one call.
+
+        Raises:
+            TypeError: a sentence is not a list of str; the message says which.
+        """
+        sents = [_checked(tokens, number) for number, tokens in enumerate(sentences)]
+        return [
+            list(zip(tokens, self._with_backoff(tokens, tags), strict=True))
+            for tokens, tags in zip(sents, self._tags(sents), strict=True)
+        ]
+
+    def choose_tag(self, tokens: Sequence[str], index: int, history: Sequence[str]) -> str | None:
+        """The tag of one token in its sentence, None where the backoff is to be asked.
+
+        The sentence is encoded once for all its tokens.
+        """
+        read, tags = self._latest
+        if read != list(tokens):
+            read = _checked(tokens, 0)
+            tags = self._tags([read])[0]
+            self._latest = read, tags
+        return None if self._leaves(tags[index]) else tags[index]
+
+    def _leaves(self, tag: str) -> bool:
+        """Whether a tag without a syllable is left to the backoff."""
+        return "|" not in tag and self.backoff is not None
+
+    def _with_backoff(self, tokens: list[str], tags: list[str]) -> list[str | None]:
+        chosen: list[str | None] = []
+        for index, tag in enumerate(tags):
+            chosen.append(self.backoff.tag_one(tokens, index, chosen) if self._leaves(tag) else tag)
+        return chosen
+
+    def _tags(self, sents: list[list[str]]) -> list[list[str]]:
+        """A tag a token. A position belongs to the token in which it starts.
+
+        Vietnamese tokens are read apart, with a space between them; Chinese is written without.
+        """
+        gap = " " if self.tokenizer.lang == "vi" else ""
+        batch = self.tokenizer.encode_batch([gap.join(tokens) for tokens in sents], spans=True)
+        positions = [position_tag(self.tokenizer.lang, packed) for packed in batch.ids.tolist()]
+        starts, offsets = batch.spans[:, 0].tolist(), batch.offsets.tolist()
+        tags = []
+        for number, tokens in enumerate(sents):
+            end, at, last = 0, offsets[number], offsets[number + 1]
+            row = []
+            for token in tokens:
+                end += len(token)
+                first, at = at, bisect_left(starts, end, at, last)
+                row.append(JOINER.join(positions[first:at]))
+                end += len(gap)
+            tags.append(row)
+        return tags
+
+    def encode_json_obj(self) -> Any:
+        """The options and the backoff, for NLTK's JSON encoder."""
+        made = self.tokenizer
+        return [made.lang, made.strict, made.word_joiner, made.phrases or None, self.backoff]
+
+    @classmethod
+    def decode_json_obj(cls, obj: Any) -> PhonemicTagger:
+        """The tagger that :meth:`encode_json_obj` described."""
+        return cls(*obj)
+
+    def __repr__(self) -> str:
+        backoff = "" if self.backoff is None else f", backoff={self.backoff!r}"
+        return f"PhonemicTagger({repr(self.tokenizer).removeprefix('Tokenizer(')[:-1]}{backoff})"
+
+
+def _checked(tokens: Sequence[str], number: int) -> list[str]:
+    """The tokens of sentence ``number`` as a list of str."""
+    if isinstance(tokens, str):
+        raise TypeError(f"sentence {number} is one str; split it into tokens first (PhonemicTokenizer.tokenize)")
+    checked = list(tokens)
+    for index, token in enumerate(checked):
+        if not isinstance(token, str):
+            raise TypeError(
+                f"sentence {number}, token {index} is a {type(token).__name__}, not a str; "
+                "a tagged sentence goes through nltk.tag.untag first"
+            )
+    return checked
