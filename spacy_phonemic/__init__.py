@@ -1,0 +1,8 @@
+"""phonemic in spaCy: attributes on tokens, a syllable tokenizer, pictures, rhymes."""
+
+from spacy_phonemic.component import Phonemic
+from spacy_phonemic.render import render
+from spacy_phonemic.tokenizer import SyllableTokenizer
+from spacy_phonemic.verse import Rhyme, rhymes
+
+__all__ = ["Phonemic", "Rhyme", "SyllableTokenizer", "render", "rhymes"]

@@ -1,0 +1,153 @@
+"""The ``phonemic`` pipeline component: every token's onset, rime and tone."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from spacy.language import Language
+from spacy.tokens import Doc
+from spacy.util import minibatch
+from spacy.vocab import Vocab
+
+from phonemic import Tokenizer
+from phonemic.inventory import LANGUAGES
+from spacy_phonemic.attributes import GETTERS, register, register_free
+from spacy_phonemic.reading import KEY, set_tokenizer, store
+
+ASSIGNS = [f"{kind.__name__.lower()}._.{name}" for kind, getters in GETTERS.items() for name in getters]
+
+
+@Language.factory(
+    "phonemic",
+    assigns=ASSIGNS,
+    default_config={
+        "lang": None,
+        "strict": False,
+        "word_joiner": None,
+        "phrases": None,
+        "attrs": {},
+        "store": False,
+    },
+)
+def make_phonemic(
+    nlp: Language,
+    name: str,
+    lang: str | None,
+    strict: bool,
+    word_joiner: str | None,
+    phrases: str | dict[str, str] | None,
+    attrs: dict[str, str],
+    store: bool,
+) -> Phonemic:
+    """The factory of the component; see :class:`Phonemic`."""
+    lang = lang or nlp.lang
+    if lang not in LANGUAGES:
+        raise ValueError(
+            f"component {name!r}: the pipeline's language is {nlp.lang!r}, and phonemic reads 'vi' and 'zh'; "
+            "say which: nlp.add_pipe('phonemic', config={'lang': 'vi'})"
+            if lang == nlp.lang
+            else f"component {name!r}: unknown language {lang!r}: choose 'vi' or 'zh'"
+        )
+    return Phonemic(nlp.vocab, lang, strict, word_joiner, phrases, attrs, store)
+
+
+class Phonemic:
+    """Puts onset, rime, tone and more on the tokens, spans and Docs of a pipeline.
+
+    A Doc is read when an attribute is first asked for, in one call of the core on ``doc.text``, because a reading may
+    depend on what stands beside the token. So the component itself costs next to nothing.
+
+    Arguments:
+        vocab: the pipeline's; it carries the options to wherever a Doc is read.
+        lang: ``"vi"`` or ``"zh"``; in a config also null: the pipeline's language.
+        strict: Vietnamese: the strict reading, see :class:`phonemic.Tokenizer`.
+        word_joiner: the character that joins the syllables of a word.
+        phrases: Mandarin: your own readings, a dict or the path of a file. The readings themselves are saved with the
+            pipeline, which needs the file no more.
+        attrs: other names for attributes whose names another plugin owns: ``{"tone": "phonemic_tone"}``.
+        store: read the Docs in the pipeline, a batch in one call of the core, and write ids and spans into
+            ``doc.user_data``, so that they are saved with the Docs.
+
+    Raises:
+        ValueError: an option does not fit, or another plugin owns an attribute.
+    """
+
+    def __init__(
+        self,
+        vocab: Vocab,
+        lang: str,
+        strict: bool = False,
+        word_joiner: str | None = None,
+        phrases: str | dict[str, str] | None = None,
+        attrs: dict[str, str] | None = None,
+        store: bool = False,
+    ) -> None:
+        self.vocab = vocab
+        self.attrs = dict(attrs or {})
+        self.store = store
+        self._missing = isinstance(phrases, str) and not Path(phrases).exists()
+        self._phrases = phrases
+        register(self.attrs)
+        # A pipeline that is being loaded brings the readings of a file that may be gone: see from_disk.
+        self._use(Tokenizer(lang, strict, word_joiner, None if self._missing else phrases))
+
+    def _use(self, tokenizer: Tokenizer) -> None:
+        self.tokenizer = tokenizer
+        set_tokenizer(self.vocab, tokenizer, self.key)
+
+    @property
+    def key(self) -> str:
+        """The name of the attribute that holds the encoding."""
+        return self.attrs.get(KEY, KEY)
+
+    def __call__(self, doc: Doc) -> Doc:
+        """Reads one Doc, if it is to be stored; else leaves it to be read when it is asked."""
+        return next(iter(self.pipe([doc])))
+
+    def pipe(self, stream: Iterable[Doc], *, batch_size: int = 256) -> Iterator[Doc]:
+        """Reads a stream of Docs, a batch in one call of the core."""
+        if self._missing:
+            raise FileNotFoundError(f"phonemic: the file of phrases {self._phrases!r} does not exist")
+        return self._stored(stream, batch_size) if self.store else iter(stream)
+
+    def _stored(self, stream: Iterable[Doc], batch_size: int) -> Iterator[Doc]:
+        for docs in minibatch(stream, batch_size):
+            texts = [doc.text for doc in docs]
+            for doc, text, encoding in zip(docs, texts, self.tokenizer.encode_batch(texts, spans=True), strict=True):
+                store(doc, encoding, text, self.key)
+            yield from docs
+
+    def initialize(self, get_examples: Any = None, *, nlp: Language | None = None) -> None:
+        """Gives the vocab the options again, whose tables ``[initialize]`` may have replaced."""
+        set_tokenizer(self.vocab, self.tokenizer, self.key)
+
+    def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
+        """The options and the user's readings."""
+        return json.dumps(self._state(), ensure_ascii=False).encode()
+
+    def from_bytes(self, data: bytes, *, exclude: Iterable[str] = ()) -> Phonemic:
+        """Reads what :meth:`to_bytes` wrote."""
+        return self._load(json.loads(data))
+
+    def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
+        """Writes the options and the user's readings as JSON."""
+        Path(path).write_text(json.dumps(self._state(), ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+
+    def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> Phonemic:
+        """Reads what :meth:`to_disk` wrote."""
+        return self._load(json.loads(Path(path).read_text(encoding="utf-8")))
+
+    def _state(self) -> dict[str, Any]:
+        made = self.tokenizer
+        return {"lang": made.lang, "strict": made.strict, "word_joiner": made.word_joiner, "phrases": made.phrases}
+
+    def _load(self, state: dict[str, Any]) -> Phonemic:
+        self._missing = False
+        self._use(Tokenizer(state["lang"], state["strict"], state["word_joiner"], state["phrases"] or None))
+        return self
+
+
+register_free({})

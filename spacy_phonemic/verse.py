@@ -1,0 +1,199 @@
+"""Rhyme: of two syllables, and of the lines of a poem."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import cache
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+from spacy.tokens import Span, Token
+
+from phonemic import Syllable, Tokenizer, mandarin, vietnamese
+from phonemic.inventory import LANGUAGES
+from spacy_phonemic.reading import reading_of
+
+#: The level tones of each language (*bằng*, 平), and the oblique ones (*trắc*, 仄): a rhyme keeps to one of the two. A
+#: neutral tone rhymes with either.
+LEVEL = {"vi": ("˧˧", "˨˩"), "zh": ("˥˥", "˧˥")}
+
+#: Vietnamese nuclei of one series: with the same coda they make a near rhyme (*vần thông*: nhau and dâu).
+SERIES = ("i e ɛ ie", "a ă ɘ ɘ̆ ɯ ɯɘ", "u o oː ɔ ɔː uo")
+
+#: The fourteen rhyme classes of modern Mandarin verse (中华新韵), as full finals of ``mandarin.FINALS``.
+CLASSES = {
+    "麻": "a ia ua", "波": "o e uo io", "皆": "ie üe ê", "开": "ai uai", "微": "ei uei", "豪": "ao iao",
+    "尤": "ou iou", "寒": "an ian uan üan", "文": "en in uen ün", "唐": "ang iang uang",
+    "庚": "eng ing ong iong ueng", "齐": "i er ü", "支": "-i(z) -i(zh)", "姑": "u",
+}  # fmt: skip
+
+
+class Rhyme(NamedTuple):
+    """Syllables that rhyme with each other, in the order of the text, and the line of each (the first is 0)."""
+
+    syllables: tuple[Syllable, ...]
+    lines: tuple[int, ...]
+
+
+def rhymes(a: Any, b: Any, lang: str | None = None, near: bool = False) -> bool:
+    """Whether two syllables rhyme; of words, the last syllables.
+
+    Vietnamese: the same nucleus and coda, whatever stands before them, and both tones level or both oblique. Mandarin:
+    the same class of the fourteen of modern verse, and both tones level or both oblique. Both are today's readings: a
+    Tang poem may have rhymed where it does no more.
+
+    Arguments:
+        a: a Token or Span of a read Doc; or, with ``lang``, a :class:`phonemic.Syllable` or a str.
+        b: the like.
+        lang: ``"vi"`` or ``"zh"``.
+        near: Vietnamese: take near rhymes, too: the same coda, and nuclei of one series (*vần thông*).
+
+    Raises:
+        TypeError: something else than that, or no ``lang`` where it is needed.
+        ValueError: an unknown language, or two languages.
+    """
+    (one, lang_of_one), (other, lang_of_other) = _syllable(a, lang), _syllable(b, lang)
+    if lang_of_one != lang_of_other:
+        raise ValueError(f"{a!r} is read as {lang_of_one}, {b!r} as {lang_of_other}: no rhyme goes across")
+    if one is None or other is None:
+        return False
+    keys = rhyme_key(lang_of_one, one.rime, near), rhyme_key(lang_of_one, other.rime, near)
+    return keys[0] == keys[1] and _tones_agree(lang_of_one, one.tone, other.tone)
+
+
+def rhymes_of_lines(text: str, syllables: Sequence[Syllable], lang: str) -> list[Rhyme]:
+    """The rhymes of a poem.
+
+    A line of text is a line of verse; in Mandarin a comma or a full stop ends one, too. Where the lines have six and
+    eight syllables in turn (*lục bát*), the last of each is held against the sixth of the next. Where they all have
+    five, or seven, characters (regulated verse), the ends of the even lines and of the first are held against each
+    other. Otherwise, the ends of all lines. Vietnamese verse may use near rhymes, see :func:`rhymes`.
+
+    Arguments:
+        text: the poem.
+        syllables: its syllables, with offsets into the text.
+        lang: ``"vi"`` or ``"zh"``.
+
+    Returns:
+        The rhymes of two syllables or more, in the order of the text.
+    """
+    lines = list(_lines(text, syllables, lang))
+    near = lang == "vi"
+    found: list[Rhyme] = []
+    for places in _places(lines, lang):
+        groups: list[list[tuple[int, Syllable]]] = []
+        for place in places:
+            rhymes_with = (group for group in groups if rhymes(group[-1][1], place[1], lang, near))
+            group = next(rhymes_with, None)
+            if group is None:
+                groups.append([place])
+            else:
+                group.append(place)
+        found += [
+            Rhyme(tuple(syllable for _, syllable in group), tuple(line for line, _ in group))
+            for group in groups
+            if len(group) > 1
+        ]
+    return sorted(found, key=lambda rhyme: rhyme.syllables[0].start)
+
+
+@cache
+def rhyme_key(lang: str, rime: str, near: bool = False) -> str:
+    """What two rimes that rhyme have in common: nucleus and coda, or the name of the class.
+
+    Raises:
+        ValueError: the language has no such rime.
+    """
+    key = _vietnamese_keys(near).get(rime) if lang == "vi" else _mandarin_keys().get(rime)
+    if key is None:
+        raise ValueError(f"{rime!r} is no rime of {lang!r}")
+    return key
+
+
+@cache
+def _vietnamese_keys(near: bool) -> dict[str, str]:
+    series = {nucleus: name.split()[0] for name in SERIES for nucleus in name.split()}
+    keys = {}
+    for nucleus in set(vietnamese.NUCLEI.values()):
+        for coda in {"", *vietnamese.CODAS.values()}:
+            for medial in ("", vietnamese.MEDIAL):
+                keys[medial + nucleus + coda] = f"{series[nucleus] if near else nucleus} {coda}".strip()
+    return keys
+
+
+@cache
+def _mandarin_keys() -> dict[str, str]:
+    classes = {final: name for name, finals in CLASSES.items() for final in finals.split()}
+    return {rime: classes.get(final, rime) for final, rime in mandarin.FINALS.items()}
+
+
+def _tones_agree(lang: str, one: str, other: str) -> bool:
+    return not (one and other) or (one in LEVEL[lang]) == (other in LEVEL[lang])
+
+
+def _syllable(item: Any, lang: str | None) -> tuple[Syllable | None, str]:
+    """The last syllable of something, None where it has none, and its language."""
+    if isinstance(item, Token | Span):
+        start = item.idx if isinstance(item, Token) else item.start_char
+        end = start + len(item.text)
+        reading = reading_of(item.doc)
+        found = reading.encoding[reading.between(start, end)].syllables
+        own = reading.encoding.vocabulary.lang
+    elif not isinstance(item, str | Syllable):
+        raise TypeError(f"a rhyme is of Tokens, Spans, Syllables or str, not of {type(item).__name__}")
+    elif lang is None:
+        raise TypeError(f"{item!r} does not say its language: rhymes(a, b, lang='vi') or 'zh'")
+    elif lang not in LANGUAGES:
+        raise ValueError(f"unknown language {lang!r}: choose one of {', '.join(LANGUAGES)}")
+    else:
+        found = [item] if isinstance(item, Syllable) else _tokenizer(lang).syllables(item)
+        own = lang
+    return next((syllable for syllable in reversed(found) if syllable.is_native), None), own
+
+
+@cache
+def _tokenizer(lang: str) -> Tokenizer:
+    return Tokenizer(lang)
+
+
+def _lines(text: str, syllables: Sequence[Syllable], lang: str) -> Iterator[list[Syllable]]:
+    """The syllables of each line that has any."""
+    ends = "\n" if lang == "vi" else r"\n,.;:!?，。；：！？、"
+    bounds = [match.start() for match in re.finditer(f"[{ends}]", text)] + [len(text)]
+    at = 0
+    for bound in bounds:
+        line = []
+        while at < len(syllables) and syllables[at].start < bound:
+            line += [syllables[at]] if syllables[at].is_native else []
+            at += 1
+        if line:
+            yield line
+
+
+def _places(lines: list[list[Syllable]], lang: str) -> Iterator[list[tuple[int, Syllable]]]:
+    """The syllables that the form of the poem holds against each other."""
+    lengths = [len(line) for line in lines]
+    ends = [(number, line[-1]) for number, line in enumerate(lines)]
+    if lang == "vi" and len(lines) > 1 and _alternate(lengths):
+        yield from _six_eight(lines)
+    elif lang == "zh" and len(lines) > 2 and len(lines) % 2 == 0 and lengths in ([5] * len(lines), [7] * len(lines)):
+        yield [end for end in ends if end[0] == 0 or end[0] % 2]
+    else:
+        yield ends
+
+
+def _alternate(lengths: list[int]) -> bool:
+    return {6, 8} == set(lengths) and all(one != other for one, other in pairwise(lengths))
+
+
+def _six_eight(lines: list[list[Syllable]]) -> Iterator[list[tuple[int, Syllable]]]:
+    """The end of an eight with the end of the six and the sixth of the eight that follow."""
+    chain: list[tuple[int, Syllable]] = []
+    for number, line in enumerate(lines):
+        chain.append((number, line[5]))
+        if len(line) == 8:
+            yield chain
+            chain = [(number, line[7])]
+    if len(chain) > 1:
+        yield chain
