@@ -1,0 +1,579 @@
+"""The spaCy component on every tokenizer and through everything that spaCy does with Docs and pipelines."""
+
+import doctest
+import json
+import os
+import pickle
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from phonemic import Tokenizer
+
+spacy = pytest.importorskip("spacy")
+from spacy.matcher import Matcher  # noqa: E402
+from spacy.tokens import Doc, DocBin, Span, Token  # noqa: E402
+
+import spacy_phonemic  # noqa: E402
+from spacy_phonemic.attributes import NAMES  # noqa: E402
+
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:spacy", "ignore::DeprecationWarning:weasel")
+
+SYLLABLES = {"nlp": {"tokenizer": {"@tokenizers": "spacy_phonemic.SyllableTokenizer.v1"}}}
+PLAIN_VI = {"nlp": {"tokenizer": {"use_pyvi": False}}}
+VI = "Cái giếng ở quốc lộ, COVID-19 🎉  hoà bình"
+ZH = "银行行长觉得还不错，了不起。"
+
+
+def pipeline(lang, **config):
+    nlp = spacy.blank(lang, config=SYLLABLES)
+    nlp.add_pipe("phonemic", config=config)
+    return nlp
+
+
+def expected(tokenizer, doc):
+    """What the tokenizer says of each token's characters, the slow way."""
+    syllables = tokenizer.syllables(doc.text)
+    for token in doc:
+        end = token.idx + len(token.text)
+        own = [syllable for syllable in syllables if token.idx <= syllable.start < end]
+        native = [syllable for syllable in own if syllable.is_native]
+        yield {
+            "onset": " ".join(syllable.onset for syllable in native),
+            "rime": " ".join(syllable.rime for syllable in native),
+            "tone": " ".join(syllable.tone for syllable in native),
+            "ipa": " ".join(syllable.ipa for syllable in native),
+            "syllables": own,
+            "is_syllable": len(own) == 1 and own[0].is_native and own[0].text == token.text,
+        }
+
+
+def check(doc, tokenizer):
+    for token, values in zip(doc, expected(tokenizer, doc), strict=True):
+        assert {name: token._.get(name) for name in values} == values, token
+    assert doc._.syllables == tokenizer.syllables(doc.text)
+    assert doc._.ipa == " ".join(syllable.ipa for syllable in doc._.syllables if syllable.is_native)
+    assert np.array_equal(doc._.phonemic.ids, tokenizer.encode(doc.text).ids)
+    assert np.array_equal(doc._.phonemic.spans, tokenizer.encode(doc.text).spans)
+
+
+def test_needs_no_import():
+    code = (
+        "import spacy; nlp = spacy.blank('zh'); nlp.add_pipe('phonemic'); print([t._.ipa for t in nlp('行长')]); "
+        "import sys; assert 'torch' not in sys.modules"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "['xaŋ˧˥', 't͡ʂaŋ˨˩˦']"
+
+
+def test_the_tutorial():
+    page = Path(__file__).parent.parent / "docs" / "spacy.md"
+    blocks = re.findall(r"```pycon\n(.*?)```", page.read_text("utf-8"), re.DOTALL)
+    test = doctest.DocTestParser().get_doctest("\n".join(blocks), {}, "docs/spacy.md", "docs/spacy.md", 0)
+    result = doctest.DocTestRunner().run(test)
+    assert result.attempted > 25
+    assert not result.failed
+
+
+class TestTokenizers:
+    def test_syllables(self, vi, zh):
+        check(pipeline("vi")(VI), vi)
+        check(pipeline("zh")(ZH), zh)
+
+    def test_comma_in_the_token(self, vi):
+        nlp = spacy.blank("vi", config=PLAIN_VI)
+        nlp.add_pipe("phonemic")
+        doc = nlp("Việt Nam, hoà bình.")
+        assert [token.text for token in doc] == ["Việt", "Nam,", "hoà", "bình."]
+        check(doc, vi)
+        assert (doc[1]._.rime, doc[1]._.is_syllable, doc[0]._.is_syllable) == ("am", False, True)
+
+    def test_words_that_hold_spaces(self, vi):
+        pytest.importorskip("pyvi", reason="needs pyvi, spaCy's Vietnamese word segmenter")
+        nlp = spacy.blank("vi")
+        nlp.add_pipe("phonemic")
+        doc = nlp("Sinh viên trường đại học bách khoa Hà Nội")
+        assert any(" " in token.text for token in doc)
+        check(doc, vi)
+        assert all(len(token._.rime.split(" ")) == len(token.text.split(" ")) for token in doc)
+
+    @pytest.mark.parametrize("segmenter", ["char", "jieba"])
+    def test_chinese_segmenters(self, zh, segmenter):
+        if segmenter == "jieba":
+            pytest.importorskip("jieba", reason="needs jieba, a Chinese word segmenter")
+        nlp = spacy.blank("zh", config={"nlp": {"tokenizer": {"segmenter": segmenter}}})
+        nlp.add_pipe("phonemic")
+        doc = nlp(ZH)
+        check(doc, zh)
+        assert doc._.ipa.startswith("in˧˥ xaŋ˧˥ xaŋ˧˥ t͡ʂaŋ˨˩˦")
+
+    def test_pkuseg(self, zh, tmp_path):
+        spacy_pkuseg = pytest.importorskip("spacy_pkuseg", reason="needs spacy-pkuseg, a Chinese word segmenter")
+        sample = tmp_path / "words.txt"
+        sample.write_text("银行 行长 觉得 还 不错 ， 了不起 。\n他 去 银行 了 。\n" * 5, encoding="utf-8")
+        spacy_pkuseg.train(str(sample), str(sample), str(tmp_path / "model"), train_iter=2)
+        nlp = spacy.blank("zh", config={"nlp": {"tokenizer": {"segmenter": "pkuseg"}}})
+        nlp.tokenizer.initialize(pkuseg_model=str(tmp_path / "model"), pkuseg_user_dict="default")
+        nlp.add_pipe("phonemic")
+        doc = nlp(ZH)
+        assert [token.text for token in doc][:2] == ["银行", "行长"]
+        check(doc, zh)
+
+    def test_words_given_by_hand(self, zh):
+        nlp = pipeline("zh")
+        check(nlp(Doc(nlp.vocab, words=["银行", "行长", "A1", "\u3000", "好"], spaces=[False] * 5)), zh)
+
+    def test_english_tokens_and_empty_docs(self, vi):
+        nlp = spacy.blank("en")
+        nlp.add_pipe("phonemic", config={"lang": "vi"})
+        doc = nlp("The cat's mèo sat.")
+        check(doc, vi)
+        assert (doc[1]._.onset, doc[1]._.rime, doc[1]._.is_syllable) == ("k", "at", True)  # lenient: an unmarked cát
+        assert [doc[2]._.get(name) for name in ("onset", "rime", "tone", "ipa", "is_syllable")] == [
+            "",
+            "",
+            "",
+            "",
+            False,
+        ]
+        for text in ("", " ", "\n\n", "\u0301", "🎉"):
+            check(nlp(text), vi)
+
+    @given(st.text(st.characters(exclude_categories=["Cs"]) | st.sampled_from("aệ ị_\u0301银行　\n"), max_size=30))
+    def test_syllable_tokenizer_loses_nothing(self, text):
+        for lang in ("vi", "zh"):
+            doc = NLP[lang](text)
+            assert doc.text == text
+            check(doc, NLP[lang].tokenizer.tokenizer)
+            for token in doc:
+                if token._.is_syllable:
+                    assert [token.text] == [syllable.text for syllable in token._.syllables]
+
+    def test_syllable_tokenizer(self):
+        nlp = spacy.blank("vi", config=SYLLABLES)
+        doc = nlp(VI)
+        assert [token.text for token in doc] == [
+            *["Cái", "giếng", "ở", "quốc", "lộ", ",", "COVID", "-", "19", "🎉", " ", "hoà", "bình"]
+        ]  # fmt: skip
+        assert [doc.text for doc in nlp.tokenizer.pipe([VI, "", ZH] * 200)] == [VI, "", ZH] * 200
+        joined = {"nlp": {"tokenizer": {**SYLLABLES["nlp"]["tokenizer"], "word_joiner": "_"}}}
+        assert [token.text for token in spacy.blank("vi", config=joined)("hoà_bình")] == ["hoà", "_", "bình"]
+        with pytest.raises(ValueError, match="SyllableTokenizer reads 'vi' and 'zh', not 'en'"):
+            spacy.blank("en", config=SYLLABLES)
+
+    def test_the_tokenizers_reading_is_not_taken_for_another(self):
+        nlp = spacy.blank("zh", config=SYLLABLES)
+        nlp.add_pipe("phonemic", config={"phrases": {"行长": "xing2 chang2"}})
+        assert nlp("行长")._.ipa == "ɕiŋ˧˥ t͡ʂʰaŋ˧˥"
+
+
+NLP = {lang: pipeline(lang) for lang in ("vi", "zh")}
+
+
+class TestOptions:
+    def test_language(self):
+        nlp = spacy.blank("en")
+        with pytest.raises(ValueError, match=r"'en'.*config=\{'lang': 'vi'\}"):
+            nlp.add_pipe("phonemic")
+        with pytest.raises(ValueError, match="unknown language 'fr'"):
+            nlp.add_pipe("phonemic", config={"lang": "fr"})
+
+    def test_strict_and_joiner(self):
+        assert pipeline("vi")("hoc")[0]._.is_syllable
+        assert not pipeline("vi", strict=True)("hoc")[0]._.is_syllable
+        nlp = spacy.blank("vi", config=PLAIN_VI)
+        nlp.add_pipe("phonemic", config={"word_joiner": "_"})
+        assert [len(token._.syllables) for token in nlp("hoà_bình")] == [2]
+
+    def test_phrases_are_saved_and_their_file_is_needed_no_more(self, tmp_path):
+        file = tmp_path / "own.tsv"
+        file.write_text("行长\txing2 chang2\n", encoding="utf-8")
+        nlp = pipeline("zh", phrases=str(file))
+        assert nlp("行长")._.ipa == "ɕiŋ˧˥ t͡ʂʰaŋ˧˥"
+        nlp.to_disk(tmp_path / "pipeline")
+        file.unlink()
+        assert spacy.load(tmp_path / "pipeline")("行长")._.ipa == "ɕiŋ˧˥ t͡ʂʰaŋ˧˥"
+        with pytest.raises(FileNotFoundError, match=r"own\.tsv"):
+            pipeline("zh", phrases=str(file))("行长")
+
+    def test_attributes_have_other_names_where_a_plugin_owns_them(self):
+        Token.set_extension("tone", default="mine", force=True)
+        try:
+            with pytest.raises(
+                ValueError, match=r"token\._\.tone .*another plugin.*'attrs': {'tone': 'phonemic_tone'}"
+            ):
+                pipeline("vi")
+            doc = pipeline("vi", attrs={"tone": "thanh"})("giếng")
+            assert (doc[0]._.tone, doc[0]._.thanh, doc[0]._.rime) == ("mine", "˧˥", "ieŋ")
+        finally:
+            Token.remove_extension("tone")
+            pipeline("vi")
+        assert pipeline("vi")("giếng")[0]._.tone == "˧˥"
+
+    def test_two_languages_in_one_pipeline(self):
+        nlp = spacy.blank("zh")
+        nlp.add_pipe("phonemic")
+        nlp.add_pipe("phonemic", name="viet", config={"lang": "vi", "attrs": {name: f"vi_{name}" for name in NAMES}})
+        doc = nlp("giếng 行")
+        assert doc._.vi_phonemic.vocabulary.lang == "vi"
+        assert [token._.vi_rime for token in doc if token._.vi_rime] == ["ieŋ"]
+        assert doc[-1]._.rime == "iŋ"
+
+    @pytest.mark.parametrize(
+        ("attrs", "message"),
+        [({"ton": "x"}, "no attribute 'ton'"), ({"tone": "a b"}, "no"), ({"tone": "rime"}, "two attributes")],
+    )
+    def test_wrong_names(self, attrs, message):
+        with pytest.raises(ValueError, match=message):
+            pipeline("vi", attrs=attrs)
+
+    def test_unread_docs_say_what_to_do(self):
+        with pytest.raises(ValueError, match=r"nlp\.add_pipe"):
+            _ = spacy.blank("en")("hello")[0]._.onset
+
+    def test_analysis(self):
+        analysis = pipeline("vi").analyze_pipes()
+        assert analysis["attrs"]["token._.onset"] == {"assigns": ["phonemic"], "requires": []}
+        assert "doc._.phonemic" in analysis["summary"]["phonemic"]["assigns"]
+        assert not analysis["problems"]["phonemic"]
+        assert all(Token.has_extension(name.split(".")[-1]) for name in analysis["attrs"] if name.startswith("token"))
+
+
+@pytest.mark.parametrize("store", [False, True])
+class TestDocs:
+    """What spaCy does with Docs; with arrays in them and without."""
+
+    def test_bytes(self, store, vi):
+        doc = pipeline("vi", store=store)(VI)
+        check(doc, vi)
+        check(Doc(pipeline("vi").vocab).from_bytes(doc.to_bytes()), vi)
+        check(Doc(spacy.blank("vi", config=PLAIN_VI).vocab).from_bytes(doc.to_bytes()), vi)
+
+    @pytest.mark.parametrize("user_data", [False, True])
+    def test_doc_bin(self, store, zh, user_data):
+        nlp = pipeline("zh", store=store)
+        docs = list(nlp.pipe([ZH, "", "行"] * 3))
+        read = DocBin().from_bytes(DocBin(docs=docs, store_user_data=user_data).to_bytes())
+        for doc in read.get_docs(spacy.blank("zh").vocab):
+            check(doc, zh)
+
+    def test_pickle_and_copy(self, store, zh):
+        doc = pipeline("zh", store=store)(ZH)
+        for made in (pickle.loads(pickle.dumps(doc)), doc.copy()):
+            assert made.text == ZH
+            check(made, zh)
+
+    @pytest.mark.filterwarnings("ignore:.*W101")
+    def test_joined_and_cut(self, store, vi):
+        nlp = pipeline("vi", store=store)
+        docs = list(nlp.pipe([VI, "giếng nước", ""]))
+        check(Doc.from_docs(docs), vi)
+        for copy in (False, True):
+            doc = docs[0][1:4].as_doc(copy_user_data=copy)
+            assert doc.text.strip() == "giếng ở quốc"
+            check(doc, vi)
+
+    def test_retokenized(self, store, vi):
+        doc = pipeline("vi", store=store)("Hoà bình và chiếngiếng")
+        _ = doc[0]._.rime
+        with doc.retokenize() as retokenizer:
+            retokenizer.merge(doc[0:2])
+        check(doc, vi)
+        assert (doc[0].text, doc[0]._.rime) == ("Hoà bình", "u̯a iɲ")
+        with doc.retokenize() as retokenizer:
+            retokenizer.split(doc[0], ["Hoà b", "ình"], [doc[1], doc[1]])
+        check(doc, vi)
+        assert [token._.rime for token in doc][:2] == ["u̯a iɲ", ""]  # a syllable belongs to the token it begins in
+
+    def test_several_processes(self, store, vi):
+        code = (
+            "import multiprocessing, spacy, json, sys\n"
+            "if __name__ == '__main__':\n"
+            "    multiprocessing.set_start_method(sys.argv[1])\n"
+            "    nlp = spacy.blank('vi', config={'nlp': {'tokenizer': "
+            "{'@tokenizers': 'spacy_phonemic.SyllableTokenizer.v1'}}})\n"
+            f"    nlp.add_pipe('phonemic', config={{'strict': True, 'store': {store}}})\n"
+            "    docs = nlp.pipe(['hoc giếng', 'ka', ''] * 20, n_process=2, batch_size=7)\n"
+            "    print(json.dumps([doc._.ipa for doc in docs]))\n"
+        )
+        file = f"{self.folder}/run.py"
+        with open(file, "w", encoding="utf-8") as script:
+            script.write(code)
+        for method in ("fork", "spawn"):
+            done = subprocess.run([sys.executable, file, method], capture_output=True, text=True, check=True)
+            assert json.loads(done.stdout) == ["zieŋ˧˥", "", ""] * 20
+
+    @pytest.fixture(autouse=True)
+    def _folder(self, tmp_path):
+        self.folder = tmp_path
+
+
+def test_stored_arrays_are_what_a_reader_without_the_component_gets(vi):
+    doc = pipeline("vi", store=True)(VI)
+    kept = Doc(spacy.blank("en").vocab).from_bytes(doc.to_bytes())
+    check(kept, vi)
+    positions = kept.user_data["._.", "phonemic", None, None]["positions"]
+    assert np.array_equal(positions[:, 0], vi.encode(VI).ids)
+    assert np.array_equal(positions[:, 1:], vi.encode(VI).spans)
+
+
+@pytest.mark.parametrize(
+    "wrong", [[1], {"lang": "vi"}, {"lang": "xx", "crc": 0, "positions": np.zeros((1, 3), np.int32)}]
+)
+def test_damaged_user_data_is_read_anew(vi, wrong):
+    doc = pipeline("vi")(VI)
+    made = doc.copy()
+    made.user_data["._.", "phonemic", None, None] = wrong
+    check(made, vi)
+
+
+def test_a_doc_is_encoded_once(monkeypatch):
+    nlp = spacy.blank("vi", config=PLAIN_VI)
+    nlp.add_pipe("phonemic")
+    calls = []
+    encode = Tokenizer.encode
+    monkeypatch.setattr(Tokenizer, "encode", lambda self, text: calls.append(text) or encode(self, text))
+    doc = nlp(VI)
+    assert calls == []
+    assert len([(token._.onset, token._.ipa, token._.is_syllable) for token in doc]) > 5
+    assert calls == [VI]
+
+
+def test_a_stored_batch_is_one_call(monkeypatch):
+    nlp = spacy.blank("vi", config=PLAIN_VI)
+    nlp.add_pipe("phonemic", config={"store": True})
+    calls = []
+    encode = Tokenizer.encode_batch
+    monkeypatch.setattr(Tokenizer, "encode_batch", lambda self, *a, **k: calls.append(a) or encode(self, *a, **k))
+    list(nlp.pipe([VI] * 100))
+    assert len(calls) == 1
+
+
+def test_a_dead_doc_leaves_nothing_behind():
+    from spacy_phonemic.reading import _readings
+
+    before = len(_readings["phonemic"])
+    for doc in NLP["vi"].pipe([VI] * 50):
+        _ = doc._.ipa
+    del doc
+    assert len(_readings["phonemic"]) <= before + 1
+
+
+class TestMatcher:
+    def patterns(self, **values):
+        matcher = Matcher(NLP["vi"].vocab)
+        matcher.add("found", [[{"_": values}]])
+        doc = NLP["vi"]("hoa nhà toà hoà tan giếng")
+        return [doc[start].text for _, start, _ in matcher(doc)]
+
+    def test_exact(self):
+        assert self.patterns(rime="u̯a") == ["hoa", "toà", "hoà"]
+        assert self.patterns(rime="u̯a", tone="˨˩") == ["toà", "hoà"]
+        assert self.patterns(onset="h", rime="u̯a", tone="˧˧") == ["hoa"]
+
+    def test_predicates(self):
+        assert self.patterns(onset={"IN": ["h", "z"]}) == ["hoa", "hoà", "giếng"]
+        assert self.patterns(rime={"REGEX": "a$"}) == ["hoa", "nhà", "toà", "hoà"]
+        assert self.patterns(tone={"NOT_IN": ["˨˩"]}, is_syllable=True) == ["hoa", "tan", "giếng"]
+
+
+class TestPipelines:
+    def test_disk_and_bytes(self, tmp_path, vi):
+        nlp = pipeline("vi", strict=True, word_joiner="_")
+        nlp.to_disk(tmp_path / "pipeline")
+        for loaded in (
+            spacy.load(tmp_path / "pipeline"),
+            spacy.blank("vi", config=nlp.config).from_bytes(nlp.to_bytes()),
+        ):
+            assert loaded.pipe_names == ["phonemic"]
+            assert loaded.get_pipe("phonemic").tokenizer == Tokenizer("vi", True, "_")
+            check(loaded("hoc_sinh giếng"), Tokenizer("vi", True, "_"))
+            assert loaded.tokenizer.tokenizer == vi
+
+    def test_config_round_trip(self, zh):
+        nlp = pipeline("zh", phrases={"行长": "xing2 chang2"})
+        made = spacy.util.load_model_from_config(spacy.util.load_config_from_str(nlp.config.to_str()), auto_fill=True)
+        assert made("行长")._.ipa == "ɕiŋ˧˥ t͡ʂʰaŋ˧˥"
+
+    def test_pickle(self, vi):
+        check(pickle.loads(pickle.dumps(pipeline("vi")))(VI), vi)
+
+    def test_two_languages_in_one_process(self, vi, zh):
+        check(NLP["vi"](VI + ZH), vi)
+        check(NLP["zh"](VI + ZH), zh)
+        assert NLP["vi"]("giếng")[0]._.rime == "ieŋ"
+
+    def test_registered_again(self, vi):
+        code = (
+            "import importlib, spacy, spacy_phonemic.attributes, spacy_phonemic.component as component\n"
+            "importlib.reload(spacy_phonemic.attributes); importlib.reload(component)\n"
+            "nlp = spacy.blank('zh'); nlp.add_pipe('phonemic'); nlp.remove_pipe('phonemic'); nlp.add_pipe('phonemic')\n"
+            "print(nlp('行')[0]._.ipa)"
+        )
+        assert (
+            subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "ɕiŋ˧˥\n"
+        )
+
+    def test_initialize(self, vi):
+        nlp = pipeline("vi", strict=True)
+        nlp.vocab.lookups.remove_table("phonemic")
+        nlp.initialize()
+        assert not nlp("hoc")[0]._.is_syllable
+
+    def test_package(self, tmp_path):
+        """Packed with ``spacy package``, installed in a folder of its own, loaded by name in another process."""
+        nlp = pipeline("vi", strict=True)
+        nlp.meta.update(name="demo", version="0.1.0")
+        nlp.to_disk(tmp_path / "pipeline")
+        command = [sys.executable, "-m", "spacy", "package", tmp_path / "pipeline", tmp_path, "--build", "sdist"]
+        subprocess.run(command, check=True, capture_output=True)
+        (archive,) = tmp_path.glob("vi_demo-0.1.0/dist/*.tar.gz")
+        install = [sys.executable, "-m", "pip", "install", "--no-deps", "--no-build-isolation", "--quiet"]
+        subprocess.run([*install, "--target", tmp_path / "site", archive], check=True, capture_output=True)
+        code = "import spacy; nlp = spacy.load('vi_demo'); print([t._.is_syllable for t in nlp('hoc giếng')])"
+        environment = {**os.environ, "PYTHONPATH": str(tmp_path / "site")}
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
+        assert done.stdout.strip() == "[False, True]"
+
+
+def words_of(path):
+    """The sentences of a treebank: the words, and whether a space follows each."""
+    for block in path.read_text(encoding="utf-8").strip().split("\n\n"):
+        rows = [line.split("\t") for line in block.splitlines() if line[0] != "#"]
+        rows = [row for row in rows if row[0].isdigit()]
+        yield [row[1] for row in rows], ["SpaceAfter=No" not in row[9] for row in rows]
+
+
+@pytest.mark.parametrize(
+    ("folder", "lang", "sentences"),
+    [("vi/ud_vtb", "vi", 3323), ("zh/ud_gsd", "zh", 4997), ("zh/ud_gsdsimp", "zh", 1000)],
+)
+def test_treebanks(data, folder, lang, sentences, request):
+    tokenizer, vocab, count = request.getfixturevalue(lang), NLP[lang].vocab, 0
+    for path in sorted(data(folder).glob("*.conllu")):
+        for words, spaces in words_of(path):
+            doc = Doc(vocab, words=words, spaces=spaces)
+            NLP[lang].get_pipe("phonemic")(doc)
+            check(doc, tokenizer)
+            assert [doc.text[token.idx : token.idx + len(token)] for token in doc] == words
+            count += 1
+    assert count == sentences
+
+
+class TestRender:
+    def test_shows_every_part_and_escapes(self):
+        nlp = NLP["vi"]
+        doc = nlp("giếng <b>&\nquốc")
+        html = spacy_phonemic.render(doc)
+        for shown in ("giếng", "ieŋ", "˧˥", "zieŋ˧˥", "&lt;", "&amp;", "<br>", 'lang="vi"'):
+            assert shown in html
+        assert "<b>" not in html
+        assert "zieŋ" not in spacy_phonemic.render(doc, options={"ipa": False})
+        assert "#123456" in spacy_phonemic.render(doc, options={"colors": {"˧˥": "#123456"}})
+        assert 'bg"><script' not in spacy_phonemic.render(doc, options={"bg": '"><script>'})
+
+    def test_page_title_and_spans(self):
+        doc = NLP["zh"](ZH)
+        doc.user_data["title"] = "A & B"
+        page = spacy_phonemic.render([doc, doc[0:2]], page=True)
+        assert page.startswith("<!DOCTYPE html>")
+        assert "<title>A &amp; B</title>" in page
+        assert page.count('class="phonemic"') == 2
+        assert spacy_phonemic.render(doc[4:6]).count('class="token"') == 2
+        assert spacy_phonemic.render([], page=True).startswith("<!DOCTYPE html>")
+
+    def test_wrong_arguments(self):
+        with pytest.raises(ValueError, match="unknown option 'colour'"):
+            spacy_phonemic.render(NLP["vi"]("a"), options={"colour": "red"})
+        with pytest.raises(TypeError, match="not str"):
+            spacy_phonemic.render(["giếng"])
+
+    def test_in_jupyter_it_is_displayed(self, monkeypatch):
+        shown = []
+        display = type(sys)("IPython.display")
+        display.HTML, display.display = str, shown.append
+        monkeypatch.setitem(sys.modules, "IPython", type(sys)("IPython"))
+        monkeypatch.setitem(sys.modules, "IPython.display", display)
+        assert spacy_phonemic.render(NLP["vi"]("giếng"), jupyter=True) is None
+        assert "giếng" in shown[0]
+
+
+class TestRhymes:
+    @pytest.mark.parametrize(
+        ("a", "b", "lang", "expected"),
+        [
+            ("hoa", "nhà", "vi", True),  # the medial is no part of the rhyme
+            ("hoa", "má", "vi", False),  # level and oblique
+            ("lòng", "trong", "vi", True),
+            ("lòng", "làng", "vi", False),
+            ("dâu", "nhau", "vi", False),
+            ("quê", "về", "vi", True),
+            ("đất nước", "được", "vi", True),
+            ("光", "霜", "zh", True),
+            ("光", "乡", "zh", True),
+            ("流", "楼", "zh", True),
+            ("尽", "流", "zh", False),
+            ("家", "斜", "zh", False),  # they did in the Tang
+            ("妈", "马", "zh", False),
+            ("了", "哥", "zh", True),  # neutral tone
+            ("hello", "nhà", "vi", False),
+        ],
+    )
+    def test_pairs(self, a, b, lang, expected):
+        assert spacy_phonemic.rhymes(a, b, lang) is expected
+        assert spacy_phonemic.rhymes(b, a, lang) is expected
+
+    def test_near(self):
+        assert spacy_phonemic.rhymes("dâu", "nhau", "vi", near=True)
+        assert not spacy_phonemic.rhymes("dâu", "nhà", "vi", near=True)
+
+    def test_tokens_and_spans(self):
+        doc = NLP["vi"]("hoa nhà")
+        assert spacy_phonemic.rhymes(doc[0], doc[1])
+        assert spacy_phonemic.rhymes(doc[0:1], doc[1])
+        assert spacy_phonemic.rhymes(doc[0]._.syllables[0], "ta", lang="vi")
+        with pytest.raises(ValueError, match="no rhyme goes across"):
+            spacy_phonemic.rhymes(doc[0], NLP["zh"]("妈")[0])
+        with pytest.raises(TypeError, match="lang='vi'"):
+            spacy_phonemic.rhymes("hoa", "nhà")
+        with pytest.raises(TypeError, match="not of Doc"):
+            spacy_phonemic.rhymes(doc, doc)
+        with pytest.raises(ValueError, match="unknown language 'en'"):
+            spacy_phonemic.rhymes("a", "b", "en")
+
+    def test_every_rime_has_a_key(self):
+        from phonemic.inventory import vocabulary
+        from spacy_phonemic.verse import rhyme_key
+
+        for lang in ("vi", "zh"):
+            assert all(rhyme_key(lang, rime) for rime in vocabulary(lang).by_role("rime"))
+        with pytest.raises(ValueError, match="no rime"):
+            rhyme_key("vi", "xyz")
+
+    def rhymes(self, lang, text):
+        return [("-".join(s.text for s in rhyme.syllables), rhyme.lines) for rhyme in NLP[lang](text)._.rhymes]
+
+    def test_luc_bat(self):
+        kieu = (
+            "Trăm năm trong cõi người ta,\nChữ tài chữ mệnh khéo là ghét nhau.\n"
+            "Trải qua một cuộc bể dâu,\nNhững điều trông thấy mà đau đớn lòng."
+        )
+        assert self.rhymes("vi", kieu) == [("ta-là", (0, 1)), ("nhau-dâu-đau", (1, 2, 3))]
+
+    def test_regulated_verse(self):
+        assert self.rhymes("zh", "床前明月光，疑是地上霜。举头望明月，低头思故乡。") == [("光-霜-乡", (0, 1, 3))]
+        assert self.rhymes("zh", "白日依山尽，黄河入海流。欲穷千里目，更上一层楼。") == [("流-楼", (1, 3))]
+
+    def test_other_verse(self):
+        assert self.rhymes("vi", "Con mèo nhà\nĐi ra\nTrời xanh") == [("nhà-ra", (0, 1))]
+        assert self.rhymes("zh", "") == []
+
+
+def test_version_of_attributes_on_all_three():
+    assert {"syllables", "ipa"} <= {name for name in NAMES if Span.has_extension(name) and Doc.has_extension(name)}
