@@ -18,6 +18,8 @@ def blocks(language):
 
 
 def test_python_gives_what_the_comments_say():
+    pytest.importorskip("spacy")
+    pytest.importorskip("nltk")
     names, compared = {}, 0
     for block in blocks("python"):
         for statement in ast.parse(block).body:
@@ -32,7 +34,7 @@ def test_python_gives_what_the_comments_say():
                 compared += 1
             else:
                 exec(source, names)
-    assert compared >= 7
+    assert compared >= 10
 
 
 @pytest.mark.parametrize(
