@@ -19,6 +19,16 @@ lint: $(VENV)/installed
 	$(BIN)/mypy
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/cython-lint phonemic/*.pyx phonemic/*.pxd
 
+# Speed beside the least-work programs and the rivals, on real data: make bench DATA=folder
+bench: $(VENV)/rivals
+	$(BIN)/python benchmarks/speed.py $(if $(DATA),--data $(DATA)) $(BENCH_OPTIONS)
+
+# The rivals that pip refuses are left out: the table then says that they are not installed.
+$(VENV)/rivals: $(VENV)/installed benchmarks/rivals.txt
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev,bench]'
+	for rival in $$(grep -v '^#' benchmarks/rivals.txt); do $(BIN)/pip install --quiet --disable-pip-version-check $$rival || true; done
+	touch $@
+
 format: $(VENV)/installed
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .

@@ -38,7 +38,7 @@ def _rival(session: Session, rival: Rival, lang: str) -> Iterator[Row]:
     row = Row("Rivals", f"{lang}, list of str", rival.name, at_least=REQUIRED.get((lang, rival.name)))
     row.note, row.details["version"] = rival.note, version(rival)
     try:
-        with RivalProcess(rival, lang, language.path, session.folder("models") / language.path.stem, LIMIT) as process:
+        with RivalProcess(rival, lang, language.path, session.folder(f"models/{language.path.stem}"), LIMIT) as process:
             seconds = in_turns({"us": language.batch(), "rival": process.seconds}, session.runs)
             speed_ratio(row, seconds["us"], language.bytes, seconds["rival"], process.bytes)
             rows = [row]

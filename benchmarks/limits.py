@@ -38,7 +38,6 @@ class Limits:
     """
 
     def __init__(self, lang: str, text: Path, folder: Path) -> None:
-        folder.mkdir(parents=True, exist_ok=True)
         if lang == "vi":
             tables = [folder / "letters.tsv", folder / "runs.tsv"]
             vietnamese_tables(text.read_text(encoding="utf-8"), *tables)

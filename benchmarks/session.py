@@ -91,7 +91,7 @@ class Language:
     def limits(self) -> Limits | None:
         """The least-work programs on the ordinary text; None where there is no C compiler."""
         if self._limits is None and compiler():
-            folder = self.session.folder("limits") / self.path.stem
+            folder = self.session.folder(f"limits/{self.path.stem}")
             self._limits = Limits(self.lang, self.path, folder)
         return self._limits
 
