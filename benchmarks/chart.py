@@ -17,7 +17,12 @@ def bars(result: dict[str, Any], lang: str) -> list[tuple[str, float, str]]:
     found: dict[str, tuple[float, str]] = {}
     for row in (Row.from_dict(record) for record in result["rows"]):
         language, _, source = row.what.partition(", ")
-        if language != lang or row.ours is None or row.other is None or row.group not in ("Share of the limit", "Rivals"):
+        if (
+            language != lang
+            or row.ours is None
+            or row.other is None
+            or row.group not in ("Share of the limit", "Rivals")
+        ):
             continue
         found.setdefault(f"phonemic, {source}", (row.ours, "us"))
         found[row.against] = row.other, "limit" if row.against.startswith("limit") else "rival"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Iterator
 
-from benchmarks.costs import a_call
+from benchmarks.costs import calls
 from benchmarks.rivals import RIVALS, SENTENCES, Rival, RivalProcess, version
 from benchmarks.rows import Row, speed_ratio
 from benchmarks.session import LANGS, Session
@@ -52,9 +52,7 @@ def _rival(session: Session, rival: Rival, lang: str) -> Iterator[Row]:
 
 def _sentence(session: Session, rival: Rival, lang: str, process: RivalProcess) -> Row:
     encode, text = session.language(lang).tokenizer.encode, SENTENCES[lang]
-    seconds = in_turns(
-        {"us": lambda: a_call(encode, text), "rival": lambda: process.seconds("sentence")}, session.runs
-    )
+    seconds = in_turns({"us": calls(encode, text), "rival": lambda: process.seconds("sentence")}, session.runs)
     bound = REQUIRED_OF_A_SENTENCE[rival.name]
     row = Row("One sentence", f"{lang}, encode, 15 syllables", f"{rival.name}, encode", at_least=bound)
     row.value = ratio(seconds["rival"], seconds["us"])

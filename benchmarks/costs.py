@@ -16,9 +16,14 @@ from benchmarks.rivals import SENTENCES
 from benchmarks.rows import Row, megabytes, time_ratio
 from benchmarks.session import LANGS, Session
 from benchmarks.texts import MEGABYTE
-from benchmarks.timing import ROOT, cpu, in_turns
+from benchmarks.timing import ROOT, Contestant, cpu, in_turns
 
 CALLS = 5_000
+
+
+def calls(function: Callable[[str], Any], text: str) -> Contestant:
+    """A call as something that is measured."""
+    return lambda: a_call(function, text)
 
 
 def a_call(function: Callable[[str], Any], text: str) -> float:
@@ -37,8 +42,10 @@ def sentence(session: Session) -> Iterator[Row]:
 
     for lang in LANGS:
         encode, text = session.language(lang).tokenizer.encode, SENTENCES[lang]
-        seconds = in_turns({"us": lambda: a_call(encode, text), "empty": lambda: a_call(nothing, text)}, session.runs)
-        row = Row("One sentence", f"{lang}, encode, 15 syllables", "an empty call", unit="µs", at_least=3, aim=1.5, less=True)
+        seconds = in_turns({"us": calls(encode, text), "empty": calls(nothing, text)}, session.runs)
+        row = Row(
+            "One sentence", f"{lang}, encode, 15 syllables", "an empty call", unit="µs", at_least=3, aim=1.5, less=True
+        )
         row.runs = {"ours": seconds["us"], "other": seconds["empty"]}
         row.value = statistics.median(us - empty for us, empty in zip(*row.runs.values(), strict=True)) * 1e6
         yield row
@@ -71,7 +78,15 @@ def start_up(session: Session) -> Iterator[Row]:
         found = [_probe("start", lang) for _ in range(session.runs)]
         bad = [run["error"] for run in found if "error" in run]
         for key, unit, at_least, aim in (("milliseconds", "ms", 20, 8), ("megabytes", "MB", 6, None)):
-            row = Row("Start", f"{lang}, import and first Tokenizer", "numpy", unit=unit, at_least=at_least, aim=aim, less=True)
+            row = Row(
+                "Start",
+                f"{lang}, import and first Tokenizer",
+                "numpy",
+                unit=unit,
+                at_least=at_least,
+                aim=aim,
+                less=True,
+            )
             if bad or any(run[key] is None for run in found):
                 row.note = bad[0] if bad else "this system does not say how much memory a process has"
             else:
@@ -87,21 +102,31 @@ def scaling(session: Session) -> Iterator[Row]:
         encode = language.tokenizer.encode_batch
         for size in (1_000, MEGABYTE):
             batches = _batches(language.texts, size)
-            seconds = in_turns({"all": lambda b=batches: cpu(lambda: [encode(rows) for rows in b] and None)}, session.runs)  # type: ignore[misc]
+            seconds = in_turns({"all": _each_batch(encode, batches)}, session.runs)
             done = sum(texts.size_of(rows) for rows in batches)
             yield _speed(f"{lang}, {size // 1000:,} kB a batch", done, seconds["all"], f"{len(batches):,} batches")
         whole = texts.read(language.whole)
         done = texts.size_of(whole)
         if not session.quick:
             seconds = in_turns({"all": language.batch(whole)}, min(session.runs, 7))
-            yield _speed(f"{lang}, {done / MEGABYTE:,.0f} MB a batch", done, seconds["all"], "all the distinct text there is")
+            yield _speed(
+                f"{lang}, {done / MEGABYTE:,.0f} MB a batch", done, seconds["all"], "all the distinct text there is"
+            )
         total = session.size if session.quick else 1_000 * MEGABYTE
         seconds_of, streamed = [], 0
         for block in texts.shuffles(whole, total, session.size):
-            seconds_of.append(cpu(lambda block=block: encode(block)))  # type: ignore[misc]
+            seconds_of.append(language.batch(block)())
             streamed += texts.size_of(block)
         note = f"the text in {len(seconds_of)} blocks, shuffled anew each time round"
         yield _speed(f"{lang}, {streamed / MEGABYTE:,.0f} MB streamed", streamed, [sum(seconds_of)], note)
+
+
+def _each_batch(encode: Callable[[list[str]], Any], batches: list[list[str]]) -> Contestant:
+    def encode_all() -> None:
+        for rows in batches:
+            encode(rows)
+
+    return lambda: cpu(encode_all)
 
 
 def _batches(rows: list[str], size: int) -> list[list[str]]:

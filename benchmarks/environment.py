@@ -44,7 +44,7 @@ def environment() -> dict[str, Any]:
             versions[package] = ""
     changed = _first_line("git", "status", "--porcelain", "--untracked-files=no")
     return {
-        "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
+        "date": datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC"),
         "commit": _first_line("git", "rev-parse", "--short", "HEAD") + (" with changes" if changed else ""),
         "processor": _processor(),
         "cores": os.cpu_count(),

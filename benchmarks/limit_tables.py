@@ -21,7 +21,7 @@ LETTER_CODES = 255
 
 
 def vietnamese_tables(text: str, letters: Path, runs: Path) -> None:
-    """Writes the letters, and every run of the text with its id; both the most frequent first, where look-ups are short."""
+    """Writes the letters, the most frequent first, and every run of the text with its id."""
     counts = Counter(text)
     low = [char for char in map(chr, range(0x3000)) if char.isalpha() and len(char.lower()) == 1]
     frequency: Counter[str] = Counter()
@@ -75,7 +75,9 @@ def mandarin_tables(characters: Path, phrase_file: Path) -> None:
     ids = np.zeros(0x10000, np.int64)
     one = batch.lengths == 1
     ids[np.array(points)[one]] = batch.ids[batch.offsets[:-1][one]]
-    characters.write_text("".join(f"{point}\t{packed}\n" for point, packed in enumerate(ids.tolist())), encoding="ascii")
+    characters.write_text(
+        "".join(f"{point}\t{packed}\n" for point, packed in enumerate(ids.tolist())), encoding="ascii"
+    )
     lines = []
     for phrase, readings in phrases():
         if all(ord(char) < 0x10000 for char in phrase):

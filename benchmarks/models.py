@@ -42,9 +42,7 @@ def wordpiece(lang: str, text: Path, folder: Path) -> Any:
         tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]"))
         tokenizer.normalizer = normalizers.BertNormalizer(strip_accents=False)
         tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-        trainer = trainers.WordPieceTrainer(
-            vocab_size=VOCABULARY[lang], special_tokens=["[UNK]"], show_progress=False
-        )
+        trainer = trainers.WordPieceTrainer(vocab_size=VOCABULARY[lang], special_tokens=["[UNK]"], show_progress=False)
         tokenizer.train_from_iterator(_training(text), trainer)
         tokenizer.save(str(path))
     return Tokenizer.from_file(str(path))
@@ -70,7 +68,7 @@ def sentencepiece_unigram(lang: str, text: Path, folder: Path) -> Any:
 
 
 def tiktoken_encoding(lang: str, text: Path, folder: Path) -> Any:
-    """tiktoken with the merges of ``byte_bpe``, whose ids are their ranks, and GPT-2's pattern."""
+    """Tiktoken with the merges of ``byte_bpe``, whose ids are their ranks, and GPT-2's pattern."""
     import tiktoken
     from tokenizers import pre_tokenizers
 

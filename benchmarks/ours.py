@@ -37,7 +37,10 @@ def limits(session: Session) -> Iterator[Row]:
         rows = [row for row in LIMIT_ROWS if row[0] == lang]
         runner = language.limits
         if runner is None:
-            yield from (Row(LIMIT_GROUP, f"{lang}, {source}", f"limit {name}", note="no C compiler") for _, source, name, *_ in rows)
+            yield from (
+                Row(LIMIT_GROUP, f"{lang}, {source}", f"limit {name}", note="no C compiler")
+                for _, source, name, *_ in rows
+            )
             continue
         inputs = {"list of str": language.batch(), "Arrow UTF-8": language.arrow()}
         names = {name: runner.contestant(name) for _, _, name, _, _ in rows}
@@ -123,23 +126,27 @@ def threads(session: Session) -> Iterator[Row]:
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     for lang in LANGS:
         language = session.language(lang)
-        encode, rows = language.tokenizer.encode_batch, language.texts
-        halves = _halves(rows, language.bytes)
-        with ThreadPoolExecutor(2) as pool:
-            ways = {
-                "one": lambda: wall(lambda: encode(rows)),
-                "Python threads on halves": lambda: wall(lambda: list(pool.map(encode, halves))),
-                "num_threads=2": lambda: wall(lambda: encode(rows, num_threads=2)),
-            }
-            seconds = in_turns(ways, session.runs) if cores > 1 else {}
-        for name in list(ways)[1:]:
+        seconds = _threads(language, session.runs) if cores > 1 else {}
+        for name in ("Python threads on halves", "num_threads=2"):
             row = Row("Two threads", f"{lang}, {name}", "one thread", at_least=1.85, aim=1.95)
+            row.note = "by the clock" if seconds else "needs two cores"
             if seconds:
                 row.value = ratio(seconds["one"], seconds[name])
                 row.ours, row.other = (megabytes(language.bytes, seconds[key]) for key in (name, "one"))
                 row.runs = {"ours": seconds[name], "other": seconds["one"]}
-            row.note = "by the clock" if seconds else "needs two cores"
             yield row
+
+
+def _threads(language: Language, runs: int) -> dict[str, list[float]]:
+    encode, rows = language.tokenizer.encode_batch, language.texts
+    halves = _halves(rows, language.bytes)
+    with ThreadPoolExecutor(2) as pool:
+        ways = {
+            "one": lambda: wall(lambda: encode(rows)),
+            "Python threads on halves": lambda: wall(lambda: list(pool.map(encode, halves))),
+            "num_threads=2": lambda: wall(lambda: encode(rows, num_threads=2)),
+        }
+        return in_turns(ways, runs)
 
 
 def _halves(rows: list[str], size: int) -> list[list[str]]:

@@ -66,5 +66,4 @@ def memory(lang: str, way: str, text: str) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    measure = {"start": start, "memory": memory}[sys.argv[1]]
-    json.dump(measure(*sys.argv[2:]), sys.stdout)
+    json.dump((start if sys.argv[1] == "start" else memory)(*sys.argv[2:]), sys.stdout)

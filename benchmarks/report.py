@@ -26,7 +26,8 @@ def number(value: float | None, unit: str = "") -> str:
     """A figure with three digits that count; ratios with a sign."""
     if value is None:
         return ""
-    text = f"{value:,.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2f}" if value >= 0.1 else f"{value:.3f}"
+    decimals = sum(abs(value) < bound for bound in (100, 10, 0.1))
+    text = f"{value:,.{decimals}f}"
     return f"{text} x" if unit == "x" else f"{text} {unit}".strip()
 
 
@@ -70,14 +71,16 @@ def section(result: dict[str, Any]) -> str:
     where = result["environment"]
     rows = [Row.from_dict(record) for record in result["rows"]]
     verdicts = [row.verdict for row in rows]
-    counted = ", ".join(f"{verdicts.count(verdict)} {verdict}" for verdict in ("aim met", "met", "missed", "not measured"))
+    counted = ", ".join(
+        f"{verdicts.count(verdict)} {verdict}" for verdict in ("aim met", "met", "missed", "not measured")
+    )
     versions = ", ".join(f"{name} {version}" for name, version in where["versions"].items() if version)
     facts = [
         f"Measured {where['date']} at commit {where['commit']} on {where['processor']}, {where['cores']} cores, "
         f"{where['system']}, Python {where['python']}, {where['compiler']}.",
         f"Versions: {versions}.",
-        f"Text: {result['megabytes']} MB of distinct sentences a language; every figure is the median of {result['runs']} "
-        f"runs or more. Of the figures with something to reach: {counted}.",
+        f"Text: {result['megabytes']} MB of distinct lines a language, {result['runs']} runs. "
+        f"Of the figures with something to reach: {counted}.",
         "![MB a second, logarithmic](benchmarks.svg)" if result.get("chart") else "",
     ]
     return "\n\n".join([fact for fact in facts if fact] + [markdown(rows)])

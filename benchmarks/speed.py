@@ -2,8 +2,8 @@
 
     python benchmarks/speed.py --data DIR [--quick] [--only PART ...]
 
-Prints one table and writes it as JSON, docs/benchmarks.md and a chart. Everything is CPU time of one thread, except where
-a row says otherwise; what is compared ran in turns, and a ratio is the median of the ratios of neighbouring runs.
+Prints one table and writes it as JSON, docs/benchmarks.md and a chart. Everything is CPU time of one thread, except
+where a row says otherwise; what is compared ran in turns, and a ratio is the median of the ratios of neighbouring runs.
 """
 
 from __future__ import annotations
@@ -53,9 +53,15 @@ def options(arguments: list[str] | None = None) -> argparse.Namespace:
     )
     parser.add_argument("--quick", action="store_true", help="2 MB of text instead of 20: a check, not a figure")
     parser.add_argument("--only", nargs="+", choices=PARTS, metavar="PART", help=f"measure only: {', '.join(PARTS)}")
-    parser.add_argument("--build", type=Path, default=ROOT / "build" / "bench", help="where texts and programs are kept")
-    parser.add_argument("--out", type=Path, help="the JSON file (default: benchmarks/results/speed.json for a whole run)")
-    parser.add_argument("--page", type=Path, help="the page to write into (default: docs/benchmarks.md for a whole run)")
+    parser.add_argument(
+        "--build", type=Path, default=ROOT / "build" / "bench", help="where texts and programs are kept"
+    )
+    parser.add_argument(
+        "--out", type=Path, help="the JSON file (default: benchmarks/results/speed.json for a whole run)"
+    )
+    parser.add_argument(
+        "--page", type=Path, help="the page to write into (default: docs/benchmarks.md for a whole run)"
+    )
     chosen = parser.parse_args(arguments)
     if not (chosen.only or chosen.quick):
         chosen.out, chosen.page = chosen.out or report.RESULT, chosen.page or report.PAGE

@@ -18,7 +18,9 @@ SOURCES = {"vi": "vi/raw/news.txt.xz", "zh": "zh/raw/*.xz"}
 _EMOJI = "😀 😂 🤣 😍 👍 🙏 ❤️ 🔥 💯 🎉 😭 🤔 👨‍👩‍👧 🇻🇳 🇨🇳 👍🏽".split()
 _TAGS = "#sale #TBT #2024 #vlog #freeship #OOTD @shop_online @user_123 @Tom".split()
 _LINKS = "https://t.co/aB3xYz9 http://example.com/p?id=42&ref=home www.example.org/news/2024-05-01".split()
-_ENGLISH = "ok lol COVID-19 iPhone 15 Pro|good job|update version 2.0.1|livestream|check inbox|Premier League|AI".split("|")
+_ENGLISH = "ok,lol,COVID-19,iPhone 15 Pro,good job,update version 2.0.1,livestream,check inbox,Premier League".split(
+    ","
+)
 _NUMBERS = "100% 1.299.000đ 3,5 24/7 50k ¥199 12:30 +84 2-1 !!! ??? =)) :v".split()
 
 
@@ -90,7 +92,8 @@ def traditional(texts: list[str], path: Path) -> list[str]:
 def _vihos(data: Path) -> Iterator[str]:
     for path in sorted(data.glob("vi/vihos/*.csv")):
         with open(path, encoding="utf-8", newline="") as file:
-            sentence, words = "", []
+            sentence = ""
+            words: list[str] = []
             for row in csv.DictReader(file):
                 if row["sentence_id"] != sentence and words:
                     yield " ".join(words)
@@ -126,7 +129,9 @@ def social(lang: str, data: Path, size: int) -> list[str]:
         parts = []
         for _ in range(dice.randint(1, 3)):
             parts.append(dice.choice(sentences))
-            parts.extend(dice.choice(kind) for kind in (_EMOJI, _TAGS, _LINKS, _ENGLISH, _NUMBERS) if dice.random() < 0.4)
+            parts.extend(
+                dice.choice(kind) for kind in (_EMOJI, _TAGS, _LINKS, _ENGLISH, _NUMBERS) if dice.random() < 0.4
+            )
         post = (space or dice.choice(("", " "))).join(parts)
         if post not in posts:
             posts[post] = None
@@ -135,7 +140,7 @@ def social(lang: str, data: Path, size: int) -> list[str]:
 
 
 def shuffles(texts: list[str], total: int, block: int) -> Iterator[list[str]]:
-    """Blocks of about ``block`` bytes, ``total`` bytes in all: the texts again and again, each time in another order."""
+    """Blocks of about ``block`` bytes, ``total`` bytes in all: the texts again and again, each time shuffled."""
     dice = random.Random(SEED)
     order = list(range(len(texts)))
     while True:

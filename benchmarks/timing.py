@@ -10,7 +10,7 @@ import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 RUNS = 9
 WARM_UP = 2
@@ -77,7 +77,7 @@ class Process:
 
     def __init__(self, command: Sequence[str], limit: float = 120, environment: dict[str, str] | None = None) -> None:
         self.limit = limit
-        self._errors = tempfile.TemporaryFile()
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115, closed with the process
         self._process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors, cwd=ROOT, env=environment
         )
@@ -117,7 +117,7 @@ class Process:
         self._process.communicate()
         self._errors.close()
 
-    def __enter__(self) -> Process:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:

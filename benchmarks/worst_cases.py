@@ -52,10 +52,14 @@ def _from(choices: str | list[str]) -> Callable[[random.Random], str]:
     return lambda dice: dice.choice(choices)
 
 
+def _under_marks(dice: random.Random, size: int) -> list[str]:
+    return ["a" + "".join(dice.choices("\u0301\u0323\u031b", k=size // 2))]
+
+
 _COMMON: dict[str, Make] = {
     "all emoji": _lines(_from(EMOJI)),
     "combining marks only": _lines(_from("\u0300\u0301\u0303\u0309\u0323\u0302\u0306\u031b\ufe0f\u200d")),
-    "one letter under ever more marks": lambda dice, size: ["a" + "".join(dice.choices("\u0301\u0323\u031b", k=size // 2))],
+    "one letter under ever more marks": _under_marks,
     "scripts in turn": _lines(_from(SCRIPTS)),
     "white space only": _lines(_from(" \t\u3000\xa0\u2028")),
     "ASCII punctuation only": _lines(_from("!?,.;:-()[]\"'")),
@@ -101,12 +105,13 @@ def _mandarin(tokenizer: Tokenizer) -> dict[str, Make]:
     changing = [phrase for phrase, readings in table if readings != [defaults[char] for char in phrase]]
     common = sorted({char for phrase in changing for char in phrase})
     long = [phrase for phrase, _ in table if len(phrase) >= 4]
+    longest = max(long, key=len)
     return {
         "one run of characters, no punctuation": _row(_from(common)),
         "prefixes of the phrases that change a reading": _row(_from(sorted({phrase[:-1] for phrase in changing}))),
         "prefixes of all phrases": _row(_from(sorted({phrase[:-1] for phrase, _ in table}))),
         "prefixes of the long phrases": _row(_from(sorted({phrase[:-1] for phrase in long}))),
-        "one long prefix again and again": lambda _, size: [max(long, key=len)[:-1] * (size // 3 // len(max(long, key=len)))],
+        "one long prefix again and again": _row(lambda _: longest[:-1]),
         "phrases that change a reading": _row(_from(changing)),
         "all phrases": _row(_from([phrase for phrase, _ in table])),
         "any character of the basic block": _row(lambda dice: chr(dice.randrange(0x4E00, 0x9FA6))),
