@@ -143,10 +143,10 @@ def shuffles(texts: list[str], total: int, block: int) -> Iterator[list[str]]:
     """Blocks of about ``block`` bytes, ``total`` bytes in all: the texts again and again, each time shuffled."""
     dice = random.Random(SEED)
     order = list(range(len(texts)))
+    rows: list[str] = []
+    size = 0
     while True:
         dice.shuffle(order)
-        rows: list[str] = []
-        size = 0
         for index in order:
             rows.append(texts[index])
             size += len(texts[index].encode()) + 1
