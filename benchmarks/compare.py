@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Iterator
+from functools import partial
 
 from benchmarks.costs import calls
-from benchmarks.rivals import RIVALS, SENTENCES, Rival, RivalProcess, version
+from benchmarks.rivals import RIVALS, Rival, RivalProcess, version
 from benchmarks.rows import Row, speed_ratio
 from benchmarks.session import LANGS, Session
+from benchmarks.texts import WAYS, in_way
 from benchmarks.timing import ProcessError, in_turns, ratio
 
 #: How many times as fast as a rival we must be.
@@ -28,9 +30,8 @@ LIMIT = 240  # seconds for getting ready (training, calibration) or for one run
 def rivals(session: Session) -> Iterator[Row]:
     """Every rival of each language, on a list of str and on one sentence."""
     for lang in LANGS:
-        for rival in RIVALS:
-            if lang in rival.langs:
-                yield from _rival(session, rival, lang)
+        rows = [row for rival in RIVALS if lang in rival.langs for row in _rival(session, rival, lang)]
+        yield from rows
 
 
 def _rival(session: Session, rival: Rival, lang: str) -> Iterator[Row]:
@@ -43,19 +44,21 @@ def _rival(session: Session, rival: Rival, lang: str) -> Iterator[Row]:
             speed_ratio(row, seconds["us"], language.bytes, seconds["rival"], process.bytes)
             rows = [row]
             if rival.name in REQUIRED_OF_A_SENTENCE:
-                rows.append(_sentence(session, rival, lang, process))
+                rows.extend(_sentence(session, rival, lang, process))
         yield from rows
     except ProcessError as error:
         row.note = str(error)
         yield row
 
 
-def _sentence(session: Session, rival: Rival, lang: str, process: RivalProcess) -> Row:
-    encode, text = session.language(lang).tokenizer.encode, SENTENCES[lang]
-    seconds = in_turns({"us": calls(encode, text), "rival": lambda: process.seconds("sentence")}, session.runs)
-    bound = REQUIRED_OF_A_SENTENCE[rival.name]
-    row = Row("One sentence", f"{lang}, encode, 15 syllables", f"{rival.name}, encode", at_least=bound)
-    row.value = ratio(seconds["rival"], seconds["us"])
-    row.runs = {"ours": seconds["us"], "other": seconds["rival"]}
-    row.note = f"{statistics.median(seconds['rival']) * 1e6:.1f} µs a call"
-    return row
+def _sentence(session: Session, rival: Rival, lang: str, process: RivalProcess) -> Iterator[Row]:
+    language = session.language(lang)
+    for way in WAYS:
+        us = calls(language.tokenizer.encode, in_way(way, language.sentences))
+        seconds = in_turns({"us": us, "rival": partial(process.seconds, way)}, session.runs)
+        bound = REQUIRED_OF_A_SENTENCE[rival.name]
+        row = Row("One sentence", f"{lang}, encode, {way}", f"{rival.name}, encode", at_least=bound)
+        row.value = ratio(seconds["rival"], seconds["us"])
+        row.runs = {"ours": seconds["us"], "other": seconds["rival"]}
+        row.note = f"{statistics.median(seconds['rival']) * 1e6:.1f} µs a call"
+        yield row

@@ -6,32 +6,25 @@ import json
 import statistics
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 from benchmarks import texts, worst_cases
-from benchmarks.rivals import SENTENCES
 from benchmarks.rows import Row, megabytes, time_ratio
 from benchmarks.session import LANGS, Session
 from benchmarks.texts import MEGABYTE
 from benchmarks.timing import ROOT, Contestant, cpu, in_turns
 
-CALLS = 5_000
 
+def calls(function: Callable[[str], Any], sentences: list[str]) -> Contestant:
+    """One call a sentence as something that is measured: CPU seconds of a call, the loop included."""
 
-def calls(function: Callable[[str], Any], text: str) -> Contestant:
-    """A call as something that is measured."""
-    return lambda: a_call(function, text)
+    def call_all() -> None:
+        for text in sentences:
+            function(text)
 
-
-def a_call(function: Callable[[str], Any], text: str) -> float:
-    """CPU seconds of one call, the loop included."""
-    start = time.process_time()
-    for _ in range(CALLS):
-        function(text)
-    return (time.process_time() - start) / CALLS
+    return lambda: cpu(call_all) / len(sentences)
 
 
 def sentence(session: Session) -> Iterator[Row]:
@@ -41,14 +34,18 @@ def sentence(session: Session) -> Iterator[Row]:
         """What an empty call costs."""
 
     for lang in LANGS:
-        encode, text = session.language(lang).tokenizer.encode, SENTENCES[lang]
-        seconds = in_turns({"us": calls(encode, text), "empty": calls(nothing, text)}, session.runs)
-        row = Row(
-            "One sentence", f"{lang}, encode, 15 syllables", "an empty call", unit="µs", at_least=3, aim=1.5, less=True
-        )
-        row.runs = {"ours": seconds["us"], "other": seconds["empty"]}
-        row.value = statistics.median(us - empty for us, empty in zip(*row.runs.values(), strict=True)) * 1e6
-        yield row
+        language = session.language(lang)
+        for way in texts.WAYS:
+            rows = texts.in_way(way, language.sentences)
+            contestants = {"us": calls(language.tokenizer.encode, rows), "empty": calls(nothing, rows)}
+            seconds = in_turns(contestants, session.runs)
+            row = Row(
+                "One sentence", f"{lang}, encode, {way}", "an empty call", unit="µs", at_least=3, aim=1.5, less=True
+            )
+            row.runs = {"ours": seconds["us"], "other": seconds["empty"]}
+            row.value = statistics.median(us - empty for us, empty in zip(*row.runs.values(), strict=True)) * 1e6
+            row.note = f"15 syllables; {len(rows):,} calls a run"
+            yield row
 
 
 def _probe(*arguments: str) -> dict[str, Any]:

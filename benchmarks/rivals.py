@@ -1,7 +1,7 @@
 """What people use today: one line each in RIVALS, one function each that makes it ready.
 
 Each runs in a process of its own (``python benchmarks/rivals.py NAME LANG TEXT FOLDER``), which says how many bytes of
-the text it takes at a time, or why it cannot run, and then answers ``batch`` and ``sentence`` with CPU seconds.
+the text it takes at a time, or why it cannot run, and then answers ``batch`` and the WAYS of one sentence with CPU seconds.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 import sys
-import time
 from collections.abc import Callable
 from importlib import metadata
 from pathlib import Path
@@ -19,7 +18,7 @@ if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks import models
-from benchmarks.texts import head, read, size_of
+from benchmarks.texts import SENTENCES, WAYS, head, in_way, read, sentences, size_of
 from benchmarks.timing import ROOT, Process, ProcessError, cpu
 
 Batch = Callable[[list[str]], Any]
@@ -27,10 +26,6 @@ Make = Callable[[str, Path, Path], Batch]
 
 TARGET = 0.25  # CPU seconds of one run
 SMALLEST, LARGEST = 4_000, 4_000_000  # bytes of text of one run
-SENTENCES = {
-    "vi": "Hôm nay trời đẹp nên chúng tôi cùng nhau đi dạo quanh bờ hồ",
-    "zh": "今天天气很好我们一起去湖边走走",
-}
 
 
 def _each(function: Callable[[str], Any]) -> Batch:
@@ -232,7 +227,7 @@ class RivalProcess(Process):
         self.bytes = int(ready["bytes"])
 
     def seconds(self, task: str = "batch") -> float:
-        """CPU seconds of one run over the text, or with ``"sentence"`` of one call."""
+        """CPU seconds of one run over the text, or with one of WAYS of one call."""
         return float(self.ask(task))
 
 
@@ -248,13 +243,12 @@ def _portion(run: Batch, texts: list[str]) -> list[str]:
     return head(texts, max(SMALLEST, min(LARGEST, int(size * TARGET / max(seconds, 1e-6)))))
 
 
-def _sentence_seconds(run: Batch, sentence: str) -> float:
-    start, count = time.process_time(), 0
-    while time.process_time() - start < TARGET / 3:
-        for _ in range(16):
+def _sentence_seconds(run: Batch, sentences: list[str]) -> float:
+    def run_all() -> None:
+        for sentence in sentences:
             run([sentence])
-        count += 16
-    return (time.process_time() - start) / count
+
+    return cpu(run_all) / len(sentences)
 
 
 def serve(name: str, lang: str, text: Path, folder: Path) -> None:
@@ -274,8 +268,11 @@ def serve(name: str, lang: str, text: Path, folder: Path) -> None:
         return
     answers.write(json.dumps({"bytes": size_of(texts)}) + "\n")
     for line in sys.stdin:
-        sentence = line.strip() == "sentence"
-        seconds = _sentence_seconds(run, SENTENCES[lang]) if sentence else cpu(lambda: run(texts))
+        way = line.strip()
+        if way in WAYS:
+            seconds = _sentence_seconds(run, in_way(way, sentences(read(text), lang, SENTENCES)))
+        else:
+            seconds = cpu(lambda: run(texts))
         answers.write(f"{seconds:.9f}\n")
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from benchmarks import texts
 from benchmarks.limits import Limits, compiler
-from benchmarks.texts import MEGABYTE
+from benchmarks.texts import MEGABYTE, SENTENCES
 from benchmarks.timing import RUNS, Contestant, cpu
 from phonemic import Tokenizer
 
@@ -86,6 +86,11 @@ class Language:
     def bytes(self) -> int:
         """Bytes of the ordinary text, without the ends of lines."""
         return texts.size_of(self.texts)
+
+    @cached_property
+    def sentences(self) -> list[str]:
+        """Different sentences of 15 syllables."""
+        return texts.sentences(self.texts, self.lang, SENTENCES)
 
     @property
     def limits(self) -> Limits | None:

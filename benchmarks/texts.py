@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import lzma
 import random
+import re
 import unicodedata
 from collections.abc import Iterable, Iterator
 from itertools import chain
@@ -13,6 +14,7 @@ from pathlib import Path
 SEED = 20
 MEGABYTE = 1_000_000
 WHOLE = 100 * MEGABYTE
+SENTENCES = 10_000
 SOURCES = {"vi": "vi/raw/news.txt.xz", "zh": "zh/raw/*.xz"}
 
 _EMOJI = "😀 😂 🤣 😍 👍 🙏 ❤️ 🔥 💯 🎉 😭 🤔 👨‍👩‍👧 🇻🇳 🇨🇳 👍🏽".split()
@@ -50,6 +52,27 @@ def head(texts: list[str], size: int) -> list[str]:
 def read(path: Path) -> list[str]:
     """The lines of a text file."""
     return path.read_text(encoding="utf-8").rstrip("\n").split("\n")
+
+
+def sentences(texts: Iterable[str], lang: str, count: int) -> list[str]:
+    """Different sentences of 15 syllables out of the beginnings of texts, ``count`` at most."""
+    found: dict[str, None] = {}
+    for text in texts:
+        words = text.split() if lang == "vi" else re.findall("[\u4e00-\u9fff]", text)
+        if len(words) >= 15:
+            found[(" " if lang == "vi" else "").join(words[:15])] = None
+        if len(found) == count:
+            break
+    return fresh(found)
+
+
+#: Whether one sentence of 15 syllables is encoded again and again, which caches like, or as many different ones.
+WAYS = ("the same again and again", "different ones")
+
+
+def in_way(way: str, different: list[str]) -> list[str]:
+    """As many sentences as are different: the first of them each time, or all."""
+    return different[:1] * len(different) if way == WAYS[0] else different
 
 
 def prepare(lang: str, data: Path, folder: Path) -> Path:

@@ -119,6 +119,15 @@ def test_streamed_blocks_hold_every_line_as_often_as_any_other():
     assert together[:100] != together[100:200]
 
 
+def test_sentences_are_different_and_have_15_syllables(vi, zh):
+    for tokenizer in (vi, zh):
+        found = texts.sentences(LINES[tokenizer.lang], tokenizer.lang, 20)
+        assert len(set(found)) == len(found) == 20
+        assert all(len(sentence.split() if tokenizer is vi else sentence) == 15 for sentence in found)
+        assert texts.in_way(texts.WAYS[0], found) == [found[0]] * 20
+        assert texts.in_way(texts.WAYS[1], found) == found
+
+
 def test_social_posts_are_distinct_and_mixed(tmp_path):
     (tmp_path / "zh" / "weibo_ner").mkdir(parents=True)
     (tmp_path / "zh" / "weibo_ner" / "dev").write_text("口0\tO\n腔1\tO\n\n用0\tO\n最0\tO\n大1\tO\n", encoding="utf-8")
@@ -281,7 +290,7 @@ def test_a_rival_runs_in_its_own_process_on_the_beginning_of_the_text(session):
     with RivalProcess(rival, "zh", language.path, session.folder("models"), 60) as process:
         assert 0 < process.bytes <= language.bytes
         assert process.seconds() > 0
-        assert process.seconds("sentence") > 0
+        assert process.seconds(texts.WAYS[1]) > 0
 
 
 @pytest.mark.parametrize("name", ["vPhon", "no such rival"])
