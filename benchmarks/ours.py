@@ -13,7 +13,7 @@ from benchmarks import texts
 from benchmarks.limits import LimitRun
 from benchmarks.rows import Row, megabytes, speed_ratio, time_ratio
 from benchmarks.session import LANGS, Language, Session
-from benchmarks.timing import in_turns, ratio, wall
+from benchmarks.timing import in_turns, ratio, wall, warm
 
 LIMIT_GROUP = "Share of the limit"
 
@@ -44,7 +44,7 @@ def limits(session: Session) -> Iterator[Row]:
             continue
         inputs = {"list of str": language.batch(), "Arrow UTF-8": language.arrow()}
         names = {name: runner.contestant(name) for _, _, name, _, _ in rows}
-        seconds = in_turns(inputs | names, session.runs)
+        seconds = in_turns({name: warm(contestant) for name, contestant in (inputs | names).items()}, session.runs)
         for _, source, name, at_least, aim in rows:
             row = Row(LIMIT_GROUP, f"{lang}, {source}", f"limit {name}", at_least=at_least, aim=aim)
             speed_ratio(row, seconds[source], language.bytes, seconds[name], language.path.stat().st_size)

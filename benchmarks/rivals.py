@@ -1,7 +1,8 @@
 """What people use today: one line each in RIVALS, one function each that makes it ready.
 
 Each runs in a process of its own (``python benchmarks/rivals.py NAME LANG TEXT FOLDER``), which says how many bytes of
-the text it takes at a time, or why it cannot run, and then answers ``batch`` and the WAYS of one sentence with CPU seconds.
+the text it takes at a time, or why it cannot run, and then answers ``batch`` and the WAYS of encoding one sentence with
+CPU seconds.
 """
 
 from __future__ import annotations

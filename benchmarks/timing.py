@@ -42,6 +42,16 @@ def _measured(action: Callable[[], Any], clock: Callable[[], float]) -> float:
     return seconds
 
 
+def warm(contestant: Contestant) -> Contestant:
+    """The second of two runs in a row, when the caches hold the contestant's own tables again and not another's."""
+
+    def second() -> float:
+        contestant()
+        return contestant()
+
+    return second
+
+
 def in_turns(contestants: Mapping[str, Contestant], runs: int = RUNS) -> dict[str, list[float]]:
     """Runs all contestants once, then again, ``runs`` times after two rounds that do not count.
 

@@ -169,6 +169,12 @@ def test_contestants_take_turns_and_warm_up_does_not_count():
     assert order == ["a", "b"] * 5
 
 
+def test_warm_is_the_second_of_two_runs():
+    taken = iter([5, 1, 7, 2])
+    contestant = timing.warm(lambda: next(taken))
+    assert [contestant(), contestant()] == [1, 2]
+
+
 def test_a_ratio_is_the_median_of_paired_ratios_not_the_ratio_of_medians():
     slow_spell = [1.0, 1.0, 100.0, 1.0, 100.0]
     assert ratio([2 * seconds for seconds in slow_spell], slow_spell) == 2
