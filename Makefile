@@ -1,5 +1,6 @@
 # make demo   sets everything up and encodes a page of each language, or FILE=text.txt LANG=vi
 # make test   sets everything up, checks style and types, and runs all tests
+# make bench       measures speed beside the limits and the rivals: DATA=folder BENCH_OPTIONS="--only limits"
 # make bench-gate   counts the core's instructions (valgrind) and compares them with benchmarks/gate.json
 PYTHON ?= python3
 VENV ?= .venv
@@ -19,6 +20,16 @@ lint: $(VENV)/installed
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/cython-lint phonemic/*.pyx phonemic/*.pxd
+
+# Speed beside the least-work programs and the rivals, on real data: make bench DATA=folder
+bench: $(VENV)/rivals
+	$(BIN)/python benchmarks/speed.py $(if $(DATA),--data $(DATA)) $(BENCH_OPTIONS)
+
+# The rivals that pip refuses are left out: the table then says that they are not installed.
+$(VENV)/rivals: $(VENV)/installed benchmarks/rivals.txt
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev,bench]'
+	for rival in $$(grep -v '^#' benchmarks/rivals.txt); do $(BIN)/pip install --quiet --disable-pip-version-check $$rival || true; done
+	touch $@
 
 format: $(VENV)/installed
 	$(BIN)/ruff check --fix .

@@ -100,7 +100,7 @@ def count() -> dict[str, dict[str, float]]:
         if done.returncode:
             raise SystemExit(f"the counted run failed:\n{done.stderr[-2000:]}")
         files = [Path(folder, f"out.{number + 1}") for number in range(len(cases) * len(WAYS))]
-        totals = [int(re.search(r"^(?:summary|totals): (\d+)", file.read_text(), re.M).group(1)) for file in files]
+        totals = [int(*re.findall(r"^summary: (\d+)", file.read_text(), re.MULTILINE)) for file in files]
     counts = iter(totals)
     return {case: {way: next(counts) / (SIZE if way == WAYS[0] else 2 * SIZE) for way in WAYS} for case in cases}
 

@@ -1,0 +1,154 @@
+"""Rows that compare us with the least-work programs, with ourselves on other forms of the text, and on two cores."""
+
+from __future__ import annotations
+
+import os
+import unicodedata
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+
+from benchmarks import texts
+from benchmarks.limits import LimitRun
+from benchmarks.rows import Row, megabytes, speed_ratio, time_ratio
+from benchmarks.session import LANGS, Language, Session
+from benchmarks.timing import in_turns, ratio, wall, warm
+
+LIMIT_GROUP = "Share of the limit"
+
+#: language, input, limit, at least, aim
+LIMIT_ROWS: list[tuple[str, str, str, float | None, float | None]] = [
+    ("vi", "list of str", "E", 0.5, 0.75),
+    ("vi", "Arrow UTF-8", "F", 0.4, 0.7),
+    ("zh", "list of str", "all-ucs2", 1.0, None),
+    ("zh", "list of str", "pruned-ucs2", None, 0.6),
+    ("zh", "Arrow UTF-8", "all-utf8", 1.0, None),
+    ("zh", "Arrow UTF-8", "pruned-utf8", None, 0.7),
+    ("vi", "list of str", "copy", None, None),
+    ("zh", "list of str", "copy", None, None),
+]
+
+
+def limits(session: Session) -> Iterator[Row]:
+    """Us and the least-work programs, in turns."""
+    for lang in LANGS:
+        language = session.language(lang)
+        rows = [row for row in LIMIT_ROWS if row[0] == lang]
+        runner = language.limits
+        if runner is None:
+            yield from (
+                Row(LIMIT_GROUP, f"{lang}, {source}", f"limit {name}", note="no C compiler")
+                for _, source, name, *_ in rows
+            )
+            continue
+        inputs = {"list of str": language.batch(), "Arrow UTF-8": language.arrow()}
+        names = {name: runner.contestant(name) for _, _, name, _, _ in rows}
+        seconds = in_turns({name: warm(contestant) for name, contestant in (inputs | names).items()}, session.runs)
+        for _, source, name, at_least, aim in rows:
+            row = Row(LIMIT_GROUP, f"{lang}, {source}", f"limit {name}", at_least=at_least, aim=aim)
+            speed_ratio(row, seconds[source], language.bytes, seconds[name], language.path.stat().st_size)
+            if name != "copy":
+                row.details["work"] = work(language, runner.run(name))
+            yield row
+
+
+def work(language: Language, run: LimitRun) -> dict[str, int]:
+    """How many syllables the limit and we find, and the sums of their ids: it does the work that we do."""
+    ids = language.tokenizer.encode_batch(language.texts).ids
+    onset, rime, tone = ids & 255, ids >> 8 & 255, ids >> 16
+    native = (onset != rime) | (rime != tone)
+    return {
+        "our_syllables": int(native.sum()),
+        "limit_syllables": run.syllables,
+        "our_id_sum": int(ids[native].sum(dtype=np.int64)),
+        "limit_id_sum": run.id_sum,
+    }
+
+
+def spans(session: Session) -> Iterator[Row]:
+    """What asking for spans adds."""
+    for lang in LANGS:
+        language = session.language(lang)
+        seconds = in_turns({"with": language.batch(spans=True), "without": language.batch()}, session.runs)
+        row = Row("Options", f"{lang}, spans asked for too", "without spans", at_least=1.25, aim=1.1)
+        yield time_ratio(row, seconds["with"], seconds["without"], language.bytes, language.bytes)
+
+
+def _forms(language: Language) -> Iterator[tuple[str, list[str] | str]]:
+    """Names of other forms of the text, and each form, or why there is none."""
+    if language.lang == "vi":
+        yield "NFD", texts.fresh(unicodedata.normalize("NFD", text) for text in language.texts)
+        yield "upper case", texts.fresh(text.upper() for text in language.texts)
+        return
+    try:
+        path = language.path.with_name(f"{language.path.stem}-traditional.txt")
+        yield "traditional", texts.traditional(language.texts, path)
+    except texts.MissingTextError as error:
+        yield "traditional", str(error)
+
+
+def forms(session: Session) -> Iterator[Row]:
+    """The same sentences in another form, by the time for the whole text; and mixed text, by the time for a byte."""
+    for lang in LANGS:
+        language = session.language(lang)
+        for name, form in _forms(language):
+            row = Row("Other text", f"{lang}, {name}", "the plain text", at_least=2, aim=1.3)
+            if isinstance(form, str):
+                row.note = form
+                yield row
+                continue
+            seconds = in_turns({"form": language.batch(form), "plain": language.batch()}, session.runs)
+            time_ratio(row, seconds["form"], seconds["plain"], texts.size_of(form), language.bytes)
+            row.note = "time for the same sentences"
+            yield row
+        yield _mixed(session, language)
+
+
+def _mixed(session: Session, language: Language) -> Row:
+    row = Row("Other text", f"{language.lang}, as on social media", "the plain text")
+    try:
+        posts = texts.social(language.lang, session.data, session.size // 4)
+    except texts.MissingTextError as error:
+        row.note = str(error)
+        return row
+    seconds = in_turns({"posts": language.batch(posts), "plain": language.batch()}, session.runs)
+    size = texts.size_of(posts)
+    time_ratio(row, seconds["posts"], seconds["plain"], size, language.bytes)
+    row.value = ratio(seconds["posts"], seconds["plain"]) * language.bytes / size
+    row.note = "time for a byte"
+    row.details["positions_a_second"] = len(language.tokenizer.encode_batch(posts).ids) / row.runs["ours"][0]
+    return row
+
+
+def threads(session: Session) -> Iterator[Row]:
+    """Two threads against one, by the clock."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    for lang in LANGS:
+        language = session.language(lang)
+        seconds = _threads(language, session.runs) if cores > 1 else {}
+        for name in ("Python threads on halves", "num_threads=2"):
+            row = Row("Two threads", f"{lang}, {name}", "one thread", at_least=1.85, aim=1.95)
+            row.note = "by the clock" if seconds else "needs two cores"
+            if seconds:
+                row.value = ratio(seconds["one"], seconds[name])
+                row.ours, row.other = (megabytes(language.bytes, seconds[key]) for key in (name, "one"))
+                row.runs = {"ours": seconds[name], "other": seconds["one"]}
+            yield row
+
+
+def _threads(language: Language, runs: int) -> dict[str, list[float]]:
+    encode, rows = language.tokenizer.encode_batch, language.texts
+    halves = _halves(rows, language.bytes)
+    with ThreadPoolExecutor(2) as pool:
+        ways = {
+            "one": lambda: wall(lambda: encode(rows)),
+            "Python threads on halves": lambda: wall(lambda: list(pool.map(encode, halves))),
+            "num_threads=2": lambda: wall(lambda: encode(rows, num_threads=2)),
+        }
+        return in_turns(ways, runs)
+
+
+def _halves(rows: list[str], size: int) -> list[list[str]]:
+    first = texts.head(rows, size // 2)
+    return [first, rows[len(first) :]]

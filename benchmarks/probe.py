@@ -1,0 +1,73 @@
+"""One measurement in a fresh process, printed as JSON: ``probe.py start LANG`` or ``probe.py memory LANG WAY TEXT``."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import re
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+STATUS = Path("/proc/self/status")
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+
+def kilobytes(key: str) -> int | None:
+    """A line of the kernel's account of this process, in kB."""
+    found = re.search(rf"^{key}:\s+(\d+) kB", STATUS.read_text(), re.MULTILINE) if STATUS.exists() else None
+    return int(found[1]) if found else None
+
+
+def start(lang: str) -> dict[str, Any]:
+    """What importing phonemic and making a Tokenizer cost once numpy is there."""
+    import numpy as np
+
+    before, clock = kilobytes("VmRSS"), time.process_time()
+    from phonemic import Tokenizer
+
+    Tokenizer(lang)
+    milliseconds = (time.process_time() - clock) * 1e3
+    after = kilobytes("VmRSS")
+    megabytes = (after - before) * 1024 / 1e6 if before and after else None
+    return {"milliseconds": milliseconds, "megabytes": megabytes, "numpy": np.__version__}
+
+
+def memory(lang: str, way: str, text: str) -> dict[str, Any]:
+    """The peak beyond what the input takes, and the bytes of the arrays that come out."""
+    from phonemic import Tokenizer
+
+    tokenizer = Tokenizer(lang)
+    with open(text, encoding="utf-8", newline="\n") as file:  # line by line: what is read and freed could be used again
+        rows: Any = [line.rstrip("\n") for line in file]
+    if way == "Arrow UTF-8":
+        import pyarrow as pa
+
+        from phonemic import arrow
+
+        rows = pa.array(rows, pa.large_string())
+
+    def encode(some: Any) -> Any:
+        if way == "Arrow UTF-8":
+            return arrow.encode(some, tokenizer)
+        return tokenizer.encode_batch(some, spans=way.endswith("spans"))
+
+    encode(rows[:200])  # what is needed once
+    if hasattr(ctypes.CDLL(None), "malloc_trim"):
+        ctypes.CDLL(None).malloc_trim(0)  # nor may memory that was freed before
+    Path("/proc/self/clear_refs").write_text("5")  # the peak is the present
+    before = kilobytes("VmRSS")
+    result = encode(rows)
+    peak = kilobytes("VmHWM")
+    if before is None or peak is None:
+        raise SystemExit("this system does not say how much memory a process has")
+    if way == "Arrow UTF-8":
+        output = result.nbytes
+    else:
+        output = result.ids.nbytes + result.offsets.nbytes + (result.spans.nbytes if way.endswith("spans") else 0)
+    return {"peak": (peak - before) * 1024, "output": output}
+
+
+if __name__ == "__main__":
+    json.dump((start if sys.argv[1] == "start" else memory)(*sys.argv[2:]), sys.stdout)

@@ -1,0 +1,114 @@
+"""Speed, memory and start-up of phonemic beside the least-work programs and its rivals.
+
+    python benchmarks/speed.py --data DIR [--quick] [--only PART ...]
+
+Prints one table and writes it as JSON, docs/benchmarks.md and a chart. Everything is CPU time of one thread, except
+where a row says otherwise; what is compared ran in turns, and a ratio is the median of the ratios of neighbouring runs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from benchmarks import chart, compare, costs, ours, report
+from benchmarks.environment import environment
+from benchmarks.rows import Row
+from benchmarks.session import Session
+from benchmarks.texts import MEGABYTE, MissingTextError
+from benchmarks.timing import ROOT, RUNS
+
+PARTS = {
+    "limits": ours.limits,
+    "spans": ours.spans,
+    "forms": ours.forms,
+    "threads": ours.threads,
+    "sentence": costs.sentence,
+    "memory": costs.memory,
+    "start": costs.start_up,
+    "scaling": costs.scaling,
+    "worst": costs.worst,
+    "rivals": compare.rivals,
+}
+
+
+def options(arguments: list[str] | None = None) -> argparse.Namespace:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    data = os.environ.get("PHONEMIC_DATA")
+    parser.add_argument(
+        "--data",
+        type=Path,
+        default=data,
+        required=not data,
+        help="the folder of the real data, with vi/raw/news.txt.xz and zh/raw/*.xz (default: $PHONEMIC_DATA)",
+    )
+    parser.add_argument("--quick", action="store_true", help="2 MB of text instead of 20: a check, not a figure")
+    parser.add_argument("--only", nargs="+", choices=PARTS, metavar="PART", help=f"measure only: {', '.join(PARTS)}")
+    parser.add_argument(
+        "--build", type=Path, default=ROOT / "build" / "bench", help="where texts and programs are kept"
+    )
+    parser.add_argument(
+        "--out", type=Path, help="the JSON file (default: benchmarks/results/speed.json for a whole run)"
+    )
+    parser.add_argument(
+        "--page", type=Path, help="the page to write into (default: docs/benchmarks.md for a whole run)"
+    )
+    chosen = parser.parse_args(arguments)
+    if not (chosen.only or chosen.quick):
+        chosen.out, chosen.page = chosen.out or report.RESULT, chosen.page or report.PAGE
+    return chosen
+
+
+def measure(session: Session, parts: list[str]) -> list[Row]:
+    """Measures the parts and prints each row as soon as it is there."""
+    rows: list[Row] = []
+    for part in parts:
+        started = time.perf_counter()
+        for row in PARTS[part](session):
+            if not rows or row.group != rows[-1].group:
+                print(f"\n{row.group}", flush=True)
+            rows.append(row)
+            print(report.line(row), flush=True)
+        print(f"({part}: {time.perf_counter() - started:.0f} s)", file=sys.stderr)
+    return sorted(rows, key=lambda row: [other.group for other in rows].index(row.group))
+
+
+def main(arguments: list[str] | None = None) -> dict[str, Any]:
+    """Measures, prints and writes; returns what it wrote."""
+    chosen = options(arguments)
+    session = Session(chosen.data.resolve(), chosen.build.resolve(), chosen.quick)
+    where = environment()
+    try:
+        rows = measure(session, chosen.only or list(PARTS))
+    except MissingTextError as error:
+        raise SystemExit(f"{chosen.data}: {error}") from error
+    finally:
+        session.close()
+    result: dict[str, Any] = {
+        "environment": where,
+        "megabytes": session.size // MEGABYTE,
+        "runs": RUNS,
+        "rows": [row.as_dict() for row in rows],
+    }
+    if chosen.page:
+        result["chart"] = chart.draw(result, chosen.page.with_suffix(".svg"))
+        report.write_page(result, chosen.page)
+    if chosen.out:
+        chosen.out.parent.mkdir(parents=True, exist_ok=True)
+        partial = chosen.out.with_name(chosen.out.name + ".partial")
+        partial.write_text(json.dumps(result, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+        partial.replace(chosen.out)
+    return result
+
+
+if __name__ == "__main__":
+    main()
