@@ -204,11 +204,9 @@ cdef class Core:
             size = 4 * out.count
             result = cnp.PyArray_EMPTY(1, &size, cnp.NPY_INT32, 0)
             target = <int32_t*>cnp.PyArray_DATA(<cnp.ndarray>result)
-            for at in range(out.count):
-                target[at] = out.ids[at]
-                target[out.count + at] = out.words[at]
-            for at in range(2 * out.count):
-                target[2 * out.count + at] = out.spans[at]
+            memcpy(target, out.ids, out.count * sizeof(int32_t))
+            memcpy(target + out.count, out.words, out.count * sizeof(int32_t))
+            memcpy(target + 2 * out.count, out.spans, 2 * out.count * sizeof(int32_t))
         finally:
             if room != stack:
                 free(room)

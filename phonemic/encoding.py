@@ -83,11 +83,10 @@ class Encoding(_Positions):
 
     Attributes:
         text: the text as given.
-        ids: packed ids, int32 (N,): ``onset | rime << 8 | tone << 16``.
         vocabulary: the symbols that the ids stand for.
     """
 
-    __slots__ = ("_spans", "_words", "ids", "text", "vocabulary")
+    __slots__ = ("_block", "_ids", "_spans", "_words", "text", "vocabulary")
 
     def __init__(
         self,
@@ -98,10 +97,26 @@ class Encoding(_Positions):
         vocabulary: Vocabulary,
     ) -> None:
         self.text = text
-        self.ids = ids
+        self.vocabulary = vocabulary
+        self._block: NDArray[np.int32] | None = None
+        self._ids = ids
         self._spans = spans
         self._words = words
-        self.vocabulary = vocabulary
+
+    @classmethod
+    def of_block(cls, text: str, block: NDArray[np.int32], vocabulary: Vocabulary) -> Encoding:
+        """An Encoding of what ``Core.encode`` returns: n ids, n word ids and n spans in one array, cut when asked."""
+        made = cls.__new__(cls)
+        made.text = text
+        made.vocabulary = vocabulary
+        made._block = block
+        return made
+
+    @property
+    def ids(self) -> NDArray[np.int32]:  # type: ignore[override]
+        """Packed ids, int32 (N,): ``onset | rime << 8 | tone << 16``."""
+        block = self._block
+        return self._ids if block is None else block[: len(block) >> 2]
 
     @property
     def spans(self) -> NDArray[np.int32]:
@@ -110,7 +125,8 @@ class Encoding(_Positions):
         Raises:
             ValueError: this is a row of a batch that was encoded without spans.
         """
-        return _asked_for(self._spans, "spans")
+        block = self._block
+        return _asked_for(self._spans, "spans") if block is None else block[len(block) >> 1 :].reshape(-1, 2)
 
     @property
     def word_ids(self) -> NDArray[np.int32]:
@@ -119,7 +135,8 @@ class Encoding(_Positions):
         Raises:
             ValueError: this is a row of a batch that was encoded without word ids.
         """
-        return _asked_for(self._words, "word_ids")
+        block = self._block
+        return _asked_for(self._words, "word_ids") if block is None else block[len(block) >> 2 : len(block) >> 1]
 
     @property
     def triples(self) -> list[Triple]:
@@ -159,9 +176,10 @@ class Encoding(_Positions):
     def __getitem__(self, index: slice) -> Encoding: ...
     def __getitem__(self, index: int | slice) -> Syllable | Encoding:
         if isinstance(index, slice):
-            spans = None if self._spans is None else self._spans[index]
-            words = None if self._words is None else self._words[index]
-            return Encoding(self.text, self.ids[index], spans, words, self.vocabulary)
+            block = self._block
+            spans = self.spans if block is not None else self._spans
+            words = self.word_ids if block is not None else self._words
+            return Encoding(self.text, self.ids[index], _part(spans, index), _part(words, index), self.vocabulary)
         start, end = self.spans[index].tolist()
         triple = self.vocabulary.unpack(self.ids[index])
         return syllable_of(triple, bool(self.kinds[index] == NATIVE), self.text, start, end)
@@ -300,9 +318,8 @@ class Batch(_Positions, Sequence[Encoding]):
     def _cut(
         self, first: int, last: int
     ) -> tuple[NDArray[np.int32], NDArray[np.int32] | None, NDArray[np.int32] | None]:
-        spans = None if self._spans is None else self._spans[first:last]
-        words = None if self._words is None else self._words[first:last]
-        return self.ids[first:last], spans, words
+        rows = slice(first, last)
+        return self.ids[rows], _part(self._spans, rows), _part(self._words, rows)
 
     def __repr__(self) -> str:
         return f"Batch({len(self)} texts, {len(self.ids)} positions of {self.vocabulary.lang})"
@@ -317,6 +334,10 @@ def _asked_for(array: NDArray[Any] | None, name: str) -> NDArray[Any]:
     if array is None:
         raise ValueError(f"this batch was encoded without {name}; call encode_batch(..., {name}=True)")
     return array
+
+
+def _part(array: NDArray[np.int32] | None, index: slice) -> NDArray[np.int32] | None:
+    return None if array is None else array[index]
 
 
 def _first(lengths: NDArray[np.int64], limit: int) -> NDArray[np.bool_]:

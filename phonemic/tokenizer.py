@@ -97,8 +97,7 @@ class Tokenizer:
         if not isinstance(text, str):
             raise TypeError(f"encode takes a str, not {type(text).__name__}; for a list of them call encode_batch")
         block = self.core.encode(text if type(text) is str else str(text))
-        count = len(block) >> 2
-        return Encoding(text, block[:count], block[2 * count :].reshape(count, 2), block[count : 2 * count], self.vocab)
+        return Encoding.of_block(text, block, self.vocab)
 
     def encode_batch(
         self, texts: Iterable[str], num_threads: int = 1, spans: bool = False, word_ids: bool = False

@@ -338,3 +338,12 @@ def test_the_first_wrong_text_is_named(vi, threads):
     texts = [*["giếng nước " * 3000] * 40, None, *["a" * 3000] * 900, 7]
     with pytest.raises(TypeError, match="text 40 is NoneType"):
         vi.encode_batch(texts, num_threads=threads)
+
+
+@pytest.mark.parametrize("make", [lambda tok, text: tok.encode(text), lambda tok, text: tok.encode_batch([text])[0]])
+def test_encodings_are_pickled(vi, make):
+    encoding = make(vi, "giếng nước")
+    made = pickle.loads(pickle.dumps(encoding))
+    assert made == encoding
+    assert made.text == "giếng nước"
+    assert made[1:].ids.tolist() == encoding[1:].ids.tolist()
