@@ -175,9 +175,29 @@ cdef enum:
     MEMO_BITS = 14
 
 
+cdef inline Remembered* neighbour(Remembered* memo, const Remembered* cell) noexcept nogil:
+    """Where a syllable is remembered if another has its cell already."""
+    return memo + ((cell - memo) ^ 1)
+
+
+cdef inline bint holds(const Remembered* cell, uint64_t low, uint64_t high, uint64_t width) noexcept nogil:
+    return cell.low == low and cell.high == high and cell.packed >> 32 == width
+
+
+cdef inline void emit_remembered(const Remembered* cell, Py_ssize_t start, Py_ssize_t end, bint ids_only, State* state,
+                                 Output* out) noexcept nogil:
+    state.open = True
+    if ids_only:
+        out.ids[out.count] = <int32_t>cell.packed
+        out.count += 1
+    else:
+        new_word(state)
+        emit(out, <int32_t>cell.packed, start, end, state.word)
+
+
 cdef inline void encode_letters(const Characters* chars, const Syllables* table, Remembered* memo, const text_t* text,
-                                Py_ssize_t start, Py_ssize_t end, Py_ssize_t length, bint strict, State* state,
-                                Output* out) noexcept nogil:
+                                Py_ssize_t start, Py_ssize_t end, Py_ssize_t length, bint strict, bint ids_only,
+                                State* state, Output* out) noexcept nogil:
     """``text[start:end]``, a maximal stretch of ASCII letters and units above ASCII: a remembered syllable, or more."""
     cdef uint64_t low, high
     cdef uint64_t width = 1 if text_t is utf8_t else 1 + sizeof(text_t)
@@ -186,17 +206,36 @@ cdef inline void encode_letters(const Characters* chars, const Syllables* table,
     if bytes <= 16:
         phonemic_key(text + start, bytes, (length - start) * sizeof(text_t), &low, &high)
         cell = memo + ((low ^ high * <uint64_t>0xD6E8FEB86659FD93) * SYLLABLE_HASH >> (64 - MEMO_BITS))
-        if cell.low == low and cell.high == high and cell.packed >> 32 == width:
-            new_word(state)
-            state.open = True
-            emit(out, <int32_t>cell.packed, start, end, state.word)
+        if holds(cell, low, high, width):
+            emit_remembered(cell, start, end, ids_only, state, out)
+            return
+        if holds(neighbour(memo, cell), low, high, width):
+            emit_remembered(neighbour(memo, cell), start, end, ids_only, state, out)
             return
     encode_part(chars, table, text, start, end, strict, state, out)
     # Remembered where it is one syllable, whatever stood before it: a run that begins with a mark has no position here
     # or extends the one before, and a fallback position has three equal symbols.
     if cell != NULL and out.count == count + 1:
         if out.ids[count] & 255 != out.ids[count] >> 16 and not is_mark(chars, text, start, length):
+            if cell.packed and not neighbour(memo, cell).packed:
+                cell = neighbour(memo, cell)
             cell.low, cell.high, cell.packed = low, high, width << 32 | <uint32_t>out.ids[count]
+
+
+cdef inline void encode_others(const Characters* chars, const Syllables* table, const text_t* text, Py_ssize_t start,
+                               Py_ssize_t end, bint strict, State* state, Output* out) noexcept nogil:
+    """``text[start:end]``, a stretch between two such: most often a space, or a sign and a space."""
+    cdef uint32_t entry = 0
+    if text[end - 1] == 32 and end - start <= 2:
+        if end - start == 2:
+            entry = chars.bmp[<uint8_t>text[start]]
+        if not entry & (NATIVE | FOREIGN | TRANSPARENT | SPACE | JOINER):
+            if end - start == 2:
+                new_word(state)
+                emit(out, <int32_t>((entry & 255) * UNKNOWN), start, start + 1, state.word)
+            state.gap, state.open = True, False
+            return
+    encode_part(chars, table, text, start, end, strict, state, out)
 
 
 cdef inline bint is_mark(const Characters* chars, const text_t* text, Py_ssize_t at, Py_ssize_t length) noexcept nogil:
@@ -213,42 +252,54 @@ cdef inline uint64_t letter_mask(const text_t* text, Py_ssize_t count) noexcept 
         return phonemic_mask8(<const uint8_t*>text, count)
 
 
+cdef inline void encode_pieces(const Characters* chars, const Syllables* table, Remembered* memo, const text_t* text,
+                               Py_ssize_t length, bint strict, bint ids_only, Output* out) noexcept nogil:
+    """The text cut at ASCII characters that are no letters, 64 units at a time."""
+    cdef State state
+    cdef Output local = out[0]
+    cdef uint64_t mask, edges, carry = 0
+    cdef Py_ssize_t base = 0, start = 0, end = 0  # of the stretch of letters, and of the last one
+    cdef bint inside = False
+    state.word, state.gap, state.open = -1, True, False
+    while base < length:
+        mask = letter_mask(text + base, min(64, length - base))
+        edges = mask ^ (mask << 1 | carry)
+        if length - base < 64:
+            edges &= (<uint64_t>1 << (length - base)) - 1
+        carry = mask >> 63
+        while edges:
+            if not inside:
+                start = base + phonemic_lowest(edges)
+                edges &= edges - 1
+                if start > end:
+                    encode_others(chars, table, text, end, start, strict, &state, &local)
+                inside = True
+                if not edges:
+                    break
+            end = base + phonemic_lowest(edges)
+            edges &= edges - 1
+            encode_letters(chars, table, memo, text, start, end, length, strict, ids_only, &state, &local)
+            inside = False
+        base += 64
+    if inside:
+        encode_letters(chars, table, memo, text, start, length, length, strict, ids_only, &state, &local)
+    elif end < length:
+        encode_others(chars, table, text, end, length, strict, &state, &local)
+    out.count, out.invalid = local.count, local.invalid
+
+
 cdef inline void encode_vietnamese(const Characters* chars, const Syllables* table, Remembered* memo,
                                    const text_t* text, Py_ssize_t length, bint strict, Output* out) noexcept nogil:
     """Encodes a text; ``memo`` is the caller's own, or NULL where it would not pay to have one.
 
-    With one, the text is cut at ASCII characters that are no letters, 64 units at a time, and each piece is looked up
-    as it stands. That is exact: such characters end every run, and only whole syllables are remembered.
+    With one, the text is cut at ASCII characters that are no letters, and each piece is looked up as it stands. That is
+    exact: such characters end every run, and only whole syllables are remembered.
     """
     cdef State state
-    cdef Output local = out[0]
-    cdef uint64_t mask, edges, carry = 0
-    cdef Py_ssize_t base = 0, at, done = 0
-    cdef bint inside = False
-    state.word, state.gap, state.open = -1, True, False
     if memo == NULL:
+        state.word, state.gap, state.open = -1, True, False
         encode_part(chars, table, text, 0, length, strict, &state, out)
-        return
-    while base < length:
-        mask = letter_mask(text + base, min(64, length - base))
-        edges = mask ^ (mask << 1 | carry)
-        carry = mask >> 63
-        while edges:
-            at = base + phonemic_lowest(edges)
-            if at >= length:
-                break
-            edges &= edges - 1
-            if inside:
-                encode_letters(chars, table, memo, text, done, at, length, strict, &state, &local)
-            elif at == done + 1 and text[done] == 32:
-                state.gap, state.open = True, False
-            else:
-                encode_part(chars, table, text, done, at, strict, &state, &local)
-            inside = not inside
-            done = at
-        base += 64
-    if inside:
-        encode_letters(chars, table, memo, text, done, length, length, strict, &state, &local)
+    elif out.spans == NULL and out.words == NULL:
+        encode_pieces(chars, table, memo, text, length, strict, True, out)
     else:
-        encode_part(chars, table, text, done, length, strict, &state, &local)
-    out.count, out.invalid = local.count, local.invalid
+        encode_pieces(chars, table, memo, text, length, strict, False, out)

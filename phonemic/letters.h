@@ -78,9 +78,10 @@ static inline uint32_t phonemic_bits32(const uint32_t *units) {
     static inline uint64_t name(const type *units, size_t count) {                      \
         if (count < 64) {                                                               \
             uint64_t mask = 0;                                                          \
-            size_t i = 0;                                                               \
-            for (; i + 16 <= count; i += 16) mask |= (uint64_t)bits16(units + i) << i;  \
-            return i < count ? mask | plain(units + i, count - i) << i : mask;          \
+            if (count < 16) return plain(units, count);                                 \
+            for (size_t i = 0; i + 16 < count; i += 16)                                 \
+                mask |= (uint64_t)bits16(units + i) << i;                               \
+            return mask | (uint64_t)bits16(units + count - 16) << (count - 16);         \
         }                                                                               \
         return bits16(units) | (uint64_t)bits16(units + 16) << 16 |                     \
                (uint64_t)bits16(units + 32) << 32 | (uint64_t)bits16(units + 48) << 48; \
@@ -104,23 +105,35 @@ static inline int phonemic_lowest(uint64_t bits) { /* of bits != 0 */
 #endif
 }
 
-/* The first `bytes` (at most 16) bytes as two words, the rest 0. `readable` bytes may be read. */
+/* The first `bytes` (1 to 16) bytes as two words, the rest 0. `readable` bytes may be read. */
 static inline void phonemic_key(const void *from, size_t bytes, size_t readable, uint64_t *low, uint64_t *high) {
-    static const uint64_t low_masks[17] = {
-        0, 0xFF, 0xFFFF, 0xFFFFFF, 0xFFFFFFFF, 0xFFFFFFFFFF, 0xFFFFFFFFFFFF, 0xFFFFFFFFFFFFFF,
-        ~0ull, ~0ull, ~0ull, ~0ull, ~0ull, ~0ull, ~0ull, ~0ull, ~0ull,
+    static const uint8_t masks[32] = {
+        255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255,
     };
-    static const uint64_t high_masks[17] = {
-        0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFFFF, 0xFFFFFF, 0xFFFFFFFF, 0xFFFFFFFFFF, 0xFFFFFFFFFFFF, 0xFFFFFFFFFFFFFF,
-        ~0ull,
-    };
-    uint64_t words[2] = {0, 0};
-    if (readable >= 16)
-        memcpy(words, from, 16);
-    else
+    const uint8_t *mask = masks + 16 - bytes;
+    uint64_t words[2] = {0, 0}, kept[2];
+    if (readable < 16) {
         memcpy(words, from, bytes);
-    *low = words[0] & low_masks[bytes];
-    *high = words[1] & high_masks[bytes];
+        from = words;
+    }
+    /* In one register: written as two words and read as one vector, they would wait for each other. */
+#if defined(PHONEMIC_VECTOR) && (defined(__x86_64__) || defined(_M_X64))
+    __m128i x = _mm_and_si128(_mm_loadu_si128((const __m128i *)from), _mm_loadu_si128((const __m128i *)mask));
+    kept[0] = (uint64_t)_mm_cvtsi128_si64(x);
+    kept[1] = (uint64_t)_mm_cvtsi128_si64(_mm_unpackhi_epi64(x, x));
+#elif defined(PHONEMIC_VECTOR) && defined(__aarch64__)
+    uint64x2_t x = vreinterpretq_u64_u8(vandq_u8(vld1q_u8((const uint8_t *)from), vld1q_u8(mask)));
+    kept[0] = vgetq_lane_u64(x, 0);
+    kept[1] = vgetq_lane_u64(x, 1);
+#else
+    uint64_t parts[2];
+    memcpy(kept, from, 16);
+    memcpy(parts, mask, 16);
+    kept[0] &= parts[0];
+    kept[1] &= parts[1];
+#endif
+    *low = kept[0];
+    *high = kept[1];
 }
 
 #endif
