@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from functools import wraps
 from typing import Any
 
 import torch
@@ -72,21 +73,14 @@ class PhonemicBertEmbeddings(BertEmbeddings):
         """Embeds packed ids (B, N), or takes projected embeddings (B, N, d): (B, N, d).
 
         Raises:
-            ValueError: the text is longer than the position table, or an id is not in the vocabulary.
+            ValueError: an id is not in the vocabulary.
         """
-        given = input_ids if inputs_embeds is None else inputs_embeds
-        if given is None:
-            raise ValueError("either input_ids or inputs_embeds is needed")
-        limit = self.position_embeddings.num_embeddings
-        if given.shape[1] > limit:
-            raise ValueError(
-                f"a text of {given.shape[1]} positions is longer than the model's {limit}: "
-                "tokenize with truncation=True, or in windows with return_overflowing_tokens=True"
-            )
+        if inputs_embeds is None and input_ids is not None:
+            inputs_embeds = self.project(input_ids)
         embedded: Tensor = super().forward(
             token_type_ids=token_type_ids,
             position_ids=position_ids,
-            inputs_embeds=self.project(given) if inputs_embeds is None else inputs_embeds,
+            inputs_embeds=inputs_embeds,
             past_key_values_length=past_key_values_length,
         )
         return embedded
@@ -136,6 +130,18 @@ class PhonemicBertModel(PhonemicBertPreTrainedModel, BertModel):
         super().__init__(config, add_pooling_layer=add_pooling_layer)
         self.embeddings = PhonemicBertEmbeddings(config)
         self.post_init()
+
+    @wraps(BertModel.forward)
+    def forward(self, input_ids: Tensor | None = None, *args: Any, **kwargs: Any) -> Any:
+        """BertModel's forward, after a check that the text fits the position table."""
+        given = input_ids if input_ids is not None else kwargs.get("inputs_embeds")
+        limit = self.config.max_position_embeddings
+        if given is not None and given.shape[1] > limit:
+            raise ValueError(
+                f"a text of {given.shape[1]} positions is longer than the model's {limit}: "
+                "tokenize with truncation=True, or in windows with return_overflowing_tokens=True"
+            )
+        return super().forward(input_ids, *args, **kwargs)
 
 
 @dataclass
