@@ -9,6 +9,7 @@ from transformers import (
     AutoModelForQuestionAnswering,
     AutoModelForSequenceClassification,
     AutoModelForTokenClassification,
+    AutoTokenizer,
 )
 
 from phonemic_bert.configuration import PRESETS, PhonemicBertConfig
@@ -23,6 +24,7 @@ from phonemic_bert.modeling import (
     PhonemicBertForTokenClassification,
     PhonemicBertModel,
 )
+from phonemic_bert.tokenization import PhonemicBertTokenizer
 
 __all__ = [
     "COMPONENTS",
@@ -36,6 +38,7 @@ __all__ = [
     "PhonemicBertForSequenceClassification",
     "PhonemicBertForTokenClassification",
     "PhonemicBertModel",
+    "PhonemicBertTokenizer",
 ]
 
 AutoConfig.register(PhonemicBertConfig.model_type, PhonemicBertConfig, exist_ok=True)
@@ -49,3 +52,4 @@ for auto, model in (
     (AutoModelForMultipleChoice, PhonemicBertForMultipleChoice),
 ):
     auto.register(PhonemicBertConfig, model, exist_ok=True)
+AutoTokenizer.register(PhonemicBertConfig, slow_tokenizer_class=PhonemicBertTokenizer, exist_ok=True)
