@@ -12,8 +12,10 @@ from transformers import (
     AutoTokenizer,
 )
 
+from phonemic_bert.collation import HolisticCollator
 from phonemic_bert.configuration import PRESETS, PhonemicBertConfig
 from phonemic_bert.errors import CheckpointError
+from phonemic_bert.fill_mask import Filling, fill_mask
 from phonemic_bert.modeling import (
     COMPONENTS,
     HolisticMaskedLMOutput,
@@ -30,6 +32,7 @@ __all__ = [
     "COMPONENTS",
     "PRESETS",
     "CheckpointError",
+    "Filling",
     "HolisticMaskedLMOutput",
     "PhonemicBertConfig",
     "PhonemicBertForMaskedLM",
@@ -39,6 +42,8 @@ __all__ = [
     "PhonemicBertForTokenClassification",
     "PhonemicBertModel",
     "PhonemicBertTokenizer",
+    "fill_mask",
+    "HolisticCollator",
 ]
 
 AutoConfig.register(PhonemicBertConfig.model_type, PhonemicBertConfig, exist_ok=True)
