@@ -6,6 +6,7 @@ from collections import Counter
 from functools import cache
 from itertools import product
 from typing import TYPE_CHECKING
+from unicodedata import normalize
 
 import numpy as np
 
@@ -65,7 +66,7 @@ def _in_phrases(tokenizer: Tokenizer) -> list[tuple[str, int]]:
     tables = {name.removeprefix("lexicon."): array for name, array in _tables("zh").items()}
     pages = np.flatnonzero(tables["code_index"])
     characters = {
-        int(tables["code_pages"][int(tables["code_index"][page]) << 8 | low]): chr(page << 8 | low)
+        int(tables["code_pages"][int(tables["code_index"][page]) << 8 | low]): normalize("NFC", chr(page << 8 | low))
         for page, low in product(pages.tolist(), range(256))
     }
     cells = tables["cells"][tables["cells"] != 0].astype(np.uint64)
