@@ -33,6 +33,7 @@ __all__ = [
     "PRESETS",
     "CheckpointError",
     "Filling",
+    "HolisticCollator",
     "HolisticMaskedLMOutput",
     "PhonemicBertConfig",
     "PhonemicBertForMaskedLM",
@@ -43,7 +44,6 @@ __all__ = [
     "PhonemicBertModel",
     "PhonemicBertTokenizer",
     "fill_mask",
-    "HolisticCollator",
 ]
 
 AutoConfig.register(PhonemicBertConfig.model_type, PhonemicBertConfig, exist_ok=True)

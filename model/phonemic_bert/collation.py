@@ -14,13 +14,14 @@ from phonemic_bert.tokenization import PhonemicBertTokenizer
 class HolisticCollator(DataCollatorForLanguageModeling):
     """transformers' own collator, set to what the paper does: every chosen position becomes ``[MASK]``, no 80/10/10.
 
-    A position is one packed id, so a whole triple is masked or none of it. Special and padding positions, and [UNK], are
-    never chosen. A batch is ``input_ids``, ``attention_mask``, ``token_type_ids`` and ``labels``, int64 (B, N) each; the
-    labels are the packed ids where a position was masked and -100 elsewhere.
+    A position is one packed id, so a whole triple is masked or none of it. Special and padding positions, and [UNK],
+    are never chosen. A batch is ``input_ids``, ``attention_mask``, ``token_type_ids`` and ``labels``, int64 (B, N)
+    each; the labels are the packed ids where a position was masked and -100 elsewhere.
 
     With a seed, a batch's masks follow from the seed and the rows in it, and from nothing else: they are the same in
-    every worker process and after a run is resumed, and differ from epoch to epoch because shuffling makes other batches.
-    (Trainer's data loader fetches a batch ahead, so masks drawn from a running generator do not survive resuming.)
+    every worker process and after a run is resumed, and differ from epoch to epoch because shuffling makes other
+    batches. (Trainer's data loader fetches a batch ahead, so masks drawn from a running generator do not survive
+    resuming.)
 
     Arguments:
         tokenizer: pads the rows.

@@ -1,4 +1,4 @@
-"""The configuration of PhonemicBERT: BERT's own, with a language and its vocabulary in the place of a vocabulary size."""
+"""The configuration of PhonemicBERT: BERT's own, and a language with its vocabulary."""
 
 from __future__ import annotations
 
@@ -49,8 +49,9 @@ class PhonemicBertConfig(BertConfig):
             raise CheckpointError(f"vocab_size={vocab_size}, but the {lang} vocabulary has {len(symbols)} symbols")
         if vocabulary_checksum not in (None, symbols.checksum):
             raise CheckpointError(
-                f"the checkpoint's {lang} vocabulary has checksum {vocabulary_checksum}, that of the installed phonemic "
-                f"{symbols.checksum}: the ids mean other symbols. Use the phonemic version that made the checkpoint"
+                f"the checkpoint's {lang} vocabulary has checksum {vocabulary_checksum}, that of the installed "
+                f"phonemic {symbols.checksum}: the ids mean other symbols. "
+                "Use the phonemic version that made the checkpoint"
             )
         # The embedding table is not tied to the prediction heads: each head has weights of its own.
         super().__init__(vocab_size=len(symbols), **{"tie_word_embeddings": False, **kwargs})

@@ -89,12 +89,19 @@ def fill_mask(
     fillings = []
     for row, place in enumerate(places.tolist()):
         start, end = spans[place].tolist()
-        fillings.append([
-            Filling(write(vocab.unpack(one)), score, joint[row, at].exp().item(), same.get(one, ()), one, start, end)
-            for score, at, one in zip(
-                best.values[row].tolist(), best.indices[row].tolist(), packed[best.indices[row]].tolist(), strict=True
-            )
-        ])
+        fillings.append(
+            [
+                Filling(
+                    write(vocab.unpack(one)), score, joint[row, at].exp().item(), same.get(one, ()), one, start, end
+                )
+                for score, at, one in zip(
+                    best.values[row].tolist(),
+                    best.indices[row].tolist(),
+                    packed[best.indices[row]].tolist(),
+                    strict=True,
+                )
+            ]
+        )
     return fillings
 
 

@@ -1,10 +1,9 @@
-"""PhonemicBERT: transformers' BERT whose embeddings read triples, and the three heads of H-MLM (the paper, section 4)."""
+"""PhonemicBERT: transformers' BERT with embeddings that read triples, and H-MLM (the paper, section 4)."""
 
 from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from functools import wraps
 from typing import Any
 
 import torch
@@ -18,8 +17,8 @@ from transformers import (
     BertModel,
     BertPreTrainedModel,
 )
-from transformers.modeling_outputs import ModelOutput
 from transformers.models.bert.modeling_bert import BertEmbeddings
+from transformers.utils.generic import ModelOutput
 
 from phonemic_bert.configuration import PhonemicBertConfig
 from phonemic_bert.errors import CheckpointError
@@ -65,9 +64,9 @@ class PhonemicBertEmbeddings(BertEmbeddings):
     def forward(
         self,
         input_ids: Tensor | None = None,
-        token_type_ids: Tensor | None = None,
-        position_ids: Tensor | None = None,
-        inputs_embeds: Tensor | None = None,
+        token_type_ids: Any = None,
+        position_ids: Any = None,
+        inputs_embeds: Any = None,
         past_key_values_length: int = 0,
     ) -> Tensor:
         """Embeds packed ids (B, N), or takes projected embeddings (B, N, d): (B, N, d).
@@ -94,11 +93,13 @@ class PhonemicBertPreTrainedModel(BertPreTrainedModel):
     _no_split_modules = ["PhonemicBertEmbeddings", "BertLayer"]  # noqa: RUF012
 
     @classmethod
-    def from_pretrained(cls, path: str | os.PathLike[str], *args: Any, **kwargs: Any) -> Any:
+    def from_pretrained(
+        cls, pretrained_model_name_or_path: str | os.PathLike[str] | None, *args: Any, **kwargs: Any
+    ) -> Any:
         """Loads a checkpoint, from safetensors only: nothing in it is unpickled.
 
         Arguments:
-            path: a folder that ``save_pretrained`` wrote, or a model's name on a hub.
+            pretrained_model_name_or_path: a folder that ``save_pretrained`` wrote, or a model's name on a hub.
             args: as for ``transformers.PreTrainedModel.from_pretrained``.
             kwargs: likewise; ``use_safetensors`` may only be True.
 
@@ -108,7 +109,7 @@ class PhonemicBertPreTrainedModel(BertPreTrainedModel):
         """
         if not kwargs.setdefault("use_safetensors", True):
             raise CheckpointError("PhonemicBERT checkpoints are safetensors; use_safetensors=False would unpickle")
-        return super().from_pretrained(path, *args, **kwargs)
+        return super().from_pretrained(pretrained_model_name_or_path, *args, **kwargs)
 
     def resize_token_embeddings(self, new_num_tokens: int | None = None, *args: Any, **kwargs: Any) -> Any:
         """The embedding table; its size is the vocabulary's and cannot change.
@@ -131,7 +132,6 @@ class PhonemicBertModel(PhonemicBertPreTrainedModel, BertModel):
         self.embeddings = PhonemicBertEmbeddings(config)
         self.post_init()
 
-    @wraps(BertModel.forward)
     def forward(self, input_ids: Tensor | None = None, *args: Any, **kwargs: Any) -> Any:
         """BertModel's forward, after a check that the text fits the position table."""
         given = input_ids if input_ids is not None else kwargs.get("inputs_embeds")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
@@ -18,7 +19,7 @@ _SPECIALS = np.array(list(SPECIAL_IDS.values()), np.int32)
 
 
 class Row:
-    """One row; it has the names of ``tokenizers.Encoding``, through which BatchEncoding answers word_ids and the like."""
+    """One row, under the names of ``tokenizers.Encoding``: BatchEncoding answers word_ids and the like through it."""
 
     overflowing: Sequence[Row] = ()
 
@@ -191,7 +192,7 @@ class Rows(Sequence[Row]):
         """A flat array as one list a row; spans as tuples."""
         values = array.tolist() if array.ndim == 1 else list(map(tuple, array.tolist()))
         offsets = self.offsets.tolist()
-        return [values[start:end] for start, end in zip(offsets, offsets[1:], strict=False)]
+        return [values[start:end] for start, end in pairwise(offsets)]
 
     def __len__(self) -> int:
         return len(self.offsets) - 1

@@ -45,7 +45,7 @@ def syllables(lang: str) -> NDArray[np.int32]:
 
 @cache
 def readings() -> dict[int, tuple[str, ...]]:
-    """The characters that are read as each Mandarin syllable (packed id), those of most phrases in the lexicon first."""
+    """The characters that are read as each Mandarin syllable (packed id), those of most phrases first."""
     tokenizer = Tokenizer("zh")
     characters = [chr(code) for first, last in HAN for code in range(first, last)]
     batch = tokenizer.encode_batch(characters)

@@ -1,4 +1,4 @@
-"""The transformers tokenizer over ``phonemic.Tokenizer``: packed ``input_ids``, with all that BERT's fast tokenizer gives."""
+"""The transformers tokenizer over ``phonemic.Tokenizer``, with all that BERT's fast tokenizer gives."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 from transformers import AddedToken, BatchEncoding, PreTrainedTokenizerBase
-from transformers.utils import PaddingStrategy
+from transformers.utils.generic import PaddingStrategy
 
 from phonemic import Tokenizer
 from phonemic.encoding import token_of
@@ -29,8 +29,8 @@ class PhonemicBertTokenizer(PreTrainedTokenizerBase):
     """Text to packed ids: one position a syllable, ``onset | rime << 8 | tone << 16``.
 
     Call it like any transformers tokenizer: ``padding``, ``truncation``, ``max_length``, ``stride``, ``text_pair``,
-    ``return_tensors``, ``return_offsets_mapping``, ``return_overflowing_tokens``, ``is_split_into_words`` and the others
-    do what they do in BERT's fast tokenizer. ``word_ids`` counts whitespace-delimited units, or the given words.
+    ``return_tensors``, ``return_offsets_mapping``, ``return_overflowing_tokens``, ``is_split_into_words`` and the
+    others do what they do in BERT's fast tokenizer. ``word_ids`` counts whitespace-delimited units, or the given words.
     ``[MASK]`` and the other special symbols may be written in a text (``split_special_tokens=True`` turns that off).
     Mandarin that is split into words is read as the joined text, so that a word's reading fits its context.
 
@@ -75,7 +75,9 @@ class PhonemicBertTokenizer(PreTrainedTokenizerBase):
         super().__init__(model_max_length=model_max_length, **kwargs)
 
     @classmethod
-    def _from_pretrained(cls, resolved_vocab_files: dict[str, Any], path: Any, *args: Any, **kwargs: Any) -> Any:
+    def _from_pretrained(  # type: ignore[override,unused-ignore]
+        cls, resolved_vocab_files: dict[str, Any], path: Any, *args: Any, **kwargs: Any
+    ) -> Any:
         # transformers 4 hides what goes wrong while it makes the tokenizer, so the file is tried before.
         saved = resolved_vocab_files.get("vocab_file")
         if saved is None:
@@ -87,7 +89,7 @@ class PhonemicBertTokenizer(PreTrainedTokenizerBase):
 
     @property
     def is_fast(self) -> bool:
-        """True: offsets, word ids and overflow are there. (There is no ``backend_tokenizer``.)"""
+        """True: offsets, word ids and overflow are there. There is no ``backend_tokenizer``."""
         return True
 
     @property
@@ -151,7 +153,9 @@ class PhonemicBertTokenizer(PreTrainedTokenizerBase):
         mask: list[int] = np.isin(token_ids_0, list(SPECIAL_IDS.values())).astype(int).tolist()
         return mask
 
-    def build_inputs_with_special_tokens(self, token_ids_0: list[int], token_ids_1: list[int] | None = None) -> list[int]:
+    def build_inputs_with_special_tokens(
+        self, token_ids_0: list[int], token_ids_1: list[int] | None = None
+    ) -> list[int]:
         """[CLS] text [SEP], or [CLS] text [SEP] text [SEP]."""
         cls, sep = [SPECIAL_IDS["[CLS]"]], [SPECIAL_IDS["[SEP]"]]
         return [*cls, *token_ids_0, *sep, *([] if token_ids_1 is None else [*token_ids_1, *sep])]
@@ -168,7 +172,9 @@ class PhonemicBertTokenizer(PreTrainedTokenizerBase):
 
     # --- text
 
-    def tokenize(self, text: str, pair: str | None = None, add_special_tokens: bool = False, **kwargs: Any) -> list[str]:
+    def tokenize(
+        self, text: str, pair: str | None = None, add_special_tokens: bool = False, **kwargs: Any
+    ) -> list[str]:
         """The tokens of a text, or of a pair one behind the other."""
         encoded = self(text, pair, add_special_tokens=add_special_tokens, **kwargs)
         tokens: list[str] = self.convert_ids_to_tokens(encoded["input_ids"])
@@ -240,11 +246,11 @@ class PhonemicBertTokenizer(PreTrainedTokenizerBase):
         rows = Rows(first, second, cut, add_special_tokens, width, side, self.phonemic.vocab)
         self._warn_of_long_rows(rows, max_length, verbose)
 
-        arrays = {"input_ids": rows.ids}
-        asked = {"token_type_ids": return_token_type_ids, "attention_mask": return_attention_mask}
-        for name, array in (("token_type_ids", rows.type_ids), ("attention_mask", rows.attention_mask)):
-            if asked[name] or (asked[name] is None and name in self.model_input_names):
-                arrays[name] = array
+        arrays: dict[str, Any] = {"input_ids": rows.ids}
+        if self._wanted("token_type_ids", return_token_type_ids):
+            arrays["token_type_ids"] = rows.type_ids
+        if self._wanted("attention_mask", return_attention_mask):
+            arrays["attention_mask"] = rows.attention_mask
         if return_special_tokens_mask:
             arrays["special_tokens_mask"] = rows.special_tokens_mask
         if return_offsets_mapping:
@@ -258,6 +264,9 @@ class PhonemicBertTokenizer(PreTrainedTokenizerBase):
         elif not is_batch and return_tensors is None:
             data = {name: value[0] if isinstance(value[0], list) else value for name, value in data.items()}
         return BatchEncoding(data, rows, return_tensors, n_sequences=rows.n_sequences)  # type: ignore[arg-type]
+
+    def _wanted(self, name: str, asked: bool | None) -> bool:
+        return name in self.model_input_names if asked is None else asked
 
     def _warn_of_long_rows(self, rows: Rows, max_length: int | None, verbose: bool) -> None:
         longest = np.diff(rows.offsets).max(initial=0)

@@ -1,4 +1,4 @@
-"""Which part of each text goes into which row: truncation strategies and overlapping windows, as transformers has them."""
+"""Which part of each text goes into which row: transformers' truncation strategies and overlapping windows."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def windows(
         rows.append(Window(text, parts[0], other_parts[0]))
         if overflow:
             if 0 in (keep_one, keep_other) and one and other:
-                raise ValueError(f"text {text}: a row that fits {limit} positions has no room for both texts of the pair")
+                raise ValueError(f"text {text}: a row of {limit} positions has no room for both texts of the pair")
             if limit == 0:
                 raise ValueError("no position of text fits a row: max_length is too small for windows")
             rows += [Window(text, part, other_part) for part in parts[1:] for other_part in other_parts]

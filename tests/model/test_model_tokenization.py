@@ -26,7 +26,7 @@ from phonemic.inventory import CLS, MASK, PAD, SEP, UNK
 from phonemic_bert import CheckpointError, PhonemicBertConfig, PhonemicBertTokenizer
 
 SPECIALS = dict(zip(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"], (PAD, UNK, CLS, SEP, MASK), strict=True))
-SYLLABLES = "tôi yêu tiếng việt giếng quốc hoà nghiêng".split()
+SYLLABLES = ["tôi", "yêu", "tiếng", "việt", "giếng", "quốc", "hoà", "nghiêng"]
 INPUTS = ["input_ids", "token_type_ids", "attention_mask"]
 #: Words whose positions a WordPiece model finds too: syllables, punctuation behind them, and numbers, a digit each.
 WORDS = [*SYLLABLES, "Tôi", "QUỐC", "yêu,", "việt.", "hoà!?", "2024", "7", "(tôi)", "..."]
@@ -49,7 +49,9 @@ def make_fast():
     rust.normalizer = normalizers.Lowercase()
     rust.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
     rust.post_processor = processors.TemplateProcessing(
-        single="[CLS] $A [SEP]", pair="[CLS] $A [SEP] $B:1 [SEP]:1", special_tokens=[(t, vocab[t]) for t in ("[CLS]", "[SEP]")]
+        single="[CLS] $A [SEP]",
+        pair="[CLS] $A [SEP] $B:1 [SEP]:1",
+        special_tokens=[(t, vocab[t]) for t in ("[CLS]", "[SEP]")],
     )
     names = {f"{name}_token": f"[{name.upper()}]" for name in ("pad", "unk", "cls", "sep", "mask")}
     return PreTrainedTokenizerFast(tokenizer_object=rust, model_max_length=512, model_input_names=INPUTS, **names)
@@ -63,7 +65,13 @@ def packed(fast, ids):
 
 
 def lists(value):
-    return value.tolist() if hasattr(value, "tolist") else [lists(v) for v in value] if isinstance(value, list | tuple) else value
+    return (
+        value.tolist()
+        if hasattr(value, "tolist")
+        else [lists(v) for v in value]
+        if isinstance(value, list | tuple)
+        else value
+    )
 
 
 def check_same(ours, fast, *args, **options):
@@ -145,7 +153,17 @@ def test_tensors(ours, fast, tensors):
     check_same(ours, fast, texts, padding=True, **options)
     check_same(ours, fast, texts[0], texts[1], **options)
     check_same(ours, fast, texts, padding="max_length", max_length=9, truncation=True, **options)
-    check_same(ours, fast, texts, padding=True, max_length=4, truncation=True, return_overflowing_tokens=True, stride=1, **options)
+    check_same(
+        ours,
+        fast,
+        texts,
+        padding=True,
+        max_length=4,
+        truncation=True,
+        return_overflowing_tokens=True,
+        stride=1,
+        **options,
+    )
     if tensors == "pt":
         with pytest.raises(ValueError, match="activate truncation and/or padding"):
             ours(texts, return_tensors=tensors)
@@ -154,7 +172,9 @@ def test_tensors(ours, fast, tensors):
 def test_windows_for_question_answering(ours, fast):
     question, context = "tôi yêu tiếng việt?", " ".join(["giếng quốc, 2024 hoà"] * 9)
     options = {"truncation": "only_second", "max_length": 20, "stride": 5, "return_overflowing_tokens": True}
-    check_same(ours, fast, [question] * 2, [context, "hoà"], return_offsets_mapping=True, padding="max_length", **options)
+    check_same(
+        ours, fast, [question] * 2, [context, "hoà"], return_offsets_mapping=True, padding="max_length", **options
+    )
     rows = ours(question, context, **options)
     seen = set()
     for row in range(len(rows["input_ids"])):
@@ -201,7 +221,9 @@ def test_ids_are_phonemics(ours, vi_lines, zh_lines):
             assert got.encodings[row].offsets[inner] == list(map(tuple, encoding.spans.tolist()))
             assert got.word_ids(row)[inner] == encoding.word_ids.tolist()
             assert got.tokens(row)[inner] == encoding.tokens
-            assert tokenizer.decode(got["input_ids"][row], skip_special_tokens=True) == tokenizer.phonemic.decode(encoding)
+            assert tokenizer.decode(got["input_ids"][row], skip_special_tokens=True) == tokenizer.phonemic.decode(
+                encoding
+            )
 
 
 def test_specials_written_in_a_text(ours):
@@ -220,14 +242,24 @@ def test_specials_written_in_a_text(ours):
     assert ours.decode(got["input_ids"]) == "[CLS] tôi [MASK] tiếng việt [SEP] [SEP]"
 
 
-@given(st.lists(st.sampled_from(["[MASK]", "[SEP]", "[", "]", "tôi", " ", "mask", "\u0302", "Ê", "9"]), max_size=9).map("".join))
+@given(
+    st.lists(st.sampled_from(["[MASK]", "[SEP]", "[", "]", "tôi", " ", "mask", "\u0302", "Ê", "9"]), max_size=9).map(
+        "".join
+    )
+)
 def test_written_specials_anywhere(ours, text):
     pieces = re.split(r"(\[MASK\]|\[SEP\])", text)
-    want = [p for piece in pieces for p in ([SPECIALS[piece] * 0x010101] if piece in SPECIALS else ours.phonemic.encode(piece).ids.tolist())]
+    want = [
+        p
+        for piece in pieces
+        for p in ([SPECIALS[piece] * 0x010101] if piece in SPECIALS else ours.phonemic.encode(piece).ids.tolist())
+    ]
     got = ours(text, add_special_tokens=False)["input_ids"]
     if "\u0302" not in text:  # a mark behind "]" belongs to it
         assert got == want
-    assert [p for p in got if p in (MASK * 0x010101, SEP * 0x010101)] == [p for p in want if p in (MASK * 0x010101, SEP * 0x010101)]
+    assert [p for p in got if p in (MASK * 0x010101, SEP * 0x010101)] == [
+        p for p in want if p in (MASK * 0x010101, SEP * 0x010101)
+    ]
 
 
 def test_mandarin_words_are_read_in_context():
@@ -258,7 +290,18 @@ def test_tokens_and_ids(ours):
 
 def test_specials_mask_of_finished_rows(ours):
     row = ours("tôi ☃ yêu", "việt", padding="max_length", max_length=10)
-    assert ours.get_special_tokens_mask(row["input_ids"], already_has_special_tokens=True) == [1, 0, 1, 0, 1, 0, 1, 1, 1, 1]
+    assert ours.get_special_tokens_mask(row["input_ids"], already_has_special_tokens=True) == [
+        1,
+        0,
+        1,
+        0,
+        1,
+        0,
+        1,
+        1,
+        1,
+        1,
+    ]
     a, b = (ours(t, add_special_tokens=False)["input_ids"] for t in ("tôi ☃ yêu", "việt"))
     assert ours.build_inputs_with_special_tokens(a, b) == row["input_ids"][:7]
     assert ours.create_token_type_ids_from_sequences(a, b) == row["token_type_ids"][:7]
@@ -281,11 +324,17 @@ def test_stock_collators(ours):
 # --- files
 
 
-@pytest.mark.parametrize("options", [{"lang": "vi", "strict": True, "word_joiner": "_"}, {"lang": "zh", "phrases": {"行长": "hang2 zhang3"}}])
+@pytest.mark.parametrize(
+    "options", [{"lang": "vi", "strict": True, "word_joiner": "_"}, {"lang": "zh", "phrases": {"行长": "hang2 zhang3"}}]
+)
 def test_save_and_load(tmp_path, options):
     tokenizer = PhonemicBertTokenizer(**options, model_max_length=99, padding_side="left")
     tokenizer.save_pretrained(tmp_path)
-    for loaded in (PhonemicBertTokenizer.from_pretrained(tmp_path), AutoTokenizer.from_pretrained(tmp_path), pickle.loads(pickle.dumps(tokenizer))):
+    for loaded in (
+        PhonemicBertTokenizer.from_pretrained(tmp_path),
+        AutoTokenizer.from_pretrained(tmp_path),
+        pickle.loads(pickle.dumps(tokenizer)),
+    ):
         assert type(loaded) is PhonemicBertTokenizer
         assert loaded.phonemic == tokenizer.phonemic
         assert loaded.model_max_length == 99

@@ -28,6 +28,7 @@ from transformers import (
 from phonemic.inventory import MASK
 from phonemic_bert import (
     CheckpointError,
+    HolisticCollator,
     PhonemicBertConfig,
     PhonemicBertForMaskedLM,
     PhonemicBertForMultipleChoice,
@@ -36,7 +37,6 @@ from phonemic_bert import (
     PhonemicBertForTokenClassification,
     PhonemicBertModel,
     PhonemicBertTokenizer,
-    HolisticCollator,
 )
 
 PACKED_MASK = MASK * 0x010101
@@ -65,7 +65,9 @@ def test_masking_is_whole_triples_of_real_positions(tokenizer, rows):
     assert (ids[chosen] == PACKED_MASK).all()
     assert torch.equal(ids[~chosen], plain[~chosen])
     assert torch.equal(labels[chosen], plain[chosen])
-    special = torch.tensor([tokenizer.get_special_tokens_mask(row, already_has_special_tokens=True) for row in plain.tolist()])
+    special = torch.tensor(
+        [tokenizer.get_special_tokens_mask(row, already_has_special_tokens=True) for row in plain.tolist()]
+    )
     assert not chosen[special.bool()].any()
 
 
@@ -230,7 +232,9 @@ def arguments(folder, **options):
 def train(folder, config, rows, tokenizer, resume=None, **options):
     set_seed(5)
     model = PhonemicBertForMaskedLM(config)
-    trainer = Trainer(model, arguments(folder, **options), train_dataset=rows, data_collator=HolisticCollator(tokenizer))
+    trainer = Trainer(
+        model, arguments(folder, **options), train_dataset=rows, data_collator=HolisticCollator(tokenizer)
+    )
     with warnings.catch_warnings():
         # On resuming, 4.53 restores torch's generators through a call that torch deprecates.
         warnings.simplefilter("ignore", FutureWarning)
@@ -305,7 +309,9 @@ def test_pipeline_of_transformers(tiny, tokenizer):
     labelled = tiny(id2label={0: "O", 1: "PER"}, label2id={"O": 0, "PER": 1})
     model = PhonemicBertForTokenClassification(labelled).eval()
     text = "Bà Nguyễn Thị Minh, 2024"
-    found = transformers.pipeline("token-classification", model=model, tokenizer=tokenizer, device="cpu", ignore_labels=[])(text)
+    found = transformers.pipeline(
+        "token-classification", model=model, tokenizer=tokenizer, device="cpu", ignore_labels=[]
+    )(text)
     assert [text[entity["start"] : entity["end"]] for entity in found] == ["Bà", "Nguyễn", "Thị", "Minh", ",", *"2024"]
 
 
@@ -332,7 +338,9 @@ def test_lora_on_the_attention_layers(tiny, tmp_path, rows, tokenizer):
         losses.append(loss.item())
     assert losses[-1] < losses[0]
     model.eval().save_pretrained(tmp_path / "adapter")
-    loaded = peft.PeftModel.from_pretrained(PhonemicBertForMaskedLM.from_pretrained(tmp_path / "base"), tmp_path / "adapter")
+    loaded = peft.PeftModel.from_pretrained(
+        PhonemicBertForMaskedLM.from_pretrained(tmp_path / "base"), tmp_path / "adapter"
+    )
     for got, want in zip(loaded.eval()(**batch).logits, model(**batch).logits, strict=True):
         torch.testing.assert_close(got, want)
 

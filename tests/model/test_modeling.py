@@ -34,7 +34,10 @@ def linear(weights, name, x):
 
 def layer_norm(weights, name, x, eps):
     centred = x - x.mean(-1, keepdims=True)
-    return centred / np.sqrt((centred**2).mean(-1, keepdims=True) + eps) * weights[f"{name}.weight"] + weights[f"{name}.bias"]
+    return (
+        centred / np.sqrt((centred**2).mean(-1, keepdims=True) + eps) * weights[f"{name}.weight"]
+        + weights[f"{name}.bias"]
+    )
 
 
 def gelu(x):
@@ -176,7 +179,9 @@ def test_loss_over_the_items_of_several_batches(tiny, random_ids):
     model = PhonemicBertForMaskedLM(tiny()).double().eval()
     inputs, labels = masked(*random_ids(batch=6))
     items = (labels != -100).sum()
-    parts = [model(i, labels=y, num_items_in_batch=items).loss for i, y in zip(inputs.split(2), labels.split(2), strict=True)]
+    parts = [
+        model(i, labels=y, num_items_in_batch=items).loss for i, y in zip(inputs.split(2), labels.split(2), strict=True)
+    ]
     assert sum(parts).item() == pytest.approx(model(inputs, labels=labels).loss.item(), abs=1e-9)
 
 
@@ -228,12 +233,18 @@ def test_gradcheck(tiny, random_ids):
     def loss(*values):
         replaced = dict(zip(small, values, strict=True))
         # Only the rows of the table that occur are perturbed: the others do not matter.
-        full = checked["bert.embeddings.word_embeddings.weight"].detach().index_copy(0, table, replaced["bert.embeddings.word_embeddings.weight"])
+        full = (
+            checked["bert.embeddings.word_embeddings.weight"]
+            .detach()
+            .index_copy(0, table, replaced["bert.embeddings.word_embeddings.weight"])
+        )
         replaced["bert.embeddings.word_embeddings.weight"] = full
         arguments = {"attention_mask": mask, "labels": labels}
         return torch.func.functional_call(model, replaced, (inputs,), arguments).loss
 
-    small["bert.embeddings.word_embeddings.weight"] = checked["bert.embeddings.word_embeddings.weight"].detach()[table].requires_grad_()
+    small["bert.embeddings.word_embeddings.weight"] = (
+        checked["bert.embeddings.word_embeddings.weight"].detach()[table].requires_grad_()
+    )
     assert torch.autograd.gradcheck(loss, tuple(small.values()), fast_mode=True)
 
 
@@ -243,7 +254,9 @@ def test_gradient_checkpointing_gives_the_same_gradients(tiny, random_ids):
     model(inputs, labels=labels).loss.backward()
     plain = {name: p.grad.clone() for name, p in model.named_parameters() if p.grad is not None}
     model.zero_grad()
-    enable = getattr(model, "activation_checkpointing_enable", None) or model.gradient_checkpointing_enable  # 5.x renamed it
+    enable = (
+        getattr(model, "activation_checkpointing_enable", None) or model.gradient_checkpointing_enable
+    )  # 5.x renamed it
     enable({"use_reentrant": False})
     calls = []
     model.bert.encoder.layer[0].intermediate.register_forward_pre_hook(lambda *_: calls.append(1))
@@ -324,7 +337,9 @@ def test_task_heads_are_transformers_own_over_the_swapped_encoder(tiny, random_i
         model = kind(tiny())
         assert type(model.bert) is PhonemicBertModel
         choice = kind is PhonemicBertForMultipleChoice
-        output = model(ids.view(2, 2, -1) if choice else ids, attention_mask=mask.view(2, 2, -1) if choice else mask, **targets)
+        output = model(
+            ids.view(2, 2, -1) if choice else ids, attention_mask=mask.view(2, 2, -1) if choice else mask, **targets
+        )
         output.loss.backward()
         assert model.bert.embeddings.projection.weight.grad.abs().sum() > 0
         assert (output.start_logits.shape == ids.shape) if shape is None else (output.logits.shape == shape)
@@ -340,7 +355,9 @@ def test_too_long_a_text(tiny):
 
 
 def test_ids_of_another_language(tiny, random_ids):
-    with pytest.raises(ValueError, match="the vocabulary has 112: were the ids made by the tokenizer of another language"):
+    with pytest.raises(
+        ValueError, match="the vocabulary has 112: were the ids made by the tokenizer of another language"
+    ):
         PhonemicBertModel(tiny("zh"))(random_ids()[0])
 
 
