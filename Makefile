@@ -1,17 +1,31 @@
 # make demo   sets everything up and encodes a page of each language, or FILE=text.txt LANG=vi
 # make test   sets everything up, checks style and types, and runs all tests
+# make test-models   runs the model's tests with each release of transformers that is named below
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
+TORCH ?= torch==2.13.0
+TRANSFORMERS ?= 4.53.2 5.23.0
 LANG_OF_FILE := $(if $(filter vi zh,$(LANG)),--lang $(LANG))
 
-.PHONY: demo test lint format bench sdist-check clean
+.PHONY: demo test test-models lint format bench sdist-check clean
 
 demo: $(VENV)/installed
 	$(BIN)/python examples/demo.py $(FILE) $(LANG_OF_FILE)
 
 test: lint
 	$(BIN)/python -m pytest
+
+# An environment for each release; its tests import nothing from the others'.
+test-models:
+	set -e; for release in $(TRANSFORMERS); do \
+		env=build/transformers-$$release; \
+		test -x $$env/bin/python || $(PYTHON) -m venv $$env; \
+		$$env/bin/pip install --quiet --disable-pip-version-check '$(TORCH)'; \
+		$$env/bin/pip install --quiet --disable-pip-version-check --editable '.[model]' transformers==$$release \
+			peft pytest hypothesis pypinyin==0.55.0; \
+		$$env/bin/python -m pytest tests/model; \
+	done
 
 lint: $(VENV)/installed
 	$(BIN)/ruff check .

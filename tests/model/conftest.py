@@ -14,6 +14,12 @@ os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
+@pytest.fixture(scope="session", autouse=True)
+def one_thread():
+    """Models this small compute faster in one thread, by far where other processes want the cores."""
+    pytest.importorskip("torch", reason="needs the model extra").set_num_threads(1)
+
+
 @pytest.fixture(scope="session")
 def vi_lines() -> list[str]:
     return (EXAMPLES / "sentences-vi.txt").read_text("utf-8").splitlines()
