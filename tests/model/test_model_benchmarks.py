@@ -84,5 +84,4 @@ def test_learning_runs(tmp_path, vi_lines):
     assert "nats a position" in done.stdout, done.stderr
     record = json.loads((tmp_path / "out.json").read_text())
     assert record["curve"][-1]["step"] == 40
-    assert record["curve"][-1]["rime"] == record["model"]["rime"] < 2 * math.log(256)
-    assert record["bigram"]["rime"] < record["unigram"]["rime"]
+    assert record["curve"][-1]["rime"] == record["model"]["rime"] < record["unigram"]["rime"] < math.log(256)
