@@ -2,18 +2,32 @@
 # make test   sets everything up, checks style and types, and runs all tests
 # make bench       measures speed beside the limits and the rivals: DATA=folder BENCH_OPTIONS="--only limits"
 # make bench-gate   counts the core's instructions (valgrind) and compares them with benchmarks/gate.json
+# make test-models   runs the model's tests with each release of transformers that is named below
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
+TORCH ?= torch==2.13.0
+TRANSFORMERS ?= 4.53.2 5.23.0
 LANG_OF_FILE := $(if $(filter vi zh,$(LANG)),--lang $(LANG))
 
-.PHONY: demo test lint format bench bench-gate sdist-check clean
+.PHONY: demo test test-models lint format bench bench-gate sdist-check clean
 
 demo: $(VENV)/installed
 	$(BIN)/python examples/demo.py $(FILE) $(LANG_OF_FILE)
 
 test: lint
 	$(BIN)/python -m pytest
+
+# An environment for each release; its tests import nothing from the others'.
+test-models:
+	set -e; for release in $(TRANSFORMERS); do \
+		env=build/transformers-$$release; \
+		test -x $$env/bin/python || $(PYTHON) -m venv $$env; \
+		$$env/bin/pip install --quiet --disable-pip-version-check '$(TORCH)'; \
+		$$env/bin/pip install --quiet --disable-pip-version-check --editable '.[model]' transformers==$$release \
+			peft pytest hypothesis pypinyin==0.55.0; \
+		$$env/bin/python -m pytest tests/model; \
+	done
 
 lint: $(VENV)/installed
 	$(BIN)/ruff check .
@@ -43,11 +57,12 @@ sdist-check: $(VENV)/installed
 	rm -rf build/sdist && mkdir -p build/sdist
 	$(BIN)/python -m build --outdir build/sdist .
 	cd build/sdist && tar -xzf phonemic-*.tar.gz && $(abspath $(BIN))/python -m venv venv
-	cd build/sdist && wheel=$$(ls "$$PWD"/phonemic-*.whl) && venv/bin/pip install --quiet "phonemic[dev] @ file://$$wheel"
-	cd build/sdist && rm -rf phonemic-*/phonemic && cd phonemic-*/ && ../venv/bin/python -m pytest -q
+	cd build/sdist && wheel=$$(ls "$$PWD"/phonemic-*.whl) && venv/bin/pip install --quiet '$(TORCH)' "phonemic[dev] @ file://$$wheel"
+	cd build/sdist && rm -rf phonemic-*/*phonemic phonemic-*/model && cd phonemic-*/ && ../venv/bin/python -m pytest -q
 
 $(VENV)/installed: pyproject.toml setup.py $(wildcard phonemic/*.pyx phonemic/*.pxd phonemic/*.h phonemic/data/*.py phonemic/data/*.tsv)
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check '$(TORCH)'
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	touch $@
 

@@ -1,0 +1,60 @@
+"""Masking for H-MLM."""
+
+from __future__ import annotations
+
+from typing import Any
+from zlib import crc32
+
+import numpy as np
+from transformers import DataCollatorForLanguageModeling
+
+from phonemic_bert.tokenization import PhonemicBertTokenizer
+
+
+class HolisticCollator(DataCollatorForLanguageModeling):
+    """transformers' own collator, set to what the paper does: every chosen position becomes ``[MASK]``, no 80/10/10.
+
+    A position is one packed id, so a whole triple is masked or none of it. Special and padding positions, and [UNK],
+    are never chosen. A batch is ``input_ids``, ``attention_mask``, ``token_type_ids`` and ``labels``, int64 (B, N)
+    each; the labels are the packed ids where a position was masked and -100 elsewhere.
+
+    With a seed, a batch's masks follow from the seed and the rows in it, and from nothing else: they are the same in
+    every worker process and after a run is resumed, and differ from epoch to epoch because shuffling makes other
+    batches. (Trainer's data loader fetches a batch ahead, so masks drawn from a running generator do not survive
+    resuming.)
+
+    Arguments:
+        tokenizer: pads the rows.
+        mlm_probability: the share of the positions that are masked; each is drawn independently.
+        seed: None draws from torch's generator instead.
+        pad_to_multiple_of: row lengths are a multiple of it.
+    """
+
+    def __init__(
+        self,
+        tokenizer: PhonemicBertTokenizer,
+        mlm_probability: float = 0.15,
+        seed: int | None = 0,
+        pad_to_multiple_of: int | None = None,
+    ) -> None:
+        super().__init__(
+            tokenizer,
+            mlm_probability=mlm_probability,
+            mask_replace_prob=1.0,
+            random_replace_prob=0.0,
+            pad_to_multiple_of=pad_to_multiple_of,
+            seed=seed,
+        )
+
+    def torch_call(self, examples: list[Any]) -> dict[str, Any]:
+        """Pads and masks rows; each is a dict or BatchEncoding with ``input_ids``, or a list of packed ids."""
+        if self.seed is not None:
+            self.generator = self.get_generator(self._seed_of(examples))
+        batch: dict[str, Any] = super().torch_call(examples)
+        return batch
+
+    def _seed_of(self, examples: list[Any]) -> int:
+        """64 bits: two checksums of the rows and the seed."""
+        rows = [np.asarray(row if isinstance(row, list) else row["input_ids"], np.int64).tobytes() for row in examples]
+        data = b"".join([str(self.seed).encode(), *rows])
+        return crc32(data) << 32 | crc32(data[::-1])

@@ -1,0 +1,75 @@
+"""The configuration of PhonemicBERT: BERT's own, and a language with its vocabulary."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from transformers import BertConfig
+
+from phonemic.inventory import LANGUAGES, vocabulary
+from phonemic_bert.errors import CheckpointError
+
+#: Encoder shapes: the two of the paper (Table 1), and BERT's small and tiny ones for tests and small machines.
+PRESETS = {
+    "paper-12": {"num_hidden_layers": 12, "hidden_size": 768, "num_attention_heads": 12, "intermediate_size": 3072},
+    "paper-6": {"num_hidden_layers": 6, "hidden_size": 768, "num_attention_heads": 12, "intermediate_size": 3072},
+    "small": {"num_hidden_layers": 4, "hidden_size": 512, "num_attention_heads": 8, "intermediate_size": 2048},
+    "tiny": {"num_hidden_layers": 2, "hidden_size": 128, "num_attention_heads": 2, "intermediate_size": 512},
+}
+
+
+class PhonemicBertConfig(BertConfig):
+    """Configuration of every PhonemicBERT model.
+
+    Arguments:
+        lang: ``"vi"`` or ``"zh"``.
+        vocab_size: entries of the embedding table: 256 for Vietnamese, 112 for Mandarin, and nothing else.
+        vocabulary_checksum: checksum of the vocabulary that the weights belong to (``Vocabulary.checksum``). It is
+            written into ``config.json``; a checkpoint whose vocabulary is not this version's is refused.
+        kwargs: BERT's own fields (``hidden_size``, ``num_hidden_layers``, ``hidden_dropout_prob`` ...), see
+            ``transformers.BertConfig``. The defaults are the paper's 12-layer model.
+
+    Raises:
+        CheckpointError: the language is unknown, or the vocabulary is not that of the installed phonemic.
+    """
+
+    model_type = "phonemic-bert"
+
+    def __init__(
+        self,
+        lang: str = "vi",
+        vocab_size: int | None = None,
+        vocabulary_checksum: str | None = None,
+        **kwargs: Any,
+    ) -> None:
+        if lang not in LANGUAGES:
+            raise CheckpointError(f"unknown language {lang!r}: choose one of {', '.join(LANGUAGES)}")
+        symbols = vocabulary(lang)
+        if vocab_size not in (None, len(symbols)):
+            raise CheckpointError(f"vocab_size={vocab_size}, but the {lang} vocabulary has {len(symbols)} symbols")
+        if vocabulary_checksum not in (None, symbols.checksum):
+            raise CheckpointError(
+                f"the checkpoint's {lang} vocabulary has checksum {vocabulary_checksum}, that of the installed "
+                f"phonemic {symbols.checksum}: the ids mean other symbols. "
+                "Use the phonemic version that made the checkpoint"
+            )
+        # The embedding table is not tied to the prediction heads: each head has weights of its own.
+        super().__init__(vocab_size=len(symbols), **{"tie_word_embeddings": False, **kwargs})
+        self.lang = lang
+        self.vocabulary_checksum = symbols.checksum
+
+    @classmethod
+    def from_preset(cls, preset: str, lang: str = "vi", **kwargs: Any) -> PhonemicBertConfig:
+        """The configuration of a named shape.
+
+        Arguments:
+            preset: ``"paper-12"``, ``"paper-6"``, ``"small"`` or ``"tiny"``.
+            lang: ``"vi"`` or ``"zh"``.
+            kwargs: BERT's fields, which win over the preset's.
+
+        Raises:
+            ValueError: there is no such preset.
+        """
+        if preset not in PRESETS:
+            raise ValueError(f"unknown preset {preset!r}: choose one of {', '.join(PRESETS)}")
+        return cls(lang, **{**PRESETS[preset], **kwargs})

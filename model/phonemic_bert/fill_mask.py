@@ -1,0 +1,112 @@
+"""The likeliest syllables at the masked positions of a text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import torch
+
+from phonemic.decoding import speller
+from phonemic_bert.modeling import PhonemicBertForMaskedLM, components
+from phonemic_bert.positions import SPECIAL_IDS
+from phonemic_bert.syllables import readings, syllables
+from phonemic_bert.tokenization import PhonemicBertTokenizer
+
+
+class Filling(NamedTuple):
+    """One syllable for one masked position.
+
+    Attributes:
+        syllable: how it is written: Vietnamese spelling, or pinyin.
+        score: the product of the three heads' probabilities, divided by that of all real syllables together: the
+            scores of all real syllables add up to 1.
+        joint: the product itself; what is missing to 1 went to triples that are no syllable.
+        characters: Chinese characters that are read so, those of most phrases in the lexicon first; () in Vietnamese.
+        packed: the packed id.
+        start: the ``[MASK]`` in the text, half-open, in code points.
+        end: likewise.
+    """
+
+    syllable: str
+    score: float
+    joint: float
+    characters: tuple[str, ...]
+    packed: int
+    start: int
+    end: int
+
+
+@torch.no_grad()
+def fill_mask(
+    model: PhonemicBertForMaskedLM,
+    tokenizer: PhonemicBertTokenizer,
+    text: str,
+    k: int = 5,
+    targets: Iterable[str] | None = None,
+) -> list[list[Filling]]:
+    """The k best real syllables for each ``[MASK]`` of a text.
+
+    The heads are independent, so a triple's joint probability is the product of three. Only triples that are syllables
+    of the language are ranked, see :func:`phonemic_bert.syllables.syllables`. Several masks are filled each by itself.
+
+    Arguments:
+        model: a model of the tokenizer's language; it is run as it is (``model.eval()`` it before).
+        tokenizer: its tokenizer.
+        text: with one ``[MASK]`` or more.
+        k: how many syllables.
+        targets: rank only these, written as ``phonemic.Tokenizer.factorize`` reads them (*tôi*; pinyin).
+
+    Returns:
+        For each mask, from left to right, its fillings, best first.
+
+    Raises:
+        ValueError: there is no mask, the text is too long, the languages differ, or a target is no syllable.
+    """
+    lang = tokenizer.phonemic.lang
+    if lang != model.config.lang:
+        raise ValueError(f"the tokenizer is for {lang}, the model for {model.config.lang}")
+    if k < 1:
+        raise ValueError(f"k must be at least 1, not {k}")
+    encoded = tokenizer(text, return_tensors="pt", return_offsets_mapping=True)
+    spans = encoded.pop("offset_mapping")[0]
+    places = (encoded["input_ids"][0] == SPECIAL_IDS["[MASK]"]).nonzero()[:, 0]
+    if not len(places):
+        raise ValueError(f"there is no [MASK] in {text!r}")
+    hidden = model.bert(**encoded.to(model.device)).last_hidden_state[0, places.to(model.device)]
+    log_probabilities = [part.float().log_softmax(-1).cpu() for part in model.predict(hidden)]
+
+    packed = torch.from_numpy(syllables(lang)).long()
+    parts = components(packed).unbind(-1)
+    joint = torch.stack([log[:, ids] for log, ids in zip(log_probabilities, parts, strict=True)]).sum(0)
+    score = joint.softmax(-1)
+    if targets is not None:
+        kept = torch.isin(packed, torch.tensor([_target(tokenizer, target) for target in targets]))
+        packed, joint, score = packed[kept], joint[:, kept], score[:, kept]
+    best = score.topk(min(k, len(packed)))
+    write = speller(lang, "spelling" if lang == "vi" else "pinyin", "new")
+    vocab, same = tokenizer.phonemic.vocab, readings() if lang == "zh" else {}
+    fillings = []
+    for row, place in enumerate(places.tolist()):
+        start, end = spans[place].tolist()
+        fillings.append(
+            [
+                Filling(
+                    write(vocab.unpack(one)), score, joint[row, at].exp().item(), same.get(one, ()), one, start, end
+                )
+                for score, at, one in zip(
+                    best.values[row].tolist(),
+                    best.indices[row].tolist(),
+                    packed[best.indices[row]].tolist(),
+                    strict=True,
+                )
+            ]
+        )
+    return fillings
+
+
+def _target(tokenizer: PhonemicBertTokenizer, target: str) -> int:
+    triple = tokenizer.phonemic.factorize(target)
+    if triple is None or tokenizer.phonemic.vocab.pack(triple) not in syllables(tokenizer.phonemic.lang):
+        raise ValueError(f"target {target!r} is no syllable of {tokenizer.phonemic.lang}")
+    return tokenizer.phonemic.vocab.pack(triple)

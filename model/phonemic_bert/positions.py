@@ -1,0 +1,116 @@
+"""The positions of many texts as flat arrays, special symbols written in the text included."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import accumulate
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from phonemic import Tokenizer
+from phonemic.inventory import CLS, MASK, PAD, SEP, UNK
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+#: The special symbols that stand at positions of their own, and their packed ids.
+SPECIAL_IDS = {"[PAD]": PAD, "[UNK]": UNK, "[CLS]": CLS, "[SEP]": SEP, "[MASK]": MASK}
+SPECIAL_IDS = {token: symbol * 0x010101 for token, symbol in SPECIAL_IDS.items()}
+_WRITTEN = re.compile("|".join(map(re.escape, SPECIAL_IDS)))
+
+#: Between the words of text that is split into words. Mandarin is joined, so that a word is read in its context.
+WORD_SEPARATORS = {"vi": " ", "zh": ""}
+
+
+class Positions(NamedTuple):
+    """The positions of B texts.
+
+    Attributes:
+        ids: packed ids of all texts, int32 (N,).
+        spans: half-open spans into the text, or into the word where the text is split into words, int32 (N, 2).
+        words: index into ``text.split()``, or of the given word, int32 (N,).
+        offsets: text i is ``ids[offsets[i]:offsets[i + 1]]``, int64 (B + 1,).
+    """
+
+    ids: NDArray[np.int32]
+    spans: NDArray[np.int32]
+    words: NDArray[np.int32]
+    offsets: NDArray[np.int64]
+
+    @property
+    def lengths(self) -> list[int]:
+        """Positions of each text."""
+        lengths: list[int] = np.diff(self.offsets).tolist()
+        return lengths
+
+
+def of_texts(tokenizer: Tokenizer, texts: list[str], written_specials: bool) -> Positions:
+    """The positions of texts.
+
+    Arguments:
+        tokenizer: reads the texts.
+        texts: the texts.
+        written_specials: ``[MASK]`` and the other specials in a text are the special symbol, not six characters.
+    """
+    found = _written(texts) if written_specials else iter(())
+    return _with_specials(_encoded(tokenizer, texts), found)
+
+
+def of_words(tokenizer: Tokenizer, samples: Sequence[Sequence[str]], written_specials: bool) -> Positions:
+    """The positions of texts that are split into words; spans are into the word that a position begins in."""
+    separator = WORD_SEPARATORS[tokenizer.lang]
+    texts = [separator.join(words) for words in samples]
+    starts = [_starts(words, len(separator)) for words in samples]
+    found = (
+        (row, int(start) + begin, int(start) + end, packed)
+        for row, words in enumerate(samples)
+        for word, start in zip(words, starts[row], strict=False)
+        for _, begin, end, packed in _written([word])
+    )
+    positions = _with_specials(_encoded(tokenizer, texts), found if written_specials else iter(()))
+    for row, words in enumerate(samples):
+        here = slice(positions.offsets[row], positions.offsets[row + 1])
+        spans = positions.spans[here]
+        numbers = np.searchsorted(starts[row], spans[:, 0], side="right") - 1
+        lengths = np.array([len(word) for word in words], np.int32)
+        positions.words[here] = numbers
+        positions.spans[here] = np.minimum(spans - starts[row][numbers][:, None], lengths[numbers][:, None])
+    return positions
+
+
+def _starts(words: Sequence[str], gap: int) -> NDArray[np.int32]:
+    return np.fromiter(accumulate((len(word) + gap for word in words[:-1]), initial=0), np.int32)
+
+
+def _encoded(tokenizer: Tokenizer, texts: list[str]) -> Positions:
+    batch = tokenizer.encode_batch(texts, spans=True, word_ids=True)
+    return Positions(batch.ids, batch.spans, batch.word_ids, batch.offsets)
+
+
+def _written(texts: Sequence[str]) -> Iterator[tuple[int, int, int, int]]:
+    """Row, start, end and packed id of each special symbol written in the texts."""
+    for row, text in enumerate(texts):
+        if "[" in text:
+            for match in _WRITTEN.finditer(text):
+                yield row, match.start(), match.end(), SPECIAL_IDS[match[0]]
+
+
+def _with_specials(positions: Positions, found: Iterator[tuple[int, int, int, int]]) -> Positions:
+    """Puts special symbols in the place of the characters that they are written with.
+
+    ``[`` and ``]`` belong to no syllable and no phrase, so the symbol's characters have positions of their own.
+    """
+    ids, spans, words, offsets = positions
+    keep = np.ones(len(ids), bool)
+    for row, start, end, packed in found:
+        low, high = offsets[row], offsets[row + 1]
+        first, last = low + np.searchsorted(spans[low:high, 0], (start, end))
+        keep[first + 1 : last] = False
+        ids[first] = packed
+        spans[first] = start, end
+    if keep.all():
+        return positions
+    kept = np.concatenate([[0], keep.cumsum()])
+    return Positions(ids[keep], spans[keep], words[keep], kept[offsets])

@@ -1,0 +1,87 @@
+"""The real syllables of a language, and the Chinese characters that are read so."""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import cache
+from itertools import product
+from typing import TYPE_CHECKING
+from unicodedata import normalize
+
+import numpy as np
+
+from phonemic import Tokenizer, vietnamese
+from phonemic.inventory import NATIVE, vocabulary
+from phonemic.phrases import CODE_BITS
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+#: The blocks of Chinese characters: 〇, the unified ideographs and their extensions, the compatibility ideographs.
+HAN = ((0x3007, 0x3008), (0x3400, 0x4DC0), (0x4E00, 0xA000), (0xF900, 0xFB00), (0x20000, 0x323B0))
+
+
+@cache
+def syllables(lang: str) -> NDArray[np.int32]:
+    """The packed ids of all real syllables, in ascending order: int32 (S,).
+
+    Vietnamese: every onset and rime that the orthography spells, in the tones that it allows (a stop coda has sắc or
+    nặng). Mandarin: every reading in the lexicon.
+    """
+    if lang == "zh":
+        packed = set(readings())
+    else:
+        pack = vocabulary("vi").pack
+        pairs = {(one.onset, one.rime) for one in vietnamese.spellings().values()}
+        tones = {name: tone for name, (tone, _) in vietnamese.TONES.items()}
+        stopped = [tones["sắc"], tones["nặng"]]
+        packed = {
+            pack((onset, rime, tone))
+            for onset, rime in pairs
+            for tone in (stopped if rime[-1] in vietnamese.STOPS else tones.values())
+        }
+    return np.array(sorted(packed), np.int32)
+
+
+@cache
+def readings() -> dict[int, tuple[str, ...]]:
+    """The characters that are read as each Mandarin syllable (packed id), those of most phrases first."""
+    tokenizer = Tokenizer("zh")
+    characters = [chr(code) for first, last in HAN for code in range(first, last)]
+    batch = tokenizer.encode_batch(characters)
+    native = batch.kinds == NATIVE
+    counts = Counter(_in_phrases(tokenizer))
+    # A character's reading by itself counts as one more use, so that characters outside the phrases are there too.
+    counts.update(zip(np.array(characters)[native].tolist(), batch.ids[native].tolist(), strict=True))
+    found: dict[int, list[str]] = {}
+    for (char, packed), _ in sorted(counts.items(), key=lambda item: (-item[1], item[0][0])):
+        found.setdefault(packed, []).append(char)
+    return {packed: tuple(chars) for packed, chars in found.items()}
+
+
+def _in_phrases(tokenizer: Tokenizer) -> list[tuple[str, int]]:
+    """Each character of each phrase of the lexicon, and its reading there."""
+    from phonemic.tokenizer import _tables
+
+    tables = {name.removeprefix("lexicon."): array for name, array in _tables("zh").items()}
+    pages = np.flatnonzero(tables["code_index"])
+    characters = {
+        int(tables["code_pages"][int(tables["code_index"][page]) << 8 | low]): normalize("NFC", chr(page << 8 | low))
+        for page, low in product(pages.tolist(), range(256))
+    }
+    cells = tables["cells"][tables["cells"] != 0].astype(np.uint64)
+    keys, following = cells & np.uint64(0xFFFFFFFF), (cells >> np.uint64(34)).tolist()
+    parents = (keys >> np.uint64(CODE_BITS)).tolist()
+    codes = (keys & np.uint64((1 << CODE_BITS) - 1)).tolist()
+    way = dict(zip(following, zip(parents, codes, strict=True), strict=True))
+    pairs = []
+    for node in np.flatnonzero(tables["values"]).tolist():
+        spelled, at = [], node
+        while at in way:
+            at, code = way[at]
+            spelled.append(code)
+        spelled.append(at)
+        start = int(tables["values"][node]) - 1
+        read = tables["pool"][start : start + len(spelled)].tolist()
+        pairs += [(characters[code], packed) for code, packed in zip(reversed(spelled), read, strict=True)]
+    return pairs

@@ -1,0 +1,178 @@
+"""fill_mask ranks real syllables by the joint score of the three heads; the parameter counts add up."""
+
+import itertools
+import json
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch", reason="needs the model extra")
+pytest.importorskip("transformers", reason="needs the model extra")
+
+from phonemic import Tokenizer, mandarin, vietnamese
+from phonemic.inventory import vocabulary
+from phonemic_bert import (
+    PhonemicBertConfig,
+    PhonemicBertForMaskedLM,
+    PhonemicBertModel,
+    PhonemicBertTokenizer,
+    fill_mask,
+)
+from phonemic_bert.parameters import PARTS, count_parameters, totals
+from phonemic_bert.syllables import readings, syllables
+
+
+def test_vietnamese_syllables_are_those_that_are_spelled():
+    """Every triple of the vocabulary's symbols is tried: the real ones are those that spell, and read strictly back."""
+    symbols = vocabulary("vi")
+    parts = (["[EMPTY]", *symbols.by_role("onset")], symbols.by_role("rime"), symbols.by_role("tone"))
+    real = set()
+    for triple in itertools.product(*parts):
+        try:
+            text = vietnamese.spell(triple)
+        except ValueError:
+            continue
+        if vietnamese.factorize(text, strict=True) == triple:
+            real.add(symbols.pack(triple))
+    listed = set(syllables("vi").tolist())
+    assert real <= listed
+    letter_names = {symbols.unpack(packed)[:2] for packed in listed - real}
+    assert letter_names <= {("k", "u"), ("k", "un")} | {
+        (one.onset, one.rime) for one in vietnamese.spellings().values() if one.irregular
+    }
+
+
+def test_mandarin_readings_are_pypinyins():
+    lexicon = mandarin.lexicon()
+    pack = vocabulary("zh").pack
+    want = {}
+    for char, text in lexicon.characters.items():
+        if char == "〇" or lexicon.han.match(char):
+            want.setdefault(pack(mandarin.factorize(text)), set()).add(char)
+    for phrase, texts in lexicon.phrases.items():
+        for char, text in zip(phrase, texts, strict=True):
+            want.setdefault(pack(mandarin.factorize(text)), set()).add(char)
+    same = set(mandarin.compatibility_ideographs())
+    private = {chr(code) for code in range(0xE000, 0xF900)}  # nobody can see these
+    pairs = {(packed, char) for packed, chars in readings().items() for char in chars}
+    assert {pair for pair in pairs if pair[1] not in same} == {
+        (packed, char) for packed, chars in want.items() for char in chars - private - same
+    }
+    assert set(syllables("zh").tolist()) == set(readings())
+    shi = readings()[pack(mandarin.factorize("shì"))]
+    assert set(shi[:5]) <= set("事世市是视势室")
+    assert len(set(shi)) == len(shi)
+
+
+@pytest.mark.parametrize(("lang", "text"), [("vi", "tôi [MASK] tiếng [MASK]."), ("zh", "我[MASK]北京[MASK]。")])
+def test_scores_are_the_joint_probabilities(tiny, lang, text):
+    torch.manual_seed(0)
+    model = PhonemicBertForMaskedLM(tiny(lang, initializer_range=0.3)).double().eval()
+    tokenizer = PhonemicBertTokenizer(lang)
+    encoded = tokenizer(text, return_tensors="pt")
+    probabilities = [part[0].softmax(-1).detach().numpy() for part in model(**encoded).logits]
+    places = np.flatnonzero(encoded["input_ids"][0].numpy() == tokenizer.mask_token_id)
+    fillings = fill_mask(model, tokenizer, text, k=7)
+    assert len(fillings) == len(places) == 2
+    for place, best in zip(places, fillings, strict=True):
+        joint = {
+            int(packed): np.prod(
+                [p[place, packed >> shift & 255] for p, shift in zip(probabilities, (0, 8, 16), strict=True)]
+            )
+            for packed in syllables(lang)
+        }
+        order = sorted(joint, key=joint.get, reverse=True)[:7]
+        assert [filling.packed for filling in best] == order
+        for filling in best:
+            assert filling.joint == pytest.approx(joint[filling.packed], rel=1e-4)
+            assert filling.score == pytest.approx(joint[filling.packed] / sum(joint.values()), rel=1e-4)
+            assert text[filling.start : filling.end] == "[MASK]"
+            read = tokenizer.phonemic.factorize(filling.syllable)
+            assert tokenizer.phonemic.vocab.pack(read) == filling.packed
+            assert bool(filling.characters) == (lang == "zh")
+            if lang == "zh":
+                assert filling.characters == readings()[filling.packed]
+
+
+def test_a_model_that_knows_one_sentence_fills_it():
+    torch.manual_seed(0)
+    tokenizer = PhonemicBertTokenizer("vi")
+    config = PhonemicBertConfig.from_preset("tiny", hidden_dropout_prob=0, attention_probs_dropout_prob=0)
+    model = PhonemicBertForMaskedLM(config).train()
+    whole = tokenizer("tôi yêu tiếng việt", return_tensors="pt")["input_ids"]
+    rows = torch.cat([whole.clone().index_fill(1, torch.tensor([at]), tokenizer.mask_token_id) for at in range(1, 5)])
+    labels = whole.repeat(4, 1).masked_fill(rows != tokenizer.mask_token_id, -100)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=3e-3)
+    for _ in range(30):
+        model(rows, labels=labels).loss.backward()
+        optimizer.step()
+        optimizer.zero_grad()
+    model.eval()
+    [[best, second]] = fill_mask(model, tokenizer, "Tôi [MASK] tiếng Việt", k=2)
+    assert best.syllable == "yêu"
+    assert best.score > 0.9
+    assert second.score < 0.1
+    [chosen] = fill_mask(model, tokenizer, "Tôi [MASK] tiếng Việt", targets=["học", "yêu"])
+    assert [filling.syllable for filling in chosen] == ["yêu", "học"]
+    assert chosen[0] == best
+
+
+def test_errors(tiny):
+    model, vi, zh = PhonemicBertForMaskedLM(tiny()).eval(), PhonemicBertTokenizer("vi"), PhonemicBertTokenizer("zh")
+    with pytest.raises(ValueError, match="there is no \\[MASK\\] in 'tôi'"):
+        fill_mask(model, vi, "tôi")
+    with pytest.raises(ValueError, match="the tokenizer is for zh, the model for vi"):
+        fill_mask(model, zh, "[MASK]")
+    with pytest.raises(ValueError, match="target 'xyz' is no syllable of vi"):
+        fill_mask(model, vi, "[MASK]", targets=["xyz"])
+    with pytest.raises(ValueError, match="k must be at least 1"):
+        fill_mask(model, vi, "[MASK]", k=0)
+    with pytest.raises(ValueError, match="longer than the model's 64"):
+        fill_mask(model, vi, "[MASK]" * 64)
+
+
+# --- parameters
+
+
+@pytest.mark.parametrize(("preset", "lang"), [("paper-12", "vi"), ("paper-6", "zh"), ("small", "vi"), ("tiny", "zh")])
+def test_parameter_counts(preset, lang):
+    config = PhonemicBertConfig.from_preset(preset, lang)
+    parts, sums = count_parameters(config), totals(count_parameters(config))
+    d, f, layers, size = config.hidden_size, config.intermediate_size, config.num_hidden_layers, config.vocab_size
+    layer = 4 * (d * d + d) + (d * f + f) + (f * d + d) + 2 * 2 * d
+    assert parts["component embeddings (V x d)"] == size * d
+    assert parts["projection (3d to d)"] == 3 * d * d + d
+    assert parts["encoder layers"] == layers * layer
+    assert parts["pooler"] == d * d + d
+    assert parts["onset head"] == parts["rime head"] == parts["tone head"] == (d + 1) * size
+    assert sums["encoder"] == sum(parts[part] for part in PARTS)
+    with torch.device("meta"):
+        assert sums["encoder with pooler (for fine-tuning)"] == PhonemicBertModel(config).num_parameters()
+        assert sums["encoder with heads (for pretraining)"] == PhonemicBertForMaskedLM(config).num_parameters()
+
+
+def test_params_command(tmp_path):
+    runner = pytest.importorskip("click.testing", reason="needs click").CliRunner()
+    from phonemic_bert.cli import cli
+
+    shown = runner.invoke(cli, ["params"])
+    assert shown.exit_code == 0
+    assert "encoder: 87.42M, -0.52M from the paper's 87.94M" in shown.output
+    written = json.loads(runner.invoke(cli, ["params", "--preset", "tiny", "--lang", "zh", "--json"]).output)
+    assert written["parts"]["tone head"] == 112 * 129
+    PhonemicBertConfig.from_preset("small").save_pretrained(tmp_path)
+    assert "4 layers of 512, vi" in runner.invoke(cli, ["params", "--config", str(tmp_path)]).output
+    (tmp_path / "config.json").write_text(
+        (tmp_path / "config.json").read_text().replace(vocabulary("vi").checksum, "0")
+    )
+    refused = runner.invoke(cli, ["params", "--config", str(tmp_path)])
+    assert refused.exit_code == 1
+    assert "Error: the checkpoint's vi vocabulary has checksum 0" in refused.output
+
+
+def test_syllables_are_native_positions():
+    for lang in ("vi", "zh"):
+        tokenizer, packed = Tokenizer(lang), syllables(lang)
+        assert (np.diff(packed) > 0).all()
+        written = [tokenizer.spell(int(one)) for one in packed[::50]]
+        assert [tokenizer.vocab.pack(tokenizer.factorize(text)) for text in written] == packed[::50].tolist()

@@ -1,0 +1,87 @@
+"""The model's benchmarks measure what they say."""
+
+import importlib.util
+import json
+import math
+import subprocess
+import sys
+from collections import Counter
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch", reason="needs the model extra")
+pytest.importorskip("click", reason="needs the model extra")
+
+from torch.utils.flop_counter import FlopCounterMode
+
+from phonemic_bert import COMPONENTS
+
+FOLDER = Path(__file__).parents[2] / "benchmarks"
+
+
+def load(name):
+    spec = importlib.util.spec_from_file_location(name, FOLDER / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_baselines_are_counted_right():
+    generator = np.random.default_rng(0)
+    parts = generator.integers(0, 5, (2, 30, 8, 3))
+    train, test = parts[..., 0] | parts[..., 1] << 8 | parts[..., 2] << 16
+    train, test = train % 0x020000, test % 0x020000  # few enough for pairs to come again
+    chosen = generator.random(test.shape) < 0.4
+    chosen[:, 0] = False
+    unigram, bigram = load("learning").baselines(train.astype(np.int64), test.astype(np.int64), chosen, 7)
+    for slot, name in enumerate(COMPONENTS):
+        symbol = lambda packed, at=slot: int(packed) >> 8 * at & 255  # noqa: E731
+        singles = Counter(symbol(packed) for row in train for packed in row[1:])
+        pairs = Counter((int(a), symbol(b)) for row in train for a, b in pairwise(row))
+        entropies = []
+        for row, places in zip(test, chosen, strict=True):
+            for at in np.flatnonzero(places):
+                target, before = symbol(row[at]), int(row[at - 1])
+                single = (singles[target] + 1) / (singles.total() + 7)
+                followers = {b: n for (a, b), n in pairs.items() if a == before}
+                total, types = sum(followers.values()), len(followers)
+                pair = (followers.get(target, 0) + types * single) / (total + types) if total else single
+                entropies.append((-math.log(single), -math.log(pair)))
+        want = np.mean(entropies, axis=0)
+        assert (unigram[name], bigram[name]) == pytest.approx(tuple(want))
+
+
+@pytest.mark.parametrize("name", ["PhonemicBERT 256", "BERT 22,675"])
+def test_arithmetic_is_what_torch_counts(name):
+    speed = load("training_speed")
+    entries = speed.MODELS[name]
+    model = speed.build(entries, "tiny", 64).train()
+    model.set_attn_implementation("eager") if hasattr(model, "set_attn_implementation") else None
+    batch = speed.batches(entries, 4, 64, 1, "cpu")[0]
+    with FlopCounterMode(display=False) as counter:
+        model(**batch).loss.backward()
+    assert speed.arithmetic(entries, model.config, 64) * 4 * 64 == pytest.approx(counter.get_total_flops(), rel=0.05)
+
+
+def test_learning_runs(tmp_path, vi_lines):
+    text = tmp_path / "lines.txt"
+    text.write_text("\n".join(vi_lines * 20), "utf-8")
+    command = [
+        sys.executable,
+        FOLDER / "learning.py",
+        text,
+        "--out",
+        tmp_path / "out",
+        "--steps",
+        "40",
+        "--length",
+        "32",
+    ]
+    done = subprocess.run([*map(str, command), "--threads", "1"], capture_output=True, text=True, check=False)
+    assert "nats a position" in done.stdout, done.stderr
+    record = json.loads((tmp_path / "out.json").read_text())
+    assert record["curve"][-1]["step"] == 40
+    assert record["curve"][-1]["rime"] == record["model"]["rime"] < record["unigram"]["rime"] < math.log(256)

@@ -1,0 +1,43 @@
+"""docs/model.md is true: its code runs, and gives what the comments say."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("torch", reason="needs the model extra")
+pytest.importorskip("accelerate", reason="needs the model extra")
+
+PAGE = (Path(__file__).parents[2] / "docs" / "model.md").read_text("utf-8")
+
+
+@pytest.mark.filterwarnings("ignore:.*pin_memory.*:UserWarning")  # Trainer's default, on a machine without a GPU
+def test_python_gives_what_the_comments_say(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names, compared = {}, 0
+    for block in re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL):
+        for statement in ast.parse(block).body:
+            source = ast.unparse(statement)
+            shown = re.search(r"#\s+(\[.*\]|'.*'|torch\.Size.*)$", block.splitlines()[statement.end_lineno - 1])
+            if shown and isinstance(statement, ast.Expr):
+                assert repr(eval(source, names)) == shown[1]
+                compared += 1
+            else:
+                exec(source, names)
+    assert compared == 5
+    assert names["best"][0].score > 0
+
+
+def test_parameter_counts_are_those_of_the_command():
+    from phonemic_bert import PhonemicBertConfig
+    from phonemic_bert.parameters import count_parameters, totals
+
+    parts = count_parameters(PhonemicBertConfig())
+    sums = totals(parts)
+    shown = [sums["encoder"], sums["encoder with heads (for pretraining)"], *list(parts.values())[:3], parts["pooler"]]
+    for count in [*shown, parts["encoder layers"]]:
+        assert f"{count / 1e6:.2f}M" in PAGE
+    rest, width = sums["encoder"] - parts["component embeddings (V x d)"], 768
+    fitting = [size for size in range(300) if round((rest + size * width + 3 * size * (width + 1)) / 1e6, 2) == 87.94]
+    assert fitting == [233, 234, 235]
