@@ -6,8 +6,9 @@ Text is read from files of one text a line (.gz, .xz, .zst, .parquet too); every
 are scored on the same positions of the held-out lines, those that are masked for the model (15 %, seeded):
 
 - unigram: the share of each symbol in its slot, add-one smoothed;
-- bigram: given the whole syllable before (which the model may see masked, the bigram never does), Witten-Bell
-  interpolated with the unigram;
+- bigram: given the same component of the position before, Witten-Bell interpolated with the unigram;
+- syllable bigram: given the whole triple before, likewise: a harder mark for a short run (both see the position before
+  as it is, the model only where it is not masked too);
 - the model: given everything but the masked positions.
 
 Writes ``OUT.json`` and, where matplotlib is installed, ``OUT.png``. Takes minutes on a CPU.
@@ -61,28 +62,35 @@ def read_blocks(
     return parts[0], parts[1]
 
 
-def baselines(train: np.ndarray[Any, Any], test: np.ndarray[Any, Any], chosen: np.ndarray[Any, Any], size: int) -> Any:
-    """Cross-entropies of the unigram and the bigram at the chosen positions of ``test``, for each component."""
-    unigram, bigram = {}, {}
-    before, history = train[:, :-1].ravel(), test[:, :-1][chosen[:, 1:]]
+def baselines(
+    train: np.ndarray[Any, Any], test: np.ndarray[Any, Any], chosen: np.ndarray[Any, Any], size: int
+) -> dict[str, dict[str, float]]:
+    """Mean cross-entropies of each baseline at the chosen positions of ``test``, for each component."""
+    found: dict[str, dict[str, float]] = {"unigram": {}, "bigram": {}, "syllable bigram": {}}
+    picked = chosen[:, 1:]
+    for slot, name in enumerate(COMPONENTS):
+        slots, test_slots = (unpack(blocks)[..., slot].astype(np.int64) for blocks in (train, test))
+        target, follower = test_slots[:, 1:][picked], slots[:, 1:].ravel()
+        counts = np.bincount(follower, minlength=size) + 1.0
+        single = (counts / counts.sum())[target]
+        found["unigram"][name] = float(-np.log(single).mean())
+        for kind, before, history in (("bigram", slots, test_slots), ("syllable bigram", train, test)):
+            pair = after(before[:, :-1].ravel(), follower, history[:, :-1][picked], target, single, size)
+            found[kind][name] = float(-np.log(pair).mean())
+    return found
+
+
+def after(before: Any, follower: Any, history: Any, target: Any, single: Any, size: int) -> Any:
+    """Probability of each target after its history, from the pairs (before, follower); Witten-Bell with ``single``."""
     known, index = np.unique(before, return_inverse=True)
     place = np.searchsorted(known, history).clip(max=len(known) - 1)
     seen = known[place] == history
-    for slot, name in enumerate(COMPONENTS):
-        follower = unpack(train[:, 1:])[..., slot].ravel()
-        target = unpack(test[:, 1:])[..., slot][chosen[:, 1:]]
-        counts = np.bincount(follower, minlength=size) + 1.0
-        single = (counts / counts.sum())[target]
-        pairs, count = np.unique(index * size + follower, return_counts=True)
-        total = np.bincount(pairs // size, count, len(known))
-        types = np.bincount(pairs // size, minlength=len(known))
-        wanted = place * size + target
-        at = np.searchsorted(pairs, wanted).clip(max=len(pairs) - 1)
-        joint = np.where(seen & (pairs[at] == wanted), count[at], 0)
-        interpolated = (joint + types[place] * single) / (total[place] + types[place])
-        unigram[name] = float(-np.log(single).mean())
-        bigram[name] = float(-np.log(np.where(seen, interpolated, single)).mean())
-    return unigram, bigram
+    pairs, count = np.unique(index * size + follower, return_counts=True)
+    total = np.bincount(pairs // size, count, len(known))[place]
+    types = np.bincount(pairs // size, minlength=len(known))[place]
+    at = np.searchsorted(pairs, place * size + target).clip(max=len(pairs) - 1)
+    joint = np.where(pairs[at] == place * size + target, count[at], 0)
+    return np.where(seen, (joint + types * single) / (total + types), single)
 
 
 @torch.no_grad()
@@ -154,8 +162,8 @@ def main(
     collator = HolisticCollator(tokenizer, seed=seed)
     tests = [to_batch(collator, held[at : at + 64].tolist(), device) for at in range(0, len(held), 64)]
     chosen = torch.cat([batch["labels"] for batch in tests]).cpu().numpy() != -100
-    unigram, bigram = baselines(train, held, chosen, tokenizer.vocab_size)
-    for name, entropies in (("unigram", unigram), ("bigram", bigram)):
+    results = baselines(train, held, chosen, tokenizer.vocab_size)
+    for name, entropies in results.items():
         print(f"{name:20}" + "  ".join(f"{component} {value:.3f}" for component, value in entropies.items()))
     print(f"{train.size:,} positions to learn from, {int(chosen.sum()):,} held-out positions to predict, on {device}")
 
@@ -180,7 +188,7 @@ def main(
             print(f"step {step:5}  {curve[-1]['seconds']:6.0f} s  {shown}", flush=True)
 
     print(f"\n{'nats a position':16}" + "".join(f"{name:>9}" for name in (*COMPONENTS, "sum")))
-    results = {"unigram": unigram, "bigram": bigram, "model": {name: curve[-1][name] for name in COMPONENTS}}
+    results["model"] = {name: curve[-1][name] for name in COMPONENTS}
     for name, entropies in results.items():
         print(f"{name:16}" + "".join(f"{value:9.3f}" for value in (*entropies.values(), sum(entropies.values()))))
     settings = {
@@ -200,12 +208,12 @@ def main(
         "curve": curve,
     }
     Path(f"{out}.json").write_text(json.dumps(record, indent=2) + "\n")
-    draw(out, unigram, bigram, curve)
-    if any(results["model"][name] >= bigram[name] for name in COMPONENTS):
+    draw(out, results, curve)
+    if any(results["model"][name] >= results["bigram"][name] for name in COMPONENTS):
         raise SystemExit("the model does not beat the bigram in every component")
 
 
-def draw(out: str, unigram: dict[str, float], bigram: dict[str, float], curve: list[dict[str, float]]) -> None:
+def draw(out: str, results: dict[str, dict[str, float]], curve: list[dict[str, float]]) -> None:
     """Writes the curves, one panel a component."""
     try:
         from matplotlib.figure import Figure
@@ -215,8 +223,8 @@ def draw(out: str, unigram: dict[str, float], bigram: dict[str, float], curve: l
     figure = Figure(figsize=(11, 3.5), layout="constrained")
     for axes, name in zip(figure.subplots(1, len(COMPONENTS)), COMPONENTS, strict=True):
         axes.plot([point["step"] for point in curve], [point[name] for point in curve], marker=".", label="model")
-        axes.axhline(unigram[name], color="tab:gray", linestyle=":", label="unigram")
-        axes.axhline(bigram[name], color="tab:red", linestyle="--", label="bigram")
+        for baseline, style in (("unigram", ":"), ("bigram", "--"), ("syllable bigram", "-.")):
+            axes.axhline(results[baseline][name], color="tab:red", linestyle=style, label=baseline)
         axes.set(title=name, xlabel="step", ylabel="nats a held-out position", ylim=(0, None))
     axes.legend()
     figure.savefig(f"{out}.png", dpi=110)

@@ -36,22 +36,26 @@ def test_baselines_are_counted_right():
     train, test = train % 0x020000, test % 0x020000  # few enough for pairs to come again
     chosen = generator.random(test.shape) < 0.4
     chosen[:, 0] = False
-    unigram, bigram = load("learning").baselines(train.astype(np.int64), test.astype(np.int64), chosen, 7)
+    found = load("learning").baselines(train.astype(np.int64), test.astype(np.int64), chosen, 7)
     for slot, name in enumerate(COMPONENTS):
         symbol = lambda packed, at=slot: int(packed) >> 8 * at & 255  # noqa: E731
         singles = Counter(symbol(packed) for row in train for packed in row[1:])
-        pairs = Counter((int(a), symbol(b)) for row in train for a, b in pairwise(row))
+        pairs = {
+            "bigram": Counter((symbol(a), symbol(b)) for row in train for a, b in pairwise(row)),
+            "syllable bigram": Counter((int(a), symbol(b)) for row in train for a, b in pairwise(row)),
+        }
         entropies = []
         for row, places in zip(test, chosen, strict=True):
             for at in np.flatnonzero(places):
-                target, before = symbol(row[at]), int(row[at - 1])
+                target = symbol(row[at])
                 single = (singles[target] + 1) / (singles.total() + 7)
-                followers = {b: n for (a, b), n in pairs.items() if a == before}
-                total, types = sum(followers.values()), len(followers)
-                pair = (followers.get(target, 0) + types * single) / (total + types) if total else single
-                entropies.append((-math.log(single), -math.log(pair)))
-        want = np.mean(entropies, axis=0)
-        assert (unigram[name], bigram[name]) == pytest.approx(tuple(want))
+                scores = [single]
+                for kind, before in (("bigram", symbol(row[at - 1])), ("syllable bigram", int(row[at - 1]))):
+                    followers = {b: n for (a, b), n in pairs[kind].items() if a == before}
+                    total, types = sum(followers.values()), len(followers)
+                    scores.append((followers.get(target, 0) + types * single) / (total + types) if total else single)
+                entropies.append(-np.log(scores))
+        assert [found[kind][name] for kind in found] == pytest.approx(np.mean(entropies, axis=0).tolist())
 
 
 @pytest.mark.parametrize("name", ["PhonemicBERT 256", "BERT 22,675"])
