@@ -61,7 +61,8 @@ def memory(session: Session) -> Iterator[Row]:
     """The peak beyond the input over the size of the arrays that come out."""
     for lang in LANGS:
         for way in ("list of str", "list of str with spans", "Arrow UTF-8"):
-            found = _probe("memory", lang, way, str(session.language(lang).path))
+            language = session.language(lang)
+            found = _probe("memory", lang, way, str(language.path if session.quick else language.whole))
             row = Row("Memory", f"{lang}, {way}", "the output arrays", at_least=1.05, less=True, details=found)
             row.note = found.get("error", "peak beyond the input")
             if "error" not in found:

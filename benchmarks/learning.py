@@ -96,7 +96,7 @@ def after(before: Any, follower: Any, history: Any, target: Any, single: Any, si
 @torch.no_grad()
 def model_entropies(model: PhonemicBertForMaskedLM, batches: list[dict[str, torch.Tensor]]) -> dict[str, float]:
     """The model's mean cross-entropy at the masked positions of the batches, for each component."""
-    model.eval()
+    model.eval()  # type: ignore[no-untyped-call]
     sums, positions = np.zeros(len(COMPONENTS)), 0
     for batch in batches:
         chosen = batch["labels"] != -100
@@ -170,7 +170,7 @@ def main(
     # A run this short has no use for dropout, and BERT's initial weights are for a width of 768.
     fields = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0, "initializer_range": 0.05}
     config = PhonemicBertConfig.from_preset(preset, lang, **fields)
-    model = PhonemicBertForMaskedLM(config).to(device)
+    model = PhonemicBertForMaskedLM(config).to(device)  # type: ignore[arg-type]
     optimizer = torch.optim.AdamW(model.parameters(), lr=learning_rate, weight_decay=0.01)
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, learning_rate, steps, pct_start=0.05)
     curve: list[dict[str, float]] = []

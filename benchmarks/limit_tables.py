@@ -55,7 +55,7 @@ def phrases() -> list[tuple[str, list[int]]]:
     children: dict[int, list[tuple[int, int]]] = {}
     for cell in tables["lexicon.cells"][tables["lexicon.cells"] != 0].tolist():
         key = cell & 0xFFFFFFFF
-        children.setdefault(key >> CODE_BITS, []).append((key & (1 << CODE_BITS) - 1, cell >> 34))
+        children.setdefault(key >> CODE_BITS, []).append((key & (1 << CODE_BITS) - 1, cell >> 35))
     values, pool = tables["lexicon.values"], tables["lexicon.pool"]
 
     def below(node: int, prefix: str) -> Iterator[tuple[str, list[int]]]:

@@ -71,7 +71,7 @@ def arithmetic(entries: int | None, config: Any, length: int) -> float:
     layer = 2 * (4 * d * d + 2 * d * f) + 4 * length * d
     ours, berts = 2 * 3 * d * d + MASKED * 3 * 2 * d * config.vocab_size, 2 * d * d + 2 * d * (entries or 0)
     ends = ours if entries is None else berts
-    return 3 * (config.num_hidden_layers * layer + ends)
+    return float(3 * (config.num_hidden_layers * layer + ends))
 
 
 def matrix_rate(device: str, dtype: torch.dtype) -> float:

@@ -219,7 +219,7 @@ cdef class Work:
     Arguments:
         core: encodes.
         texts: a list of str; or a uint8 array of UTF-8, text i being ``texts[offsets[i]:offsets[i + 1]]``.
-        offsets: int64 array, for UTF-8.
+        offsets: int32 or int64 array, for UTF-8.
         spans: write spans, in code points for str and in bytes for UTF-8.
         words: write word ids.
 
@@ -231,6 +231,7 @@ cdef class Work:
     cdef list texts
     cdef const utf8_t* data
     cdef const int64_t* offsets
+    cdef const int32_t* narrow_offsets
     cdef object _alive
     cdef Py_ssize_t size, rows
     cdef bint spans, words, failed
@@ -245,6 +246,7 @@ cdef class Work:
     def __init__(self, Core core not None, object texts, object offsets, bint spans, bint words):
         cdef const uint8_t[::1] data
         cdef const int64_t[::1] bounds
+        cdef const int32_t[::1] narrow_bounds
         cdef cnp.npy_intp count
         cdef Py_ssize_t units
         self.core, self.spans, self.words = core, spans, words
@@ -252,11 +254,17 @@ cdef class Work:
             self.texts, self.rows = texts, len(texts)
             units = total_length(self.texts)
         else:
-            data, bounds = texts, offsets
+            data = texts
             self._alive = (texts, offsets)
             self.data = <const utf8_t*>&data[0] if len(data) else NULL
-            self.offsets, self.size, self.rows = &bounds[0], len(data), len(bounds) - 1
-            units = min(max(bounds[self.rows] - bounds[0], 0), self.size)
+            self.size, self.rows = len(data), len(offsets) - 1
+            if offsets.dtype == np.int32:
+                narrow_bounds = offsets
+                self.narrow_offsets = &narrow_bounds[0]
+            else:
+                bounds = offsets
+                self.offsets = &bounds[0]
+            units = min(max(self._offset(self.rows) - self._offset(0), 0), self.size)
         count = self.rows + 1
         self.ends_array = cnp.PyArray_EMPTY(1, &count, cnp.NPY_INT64, 0)
         self.ends = <int64_t*>cnp.PyArray_DATA(<cnp.ndarray>self.ends_array)
@@ -267,6 +275,9 @@ cdef class Work:
 
     def __dealloc__(self):
         drop_output(&self.out)
+
+    cdef inline int64_t _offset(self, Py_ssize_t row) noexcept nogil:
+        return self.offsets[row] if self.narrow_offsets == NULL else self.narrow_offsets[row]
 
     def run_alone(self):
         """Encodes everything in this thread.
@@ -356,7 +367,7 @@ cdef class Work:
         units[0] = 0
         while row < self.rows and units[0] < PIECE:
             if self.texts is None:
-                units[0] += min(max(self.offsets[row + 1] - self.offsets[row], 0), self.size)
+                units[0] += min(max(self._offset(row + 1) - self._offset(row), 0), self.size)
             else:
                 text = self.texts[row]
                 units[0] += PyUnicode_GET_LENGTH(text) if isinstance(text, str) else 0
@@ -413,7 +424,7 @@ cdef class Work:
         cdef bint failed = False, wrong = False
         with nogil:
             for row in range(start, stop):
-                begin, end = self.offsets[row], self.offsets[row + 1]
+                begin, end = self._offset(row), self._offset(row + 1)
                 wrong = not 0 <= begin <= end <= self.size or end - begin > LONGEST
                 failed = wrong or not reserve(out, end - begin, self.spans, self.words)
                 if failed:

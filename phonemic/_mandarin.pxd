@@ -36,6 +36,7 @@ cdef enum:
 
 cdef enum:
     CODE_BITS = 13
+    CHANGES = 4
     HAS_CHILDREN = 2
     IS_END = 1
 
@@ -64,6 +65,17 @@ cdef inline uint32_t code_of(const Phrases* phrases, uint32_t char) noexcept nog
     return phrases.code_pages[(<size_t>phrases.code_index[char >> 8] << 8) | (char & 255)]
 
 
+cdef inline uint64_t follow(const Phrases* phrases, uint32_t node, uint32_t code) noexcept nogil:
+    """The cell of a node and the next character's code; 0 where no phrase goes on so."""
+    cdef uint32_t key = node << CODE_BITS | code
+    cdef uint32_t slot = key * PHRASE_HASH >> phrases.shift
+    cdef uint64_t cell = phrases.cells[slot]
+    while <uint32_t>cell > key:  # the larger keys come first
+        slot = (slot + 1) & phrases.mask
+        cell = phrases.cells[slot]
+    return cell if <uint32_t>cell == key else 0
+
+
 cdef struct Match:
     Py_ssize_t characters  # of the longest phrase that begins here, 0 where there is none
     uint32_t value         # where its readings begin in the pool
@@ -73,7 +85,7 @@ cdef struct Match:
 cdef inline Match longest_phrase(const Characters* chars, const Phrases* phrases, const text_t* text, Py_ssize_t at,
                                  Py_ssize_t length, uint32_t char, Py_ssize_t step) noexcept nogil:
     cdef Match match
-    cdef uint32_t node = code_of(phrases, char), code, key, slot
+    cdef uint32_t node = code_of(phrases, char), code
     cdef uint64_t cell
     cdef Py_ssize_t characters = 1
     match.characters = match.dangling = 0
@@ -92,16 +104,11 @@ cdef inline Match longest_phrase(const Characters* chars, const Phrases* phrases
             if match.characters == 0 and characters > 1 and (at >= length or not entry_of(chars, char) & ZH_HAN):
                 match.dangling = characters
             return match
-        key = node << CODE_BITS | code
-        slot = key * PHRASE_HASH >> phrases.shift
-        cell = phrases.cells[slot]
-        while <uint32_t>cell > key:  # the larger keys come first
-            slot = (slot + 1) & phrases.mask
-            cell = phrases.cells[slot]
-        if <uint32_t>cell != key:
+        cell = follow(phrases, node, code)
+        if cell == 0:
             return match
         characters += 1
-        node = <uint32_t>(cell >> 34)
+        node = <uint32_t>(cell >> 35)
         if cell >> 32 & IS_END:
             match.characters = characters
             match.value = phrases.values[node] - 1
@@ -170,13 +177,29 @@ cdef inline Py_ssize_t read_phrases(const Characters* chars, const Readings* rea
 
 cdef inline bint begins_changing(const Readings* readings, const text_t* text, Py_ssize_t after, Py_ssize_t length,
                                  uint32_t first, uint32_t second) noexcept nogil:
-    """Whether a phrase that changes a reading may begin with two characters, behind which the text goes on."""
+    """Whether a phrase that changes a reading begins with two characters, behind which the text goes on.
+
+    The sets answer first: they are small enough to stay in the cache, and seldom say yes where there is none.
+    """
     cdef Py_ssize_t step = 0
-    if in_set(readings.changing_whole, CHANGING_WHOLE, first, second):
-        return True
-    if after >= length:
-        return False
-    return in_set(readings.changing_triples, CHANGING_TRIPLES, first * 31 + second, char_at(text, after, length, &step))
+    cdef uint32_t code, node
+    cdef uint64_t cell
+    if not in_set(readings.changing_whole, CHANGING_WHOLE, first, second):
+        if after >= length:
+            return False
+        if not in_set(readings.changing_triples, CHANGING_TRIPLES, first * 31 + second,
+                      char_at(text, after, length, &step)):
+            return False
+    node, code = code_of(&readings.lexicon, first), code_of(&readings.lexicon, second)
+    while node and code:
+        cell = follow(&readings.lexicon, node, code) >> 32
+        if cell & CHANGES:
+            return True
+        if not cell & HAS_CHILDREN or after >= length:
+            return False
+        node, code = <uint32_t>(cell >> 3), code_of(&readings.lexicon, char_at(text, after, length, &step))
+        after += step
+    return False
 
 
 cdef inline void write_along(const text_t* text, Py_ssize_t start, Py_ssize_t length, Py_ssize_t first, int32_t word,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from phonemic.errors import InputError, PhonemicError
 from phonemic.tokenizer import Tokenizer, encode_rows
@@ -13,6 +14,9 @@ try:
     import pyarrow as pa
 except ImportError as missing:
     raise PhonemicError('phonemic.arrow needs pyarrow: pip install "phonemic[arrow]"') from missing
+
+
+_ROWS = 1 << 16  # offsets that are narrowed at a time
 
 
 def encode(array: Any, tokenizer: Tokenizer, num_threads: int = 1) -> Any:
@@ -44,12 +48,10 @@ def encode(array: Any, tokenizer: Tokenizer, num_threads: int = 1) -> Any:
 def _encode(array: Any, tokenizer: Tokenizer, num_threads: int, first_row: int) -> Any:
     strings = _strings(array)
     _, offset_buffer, data = strings.buffers()
-    width = np.int64 if pa.types.is_large_string(strings.type) else np.int32
-    offsets = np.zeros(1, np.int64)
+    width: type[np.integer[Any]] = np.int64 if pa.types.is_large_string(strings.type) else np.int32
+    offsets: NDArray[np.integer[Any]] = np.zeros(1, width)
     if offset_buffer is not None and len(strings):
-        offsets = np.frombuffer(offset_buffer, width)[strings.offset : strings.offset + len(strings) + 1].astype(
-            np.int64
-        )
+        offsets = np.frombuffer(offset_buffer, width)[strings.offset : strings.offset + len(strings) + 1]
     bytes_ = np.frombuffer(data, np.uint8) if data is not None and data.size else np.zeros(0, np.uint8)
     try:
         ids, ends, _, _ = encode_rows(tokenizer.core, bytes_, offsets, num_threads, spans=False, word_ids=False)
@@ -59,7 +61,15 @@ def _encode(array: Any, tokenizer: Tokenizer, num_threads: int, first_row: int) 
     if len(ids) >= 1 << 31:
         raise InputError(f"{len(ids)} positions do not fit one list array; encode smaller chunks")
     mask = array.is_null() if array.null_count else None
-    return pa.ListArray.from_arrays(pa.array(ends.astype(np.int32)), pa.array(ids), mask=mask)
+    return pa.ListArray.from_arrays(pa.array(_narrowed(ends)), pa.array(ids), mask=mask)
+
+
+def _narrowed(ends: NDArray[np.int64]) -> NDArray[np.int32]:
+    """The numbers as int32, in the memory where they lie."""
+    narrow = ends.view(np.int32)[: len(ends)]
+    for at in range(0, len(ends), _ROWS):
+        narrow[at : at + _ROWS] = ends[at : at + _ROWS]
+    return narrow
 
 
 def _strings(array: Any) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -30,9 +30,10 @@ class PhraseTable:
     """Phrases and the packed readings of their characters.
 
     A character of a phrase has a code (1, 2, ...; 0 is no code). The node of a one-character prefix is its code; longer
-    prefixes have the nodes above. A cell is 64 bits: ``node << 13 | code`` below, and above it the next node << 2,
-    bit 1 for a node with children, bit 0 for the end of a phrase. Where cells stand in each other's way, the one with
-    the larger key comes first (Amble and Knuth's ordered hash table): a search for what is not there is short, too.
+    prefixes have the nodes above. A cell is 64 bits: ``node << 13 | code`` below, and above it the next node << 3,
+    bit 2 for the end of a phrase that changes a reading, bit 1 for a node with children, bit 0 for the end of a phrase.
+    Where cells stand in each other's way, the one with the larger key comes first (Amble and Knuth's ordered hash
+    table): a search for what is not there is short, too.
     """
 
     code_index: NDArray[np.uint16]  # (4352,): page of a code point
@@ -46,12 +47,18 @@ class PhraseTable:
         return {f"{name}.{field}": array for field, array in vars(self).items()}
 
     @classmethod
-    def build(cls, phrases: Mapping[str, Sequence[int]], aliases: Mapping[str, str] | None = None) -> PhraseTable:
+    def build(
+        cls,
+        phrases: Mapping[str, Sequence[int]],
+        aliases: Mapping[str, str] | None = None,
+        changing: Collection[str] = (),
+    ) -> PhraseTable:
         """Builds the table.
 
         Arguments:
             phrases: phrase -> one packed reading per character.
             aliases: character -> the character whose code it shares.
+            changing: the phrases that change a reading.
 
         Raises:
             ValueError: more than 8,191 different characters or 524,287 prefixes.
@@ -60,6 +67,7 @@ class PhraseTable:
         transitions: dict[tuple[int, int], int] = {}
         ends: dict[int, int] = {}
         pool: list[int] = []
+        change: set[int] = set()
         nodes = len(codes) + 1
         for phrase, readings in phrases.items():
             node = codes[phrase[0]]
@@ -68,13 +76,14 @@ class PhraseTable:
                 nodes += following == nodes
                 node = following
             ends[node] = len(pool) + 1
+            change |= {node} if phrase in changing else set()
             pool.extend(readings)
         if len(codes) >= 1 << CODE_BITS or nodes >= MAX_NODES:
             raise ValueError(f"too many phrases: {len(codes)} characters (8,191 fit), {nodes} prefixes (524,287 fit)")
         values = np.zeros(nodes, np.uint32)
         values[list(ends)] = list(ends.values())
         pages, index = cls._code_pages(codes, aliases or {})
-        return cls(index, pages, cls._cells(transitions, ends), values, np.array(pool, np.int32))
+        return cls(index, pages, cls._cells(transitions, ends.keys(), change), values, np.array(pool, np.int32))
 
     @staticmethod
     def _code_pages(codes: dict[str, int], aliases: Mapping[str, str]) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -87,12 +96,15 @@ class PhraseTable:
         return pages.reshape(-1), index
 
     @staticmethod
-    def _cells(transitions: dict[tuple[int, int], int], ends: dict[int, int]) -> NDArray[np.uint64]:
+    def _cells(
+        transitions: dict[tuple[int, int], int], ends: Collection[int], change: Collection[int]
+    ) -> NDArray[np.uint64]:
         bits = max(4, (3 * len(transitions) // 2).bit_length())  # at most two thirds full
         cells = [0] * (1 << bits)
         parents = {node for node, _ in transitions}
         for (node, code), following in transitions.items():
-            cell = node << CODE_BITS | code | (following << 2 | (following in parents) << 1 | (following in ends)) << 32
+            flags = (following in change) << 2 | (following in parents) << 1 | (following in ends)
+            cell = node << CODE_BITS | code | (following << 3 | flags) << 32
             slot = _slot(cell, bits)
             while cells[slot]:
                 if cells[slot] % (1 << 32) < cell % (1 << 32):

@@ -270,7 +270,7 @@ def _never(run: str) -> None:
 
 
 def encode_rows(
-    core: Core, texts: Any, offsets: NDArray[np.int64] | None, num_threads: int, spans: bool, word_ids: bool
+    core: Core, texts: Any, offsets: NDArray[np.integer[Any]] | None, num_threads: int, spans: bool, word_ids: bool
 ) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int32] | None, NDArray[np.int32] | None]:
     """Encodes a list of str, or UTF-8 with offsets, with as many threads; see ``Work``."""
     work = Work(core, texts, offsets, spans, word_ids)

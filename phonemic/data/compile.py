@@ -154,7 +154,7 @@ def mandarin_tables() -> Tables:
         table[[ord(char) for char in members]] |= np.uint32(flag)
     return (
         character_table(table)
-        | PhraseTable.build(phrases, same).sections("lexicon")
+        | PhraseTable.build(phrases, same, changing).sections("lexicon")
         | pair_sets(phrases, changing, same)
     )
 
