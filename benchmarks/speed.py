@@ -19,7 +19,7 @@ from typing import Any
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from benchmarks import chart, compare, costs, ours, report
+from benchmarks import chart, compare, components, costs, ours, report
 from benchmarks.environment import environment
 from benchmarks.rows import Row
 from benchmarks.session import Session
@@ -36,6 +36,7 @@ PARTS = {
     "start": costs.start_up,
     "scaling": costs.scaling,
     "worst": costs.worst,
+    "spacy": components.components,
     "rivals": compare.rivals,
 }
 

@@ -49,9 +49,10 @@ cdef extern from *:
     Py_ssize_t PyUnicode_GET_LENGTH(object text)
 
 cdef enum:
-    BLOCK = 512     # texts whose buffers are looked up between two releases of the GIL
+    BLOCK = 1024    # texts whose buffers are looked up between two releases of the GIL
     WORTH_A_MEMO = 1 << 14  # code units from which on a range of texts has a memo of its own
-    PIECE = 1 << 16         # units that a thread takes at a time
+    SMALL_PIECE = 1 << 16   # units that a thread takes at a time: at least, and at most
+    LARGE_PIECE = 1 << 20
     AHEAD = 8       # texts whose headers are fetched before they are looked at
     LONGEST = 0x7FFFFFFF    # units of one text: spans are int32
     ON_STACK = 256  # characters of a text whose output fits the stack
@@ -233,7 +234,8 @@ cdef class Work:
     cdef const int64_t* offsets
     cdef const int32_t* narrow_offsets
     cdef object _alive
-    cdef Py_ssize_t size, rows
+    cdef Py_ssize_t size, rows, units  # units: not yet taken by a thread
+    cdef int threads
     cdef bint spans, words, failed
     cdef Output out
     cdef int64_t* ends
@@ -248,11 +250,10 @@ cdef class Work:
         cdef const int64_t[::1] bounds
         cdef const int32_t[::1] narrow_bounds
         cdef cnp.npy_intp count
-        cdef Py_ssize_t units
         self.core, self.spans, self.words = core, spans, words
         if offsets is None:
             self.texts, self.rows = texts, len(texts)
-            units = total_length(self.texts)
+            self.units = total_length(self.texts)
         else:
             data = texts
             self._alive = (texts, offsets)
@@ -264,13 +265,13 @@ cdef class Work:
             else:
                 bounds = offsets
                 self.offsets = &bounds[0]
-            units = min(max(self._offset(self.rows) - self._offset(0), 0), self.size)
+            self.units = min(max(self._offset(self.rows) - self._offset(0), 0), self.size)
         count = self.rows + 1
         self.ends_array = cnp.PyArray_EMPTY(1, &count, cnp.NPY_INT64, 0)
         self.ends = <int64_t*>cnp.PyArray_DATA(<cnp.ndarray>self.ends_array)
         self.ends[0] = 0
         # No text has more positions than units; pages that are not touched cost nothing.
-        if not reserve(&self.out, units, spans, words):
+        if not reserve(&self.out, self.units, spans, words):
             raise MemoryError("no memory for the ids")
 
     def __dealloc__(self):
@@ -294,11 +295,11 @@ cdef class Work:
         finally:
             free(memo)
 
-    def share(self):
-        """To be called before several threads call :meth:`run`."""
+    def share(self, int threads):
+        """To be called before so many threads call :meth:`run`."""
         from threading import Condition
 
-        self.turn = Condition()
+        self.turn, self.threads = Condition(), threads
 
     def run(self):
         """Encodes pieces of the texts, one after another, until none is left.
@@ -364,14 +365,17 @@ cdef class Work:
 
     @cython.boundscheck(True)
     cdef Py_ssize_t _end_of_piece(self, Py_ssize_t row, Py_ssize_t* units) except -1:
+        """Large pieces first, because taking one may be a wait; small ones last, so that the threads end together."""
+        cdef Py_ssize_t enough = min(max(self.units // (4 * self.threads), SMALL_PIECE), LARGE_PIECE)
         units[0] = 0
-        while row < self.rows and units[0] < PIECE:
+        while row < self.rows and units[0] < enough:
             if self.texts is None:
                 units[0] += min(max(self._offset(row + 1) - self._offset(row), 0), self.size)
             else:
                 text = self.texts[row]
                 units[0] += PyUnicode_GET_LENGTH(text) if isinstance(text, str) else 0
             row += 1
+        self.units -= units[0]
         return row
 
     cdef bint _wait_for(self, Py_ssize_t number) except -1:

@@ -115,9 +115,7 @@ class Phonemic:
 
     def _stored(self, stream: Iterable[Doc], batch_size: int) -> Iterator[Doc]:
         for docs in minibatch(stream, batch_size):
-            texts = [doc.text for doc in docs]
-            for doc, text, encoding in zip(docs, texts, self.tokenizer.encode_batch(texts, spans=True), strict=True):
-                store(doc, encoding, text, self.key)
+            store(docs, self.tokenizer.encode_batch([doc.text for doc in docs], spans=True), self.key)
             yield from docs
 
     def initialize(self, get_examples: Any = None, *, nlp: Language | None = None) -> None:

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import zlib
 from bisect import bisect_left
+from collections.abc import Sequence
 from functools import cache
+from itertools import pairwise
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -17,7 +19,7 @@ from numpy.typing import NDArray
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
-from phonemic import Encoding, Tokenizer
+from phonemic import Batch, Encoding, Tokenizer
 from phonemic.encoding import syllable_of
 from phonemic.inventory import LANGUAGES, NATIVE, kinds_of, vocabulary
 
@@ -136,18 +138,21 @@ def set_tokenizer(vocab: Vocab, tokenizer: Tokenizer, key: str = KEY) -> None:
     table.tokenizer = tokenizer
 
 
-def store(doc: Doc, encoding: Encoding, text: str, key: str = KEY) -> None:
-    """Writes an encoding into ``doc.user_data``, so that it travels with the Doc.
+def store(docs: Sequence[Doc], batch: Batch, key: str = KEY) -> None:
+    """Writes the encodings of Docs into their ``user_data``, so that they travel with them.
 
     The value is a dict: ``lang``; ``positions``, int32 (N, 3), a packed id and its span a row; ``crc`` of the text.
+
+    Arguments:
+        docs: the Docs.
+        batch: their texts, encoded with spans.
+        key: the name under which the component keeps its arrays.
     """
-    positions = np.column_stack([encoding.ids, encoding.spans]).astype(np.int32)
-    user_data: dict[Any, Any] = doc.user_data
-    user_data[_user_data_key(key)] = {
-        "lang": encoding.vocabulary.lang,
-        "crc": zlib.crc32(text.encode("utf-8", "surrogatepass")),
-        "positions": positions,
-    }
+    positions = np.column_stack([batch.ids, batch.spans])
+    bounds, lang, name = pairwise(batch.offsets.tolist()), batch.vocabulary.lang, _user_data_key(key)
+    for doc, text, (start, stop) in zip(docs, batch.texts, bounds, strict=True):
+        user_data: dict[Any, Any] = doc.user_data
+        user_data[name] = {"lang": lang, "crc": _crc(text), "positions": positions[start:stop].copy()}
 
 
 def _stored(doc: Doc, key: str) -> Encoding | None:
@@ -159,9 +164,13 @@ def _stored(doc: Doc, key: str) -> Encoding | None:
     positions: NDArray[np.int32] = np.asarray(kept["positions"])
     text = doc.text
     right = positions.ndim == 2 and positions.shape[1] == 3 and positions.dtype == np.int32
-    if not right or kept["lang"] not in LANGUAGES or zlib.crc32(text.encode("utf-8", "surrogatepass")) != kept["crc"]:
+    if not right or kept["lang"] not in LANGUAGES or _crc(text) != kept["crc"]:
         return None
     return Encoding(text, positions[:, 0].copy(), positions[:, 1:], None, vocabulary(kept["lang"]))
+
+
+def _crc(text: str) -> int:
+    return zlib.crc32(text.encode("utf-8", "surrogatepass"))
 
 
 def _user_data_key(key: str) -> tuple[str, str, None, None]:
