@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
 from functools import cache
-from importlib import resources
 from pathlib import Path
 
 import numpy as np
 
 from phonemic import Tokenizer
 from phonemic.inventory import UNK
-from phonemic.phrases import CODE_BITS
-from phonemic.tables import read_tables
+from phonemic.phrases import phrases_of
+from phonemic.tables import tables_of
 
 UNKNOWN = UNK * 0x010101
 LETTER_CODES = 255
@@ -44,28 +42,7 @@ def vietnamese_tables(text: str, letters: Path, runs: Path) -> None:
 @cache
 def phrases() -> list[tuple[str, list[int]]]:
     """The lexicon's phrases of two characters or more with the packed readings, out of the compiled tables."""
-    path = Path(str(resources.files("phonemic"))) / "data" / "tables-zh.bin"
-    tables = read_tables(path, Tokenizer("zh").vocab.checksum)
-    pages = tables["lexicon.code_pages"].reshape(-1, 256)
-    chars: dict[int, str] = {}
-    for point in range(0x110000):
-        code = int(pages[tables["lexicon.code_index"][point >> 8], point & 255])
-        if code:
-            chars.setdefault(code, chr(point))
-    children: dict[int, list[tuple[int, int]]] = {}
-    for cell in tables["lexicon.cells"][tables["lexicon.cells"] != 0].tolist():
-        key = cell & 0xFFFFFFFF
-        children.setdefault(key >> CODE_BITS, []).append((key & (1 << CODE_BITS) - 1, cell >> 35))
-    values, pool = tables["lexicon.values"], tables["lexicon.pool"]
-
-    def below(node: int, prefix: str) -> Iterator[tuple[str, list[int]]]:
-        if values[node] and len(prefix) > 1:
-            start = int(values[node]) - 1
-            yield prefix, pool[start : start + len(prefix)].tolist()
-        for code, following in children.get(node, ()):
-            yield from below(following, prefix + chars[code])
-
-    return sorted(found for code, char in chars.items() for found in below(code, char))
+    return sorted((phrase, readings) for phrase, readings in phrases_of(tables_of("zh")).items() if len(phrase) > 1)
 
 
 def mandarin_tables(characters: Path, phrase_file: Path) -> None:

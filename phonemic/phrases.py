@@ -116,3 +116,30 @@ class PhraseTable:
 
 def _slot(cell: int, bits: int) -> int:
     return cell * HASH % (1 << 32) >> 32 - bits
+
+
+def phrases_of(tables: Mapping[str, NDArray[Any]], name: str = "lexicon") -> dict[str, list[int]]:
+    """The phrases of a compiled table, each with a packed reading a character; the inverse of ``PhraseTable.build``.
+
+    Arguments:
+        tables: the sections that hold the table.
+        name: the name of the table in them.
+    """
+    index, pages, values, pool = (tables[f"{name}.{part}"] for part in ("code_index", "code_pages", "values", "pool"))
+    chars: dict[int, str] = {}
+    for page in np.flatnonzero(index).tolist():
+        for low, code in enumerate(pages[int(index[page]) << 8 :][:256].tolist()):
+            if code:
+                chars.setdefault(code, chr(page << 8 | low))
+    cells = tables[f"{name}.cells"]
+    parents = {cell >> 35: cell % (1 << 32) for cell in cells[cells != 0].tolist()}
+    found = {}
+    for node in np.flatnonzero(values).tolist():
+        at, phrase = node, ""
+        while at in parents:
+            phrase = chars[parents[at] % (1 << CODE_BITS)] + phrase
+            at = parents[at] >> CODE_BITS
+        phrase = chars[at] + phrase
+        start = int(values[node]) - 1
+        found[phrase] = pool[start : start + len(phrase)].tolist()
+    return found

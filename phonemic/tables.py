@@ -6,17 +6,19 @@ import mmap
 import os
 import struct
 import zlib
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from phonemic.errors import TableError
+from phonemic.inventory import vocabulary
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-MAGIC = b"phonemic tables\x01"
+MAGIC = b"phonemic tables\x02"
 _HEAD = struct.Struct("<16s I I 8s")  # magic, CRC-32 of all that follows it, number of sections, vocabulary checksum
 _SECTION = struct.Struct("<24s 8s Q Q")  # name, dtype, offset, bytes
 _ALIGN = 64
@@ -57,10 +59,10 @@ def read_tables(path: Path, vocabulary_checksum: str) -> dict[str, NDArray[Any]]
         raise TableError(f"{path}: cannot read the lexicon ({error}); reinstall phonemic") from error
     if len(head) < _HEAD.size or head[: len(MAGIC)] != MAGIC:
         raise TableError(f"{path}: not a phonemic table file of this version; reinstall phonemic")
-    _, expected, count, vocabulary = _HEAD.unpack(head)
+    _, expected, count, made_for = _HEAD.unpack(head)
     if checksum != expected:
         raise TableError(f"{path}: damaged (its checksum does not match its content); reinstall phonemic")
-    if vocabulary.decode() != vocabulary_checksum:
+    if made_for.decode() != vocabulary_checksum:
         raise TableError(f"{path}: made for another vocabulary; reinstall phonemic")
     sections = {}
     for number in range(count):
@@ -68,3 +70,13 @@ def read_tables(path: Path, vocabulary_checksum: str) -> dict[str, NDArray[Any]]
         array: NDArray[Any] = np.frombuffer(data, np.uint8, size, offset).view(dtype.rstrip(b"\0").decode())
         sections[name.rstrip(b"\0").decode()] = array
     return sections
+
+
+@cache
+def tables_of(lang: str) -> dict[str, NDArray[Any]]:
+    """The tables of a language, read once.
+
+    Raises:
+        TableError: the file is missing, damaged, or made for another vocabulary.
+    """
+    return read_tables(Path(__file__).parent / "data" / f"tables-{lang}.bin", vocabulary(lang).checksum)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,20 +11,15 @@ import numpy as np
 
 from phonemic._core import Core, Work
 from phonemic.encoding import Batch, Encoding, Syllable
-from phonemic.entries import JOINER, ZH_HAN, ZH_JOINER, Tables, entry, with_entries
+from phonemic.entries import JOINER, ZH_HAN, ZH_JOINER, entry, with_entries
 from phonemic.errors import SavedTokenizerError
 from phonemic.inventory import LANGUAGES, Triple, Vocabulary, vocabulary
-from phonemic.tables import read_tables
+from phonemic.tables import tables_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _FORMAT = "phonemic tokenizer 1"
-
-
-@cache
-def _tables(lang: str) -> Tables:
-    return read_tables(Path(__file__).parent / "data" / f"tables-{lang}.bin", vocabulary(lang).checksum)
 
 
 class Tokenizer:
@@ -68,7 +62,7 @@ class Tokenizer:
         self.word_joiner = word_joiner
         self.vocab: Vocabulary = vocabulary(lang)
         self.phrases: dict[str, str] = {}
-        tables = _tables(lang)
+        tables = tables_of(lang)
         if joiner:
             tables = with_entries(tables, {joiner: JOINER if lang == "vi" else ZH_JOINER})
         if phrases:

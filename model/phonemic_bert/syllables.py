@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from functools import cache
-from itertools import product
 from typing import TYPE_CHECKING
-from unicodedata import normalize
 
 import numpy as np
 
 from phonemic import Tokenizer, vietnamese
 from phonemic.inventory import NATIVE, vocabulary
-from phonemic.phrases import CODE_BITS
+from phonemic.phrases import phrases_of
+from phonemic.tables import tables_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -50,38 +49,11 @@ def readings() -> dict[int, tuple[str, ...]]:
     characters = [chr(code) for first, last in HAN for code in range(first, last)]
     batch = tokenizer.encode_batch(characters)
     native = batch.kinds == NATIVE
-    counts = Counter(_in_phrases(tokenizer))
+    phrases = phrases_of(tables_of("zh"))
+    counts = Counter(pair for phrase, packed in phrases.items() for pair in zip(phrase, packed, strict=True))
     # A character's reading by itself counts as one more use, so that characters outside the phrases are there too.
     counts.update(zip(np.array(characters)[native].tolist(), batch.ids[native].tolist(), strict=True))
     found: dict[int, list[str]] = {}
     for (char, packed), _ in sorted(counts.items(), key=lambda item: (-item[1], item[0][0])):
         found.setdefault(packed, []).append(char)
     return {packed: tuple(chars) for packed, chars in found.items()}
-
-
-def _in_phrases(tokenizer: Tokenizer) -> list[tuple[str, int]]:
-    """Each character of each phrase of the lexicon, and its reading there."""
-    from phonemic.tokenizer import _tables
-
-    tables = {name.removeprefix("lexicon."): array for name, array in _tables("zh").items()}
-    pages = np.flatnonzero(tables["code_index"])
-    characters = {
-        int(tables["code_pages"][int(tables["code_index"][page]) << 8 | low]): normalize("NFC", chr(page << 8 | low))
-        for page, low in product(pages.tolist(), range(256))
-    }
-    cells = tables["cells"][tables["cells"] != 0].astype(np.uint64)
-    keys, following = cells & np.uint64(0xFFFFFFFF), (cells >> np.uint64(34)).tolist()
-    parents = (keys >> np.uint64(CODE_BITS)).tolist()
-    codes = (keys & np.uint64((1 << CODE_BITS) - 1)).tolist()
-    way = dict(zip(following, zip(parents, codes, strict=True), strict=True))
-    pairs = []
-    for node in np.flatnonzero(tables["values"]).tolist():
-        spelled, at = [], node
-        while at in way:
-            at, code = way[at]
-            spelled.append(code)
-        spelled.append(at)
-        start = int(tables["values"][node]) - 1
-        read = tables["pool"][start : start + len(spelled)].tolist()
-        pairs += [(characters[code], packed) for code, packed in zip(reversed(spelled), read, strict=True)]
-    return pairs
