@@ -69,7 +69,7 @@ def phonemic_bert(
         ImportError: torch or transformers are missing.
         ValueError: an option does not fit.
     """
-    _check(lang, window, stride, pooling, max_batch_positions, freeze_layers, learn_rate_factor, preset)
+    _check(lang, window, stride, pooling, max_batch_positions, freeze_layers, learn_rate_factor, layers)
     try:
         from spacy_phonemic.network import Network, NetworkShim, Options
     except ImportError as error:
@@ -158,7 +158,7 @@ def _check(
     max_batch_positions: int,
     freeze_layers: int,
     learn_rate_factor: float,
-    preset: str,
+    layers: list[int] | None,
 ) -> None:
     if lang is not None and lang not in LANGUAGES:
         raise ValueError(f"lang={lang!r}: choose one of {', '.join(LANGUAGES)}, or null for the documents' language")
@@ -166,6 +166,8 @@ def _check(
         raise ValueError(f"stride={stride}, window={window}: the stride must be at least 1 and at most the window")
     if pooling not in POOLINGS:
         raise ValueError(f"pooling={pooling!r}: choose one of {', '.join(POOLINGS)}")
+    if layers is not None and not layers:
+        raise ValueError("layers is empty: name the layers to mix, or null for the last")
     for name, value, least in (
         ("max_batch_positions", max_batch_positions, 1),
         ("freeze_layers", freeze_layers, 0),

@@ -12,7 +12,7 @@ from typing import Any
 import safetensors.torch
 import srsly
 import torch
-from phonemic_bert import CheckpointError, PhonemicBertConfig, PhonemicBertModel
+from phonemic_bert import PRESETS, CheckpointError, PhonemicBertConfig, PhonemicBertModel
 from thinc.api import PyTorchShim
 from torch import Tensor, nn
 from torch.nn import functional
@@ -43,6 +43,8 @@ class Network(nn.Module):
 
     def __init__(self, options: Options) -> None:
         super().__init__()
+        if options.preset not in PRESETS:
+            raise ValueError(f"unknown preset {options.preset!r}: choose one of {', '.join(PRESETS)}")
         self.options = options
         self.bert: Any = None
         self.mix = nn.Parameter(torch.zeros(len(options.layers))) if len(options.layers) > 1 else None
