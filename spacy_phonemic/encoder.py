@@ -73,7 +73,9 @@ def phonemic_bert(
     try:
         from spacy_phonemic.network import Network, NetworkShim, Options
     except ImportError as error:
-        raise ImportError(f"PhonemicBERT needs torch and transformers ({error}): pip install 'phonemic[model]'") from error
+        raise ImportError(
+            f"PhonemicBERT needs torch and transformers ({error}): pip install 'phonemic[model]'"
+        ) from error
 
     options = Options(
         checkpoint=checkpoint,
@@ -127,9 +129,7 @@ class PhonemicListener(Tok2VecListener):
     assigns=["doc.tensor"],
     default_config={"model": {"@architectures": "spacy_phonemic.PhonemicBert.v1"}},
 )
-def make_phonemic_transformer(
-    nlp: Language, name: str, model: Model[list[Doc], list[Floats2d]]
-) -> PhonemicTransformer:
+def make_phonemic_transformer(nlp: Language, name: str, model: Model[list[Doc], list[Floats2d]]) -> PhonemicTransformer:
     """The factory of the component; see :class:`PhonemicTransformer`."""
     return PhonemicTransformer(nlp.vocab, model, name)
 

@@ -12,11 +12,12 @@ from typing import Any
 import safetensors.torch
 import srsly
 import torch
-from phonemic_bert import PRESETS, CheckpointError, PhonemicBertConfig, PhonemicBertModel
-from thinc.api import PyTorchShim
+from thinc.api import PyTorchShim, get_torch_default_device
 from torch import Tensor, nn
 from torch.nn import functional
 from transformers.utils import logging as transformers_logging
+
+from phonemic_bert import PRESETS, CheckpointError, PhonemicBertConfig, PhonemicBertModel
 
 
 @dataclass(frozen=True)
@@ -84,12 +85,12 @@ class Network(nn.Module):
             for module in (model.embeddings, *model.encoder.layer[: options.freeze_layers]):
                 module.requires_grad_(False)
         if options.grad_checkpointing:
-            model.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})
+            # transformers 5 has a new name for it
+            enable = getattr(model, "activation_checkpointing_enable", None) or model.gradient_checkpointing_enable
+            enable({"use_reentrant": False})
         self.bert = model
 
-    def forward(
-        self, batches: list[tuple[Tensor, Tensor]], index: Tensor, weights: Tensor, offsets: Tensor
-    ) -> Tensor:
+    def forward(self, batches: list[tuple[Tensor, Tensor]], index: Tensor, weights: Tensor, offsets: Tensor) -> Tensor:
         """The vectors of T tokens, float32 (T, d), from a :class:`spacy_phonemic.windows.Plan` as tensors."""
         if not batches:
             return torch.zeros(len(offsets) - 1, self.bert.config.hidden_size, device=offsets.device)
@@ -131,6 +132,16 @@ class Network(nn.Module):
         config = PhonemicBertConfig.from_dict(json.loads(state["config"]))
         self._use(PhonemicBertModel(config, add_pooling_layer=False))
         self.load_state_dict(safetensors.torch.load(state["weights"]))
+
+    def __reduce__(self) -> Any:
+        """Copies and pickles go through the bytes: transformers hangs functions on its models that cannot be pickled."""
+        return _restore, (self.options, self.save())
+
+
+def _restore(options: Options, data: bytes) -> Network:
+    network = Network(options)
+    network.load(data)
+    return network.to(get_torch_default_device())
 
 
 def _read(checkpoint: str) -> Any:

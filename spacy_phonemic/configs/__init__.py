@@ -31,4 +31,6 @@ def config_text(task: str, lang: str = "vi") -> str:
     # What the language's own tokenizer is initialized with: spaCy asks for it even where another tokenizer is used.
     settings = get_lang_class(lang).Defaults.config.get("initialize", {}).get("tokenizer", {})
     lines = "".join(f"{name} = {json.dumps(value)}\n" for name, value in settings.items())
-    return text.replace('lang = "vi"\n', f'lang = "{lang}"\n').replace("[initialize.tokenizer]\n", f"[initialize.tokenizer]\n{lines}")
+    return text.replace('lang = "vi"\n', f'lang = "{lang}"\n').replace(
+        "[initialize.tokenizer]\n", f"[initialize.tokenizer]\n{lines}"
+    )
