@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from spacy.attrs import IDX, LENGTH
@@ -14,7 +15,7 @@ from spacy.training import Example
 from spacy.util import registry
 from thinc.api import ArgsKwargs, Model, torch2xp, xp2torch
 from thinc.layers.pytorchwrapper import forward as pytorch_forward
-from thinc.types import Floats2d
+from thinc.types import Floats2d, Ints1d
 
 from phonemic.inventory import LANGUAGES
 from spacy_phonemic.reading import reading_of
@@ -120,8 +121,8 @@ class PhonemicListener(Tok2VecListener):
 
     def __getstate__(self) -> Any:
         """The listener without the last batch of the training, whose gradients cannot be pickled."""
-        state, *slots = object.__getstate__(self)
-        return ({**state, "_batch_id": None, "_outputs": None, "_backprop": None}, *slots)
+        state, slots = cast("tuple[dict[str, Any], dict[str, Any]]", object.__getstate__(self))
+        return {**state, "_batch_id": None, "_outputs": None, "_backprop": None}, slots
 
 
 @Language.factory(
@@ -177,9 +178,12 @@ def _check(
             raise ValueError(f"{name}={value}: must be at least {least}")
 
 
+def _shim(model: Model[Any, Any]) -> NetworkShim:
+    return cast("NetworkShim", model.shims[0])
+
+
 def _network(model: Model[Any, Any]) -> Network:
-    network: Network = model.shims[0]._model
-    return network
+    return cast("Network", _shim(model)._model)
 
 
 def _initialize(model: Model[Any, Any], X: Sequence[Doc] | None = None, Y: Any = None) -> None:  # noqa: N803
@@ -189,8 +193,7 @@ def _initialize(model: Model[Any, Any], X: Sequence[Doc] | None = None, Y: Any =
         if not X:
             raise ValueError("lang is not given, and there are no documents to tell it: set lang to 'vi' or 'zh'")
         lang = reading_of(X[0]).encoding.vocabulary.lang
-    shim: NetworkShim = model.shims[0]
-    device = shim.device
+    device = _shim(model).device
     network.create(lang)
     network.to(device)
     model.set_dim("nO", network.bert.config.hidden_size, force=True)
@@ -209,9 +212,9 @@ def _convert_inputs(
     options, lang = network.options, network.bert.config.lang
     aligned = [_aligned(doc, lang) for doc in docs]
     batches, *pooled = plan(aligned, options.window, options.stride, options.pooling, options.max_batch_positions)
-    device = model.shims[0].device
-    tensors = [tuple(xp2torch(array, device=device) for array in batch) for batch in batches]
-    return ArgsKwargs((tensors, *(xp2torch(array, device=device) for array in pooled)), {}), _no_gradient
+    to_torch: Any = partial(xp2torch, device=_shim(model).device)
+    tensors = [tuple(map(to_torch, batch)) for batch in batches]
+    return ArgsKwargs((tensors, *map(to_torch, pooled)), {}), _no_gradient
 
 
 def _no_gradient(gradients: Any) -> list[Any]:
@@ -233,10 +236,10 @@ def _convert_outputs(
     model: Model[Any, Any], inputs_outputs: tuple[Sequence[Doc], Any], is_train: bool
 ) -> tuple[list[Floats2d], Callable[[list[Floats2d]], ArgsKwargs]]:
     docs, output = inputs_outputs
-    device = model.shims[0].device
 
     def to_torch(gradients: list[Floats2d]) -> ArgsKwargs:
-        gradient = xp2torch(model.ops.xp.vstack(gradients), device=device)
+        gradient = xp2torch(model.ops.xp.vstack(gradients), device=_shim(model).device)
         return ArgsKwargs(args=((output,),), kwargs={"grad_tensors": (gradient,)})
 
-    return model.ops.unflatten(torch2xp(output), np.array([len(doc) for doc in docs])), to_torch
+    vectors, lengths = cast(Floats2d, torch2xp(output)), cast(Ints1d, np.array([len(doc) for doc in docs]))
+    return model.ops.unflatten(vectors, lengths), to_torch

@@ -1,4 +1,4 @@
-"""The torch side of the encoder: PhonemicBERT, its layers mixed, its vectors pooled; and how thinc trains and saves it."""
+"""The torch side of the encoder: PhonemicBERT, layers mixed, vectors pooled; and how thinc trains and saves it."""
 
 from __future__ import annotations
 
@@ -90,27 +90,26 @@ class Network(nn.Module):
             enable({"use_reentrant": False})
         self.bert = model
 
-    def forward(self, batches: list[tuple[Tensor, Tensor]], index: Tensor, weights: Tensor, offsets: Tensor) -> Tensor:
+    def forward(self, batches: list[tuple[Tensor, Tensor]], rows: Tensor, weights: Tensor, offsets: Tensor) -> Tensor:
         """The vectors of T tokens, float32 (T, d), from a :class:`spacy_phonemic.windows.Plan` as tensors."""
         if not batches:
             return torch.zeros(len(offsets) - 1, self.bert.config.hidden_size, device=offsets.device)
         hidden = torch.cat([self._hidden(ids, mask).flatten(0, 1).float() for ids, mask in batches])
-        return functional.embedding_bag(
-            index, hidden, offsets, mode="sum", per_sample_weights=weights, include_last_offset=True
+        pooled: Tensor = functional.embedding_bag(
+            rows, hidden, offsets, mode="sum", per_sample_weights=weights, include_last_offset=True
         )
+        return pooled
 
     def _hidden(self, input_ids: Tensor, attention_mask: Tensor) -> Tensor:
         """The chosen layer, or the mixture of layers: (B, L, d)."""
         layers = self.options.layers
         last = self.mix is None and layers[0] in (-1, self.bert.config.num_hidden_layers)
         output = self.bert(input_ids, attention_mask=attention_mask, output_hidden_states=not last)
-        if last:
-            return output.last_hidden_state
-        chosen = [output.hidden_states[layer] for layer in layers]
+        chosen: list[Tensor] = [output.last_hidden_state] if last else [output.hidden_states[layer] for layer in layers]
         if self.mix is None:
             return chosen[0]
-        shares = self.mix.softmax(0)
-        return sum(share * layer for share, layer in zip(shares, chosen, strict=True))
+        mixed: Tensor = torch.tensordot(self.mix.softmax(0), torch.stack(chosen), 1)
+        return mixed
 
     def save(self) -> bytes:
         """Configuration and weights, as JSON and safetensors in one msgpack; empty where there is no model yet."""
@@ -118,7 +117,8 @@ class Network(nn.Module):
             return b""
         weights = {name: tensor.detach().cpu().contiguous() for name, tensor in self.state_dict().items()}
         config = {key: value for key, value in self.bert.config.to_dict().items() if key != "_name_or_path"}
-        return srsly.msgpack_dumps({"config": json.dumps(config), "weights": safetensors.torch.save(weights)})
+        data: bytes = srsly.msgpack_dumps({"config": json.dumps(config), "weights": safetensors.torch.save(weights)})
+        return data
 
     def load(self, data: bytes) -> None:
         """Reads what :meth:`save` wrote.
@@ -134,7 +134,7 @@ class Network(nn.Module):
         self.load_state_dict(safetensors.torch.load(state["weights"]))
 
     def __reduce__(self) -> Any:
-        """Copies and pickles go through the bytes: transformers hangs functions on its models that cannot be pickled."""
+        """Copies and pickles go through the bytes: transformers hangs functions on models that cannot be pickled."""
         return _restore, (self.options, self.save())
 
 
@@ -160,9 +160,8 @@ def _read(checkpoint: str) -> Any:
     finally:
         transformers_logging.set_verbosity(before)
     if loading["missing_keys"]:
-        raise CheckpointError(
-            f"the checkpoint {checkpoint!r} lacks weights of PhonemicBERT: {', '.join(sorted(loading['missing_keys'])[:5])}"
-        )
+        missing = ", ".join(sorted(loading["missing_keys"])[:5])
+        raise CheckpointError(f"the checkpoint {checkpoint!r} lacks weights of PhonemicBERT: {missing}")
     return model
 
 
@@ -188,11 +187,13 @@ class NetworkShim(PyTorchShim):  # type: ignore[misc,unused-ignore]
 
     def finish_update(self, optimizer: Any) -> None:
         """PyTorchShim's, at the encoder's own learning rate."""
-        super().finish_update(partial(optimizer, lr_scale=self.learn_rate_factor))
+        at_own_rate: Any = partial(optimizer, lr_scale=self.learn_rate_factor)
+        super().finish_update(at_own_rate)
 
     def copy(self) -> NetworkShim:
         """A copy that the optimizer knows apart."""
         copied: NetworkShim = super().copy()
+        copied._model.to(self.device)
         with type(self).global_id_lock:
             PyTorchShim.global_id += 1
             copied.id = PyTorchShim.global_id

@@ -36,13 +36,13 @@ class Plan(NamedTuple):
 
     Attributes:
         batches: ``input_ids``, int32 (B, L), and ``attention_mask``, bool (B, L), of each batch.
-        index: rows of the batches' vectors, laid out one after the other as (B * L, d): int64 (K,).
+        rows: rows of the batches' vectors, laid out one after the other as (B * L, d): int64 (K,).
         weights: the weight of each, float32 (K,).
-        offsets: token t of all documents is the weighted sum of ``index[offsets[t]:offsets[t + 1]]``, int64 (T + 1,).
+        offsets: token t of all documents is the weighted sum of ``rows[offsets[t]:offsets[t + 1]]``, int64 (T + 1,).
     """
 
     batches: list[tuple[NDArray[np.int32], NDArray[np.bool_]]]
-    index: Ints
+    rows: Ints
     weights: NDArray[np.float32]
     offsets: Ints
 
@@ -124,7 +124,7 @@ def _by_padded_size(windows: list[tuple[int, int]], size: int) -> list[list[tupl
 def _pool(
     docs: Sequence[Aligned], doc_offsets: Ints, positions: Ints, places: Ints, pooling: str
 ) -> tuple[Ints, NDArray[np.float32], Ints]:
-    """Index, weights and offsets of the tokens, from the place of every position in every window that holds it."""
+    """Rows, weights and offsets of the tokens, from the place of every position in every window that holds it."""
     places = places[np.argsort(positions, kind="stable")]
     counts = np.bincount(positions, minlength=int(doc_offsets[-1]))
     upto = np.concatenate([[0], np.cumsum(counts)])

@@ -157,7 +157,7 @@ class TestWindows:
             assert (np.where(mask, ids, -1) == PACKED_SEP).sum(axis=1).tolist() == [1] * len(ids)
         hidden = np.concatenate([np.zeros(0), *[ids.ravel() for ids, _ in plan.batches]]).astype(float)
         got = [
-            float((hidden[plan.index[low:high]] * plan.weights[low:high]).sum()) for low, high in pairwise(plan.offsets)
+            float((hidden[plan.rows[low:high]] * plan.weights[low:high]).sum()) for low, high in pairwise(plan.offsets)
         ]
         want = [
             float(doc.ids[first : first + 1 if pooling == "first" else last].mean()) if last > first else 0.0
