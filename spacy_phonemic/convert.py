@@ -158,7 +158,7 @@ def read_cluener(path: str | os.PathLike[str], nlp: Language) -> Converted:
 
 
 #: What ``python -m spacy_phonemic convert`` reads.
-FORMATS: dict[str, Callable[[str, Language], Converted]] = {
+FORMATS: dict[str, Callable[[str | os.PathLike[str], Language], Converted]] = {
     "conllu": read_conllu,
     "conll": read_conll,
     "weibo": partial(read_conll, numbered=True),
@@ -193,7 +193,7 @@ def _tree(nlp: Language, rows: list[tuple[int, list[str]]], text: str | None, sp
     if spaces is None:
         if text is not None:
             report.add(rows[0][0], "the words are not those of the text comment; they lie as SpaceAfter says")
-        spaces = [spaced and "SpaceAfter=No" not in row[9] for _, row in rows]
+        spaces = [spaced and "SpaceAfter=No" not in row[9] for _, row in rows[:-1]] + [False]
     for line, row in rows:
         if row[3] not in UPOS:
             report.add(line, f"{row[3]!r} is no universal part of speech; left empty")
