@@ -22,6 +22,7 @@ def main(arguments: list[str] | None = None) -> int:
     config = commands.add_parser("config", help="print a training config: config ner --lang zh > config.cfg")
     config.add_argument("task", choices=TASKS)
     config.add_argument("--lang", choices=LANGUAGES, default="vi")
+    config.add_argument("--output", type=Path, help="write it into this file instead")
     config.set_defaults(run=_config)
 
     convert = commands.add_parser("convert", help="convert a corpus: convert conllu train.conllu train.spacy --lang vi")
@@ -39,7 +40,12 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _config(given: argparse.Namespace) -> int:
-    sys.stdout.write(config_text(given.task, given.lang))
+    text = config_text(given.task, given.lang)
+    if given.output is None:
+        sys.stdout.write(text)
+    else:
+        given.output.parent.mkdir(parents=True, exist_ok=True)
+        given.output.write_text(text, encoding="utf-8")
     return 0
 
 

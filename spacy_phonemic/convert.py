@@ -199,9 +199,9 @@ def _tree(nlp: Language, rows: list[tuple[int, list[str]]], text: str | None, sp
             report.add(line, f"{row[3]!r} is no universal part of speech; left empty")
     heads = _heads(rows, report)
     fields: dict[str, Any] = {
-        "tags": [row[4].replace("_", "") for _, row in rows],
+        "tags": [row[3] if row[4] == "_" else row[4] for _, row in rows],  # spaCy's tagger takes no empty tag
         "pos": [row[3] if row[3] in UPOS else "" for _, row in rows],
-        "morphs": [row[5].replace("_", "") for _, row in rows],
+        "morphs": ["" if row[5] == "_" else row[5] for _, row in rows],
         "lemmas": [row[1] if row[2] == "_" else row[2] for _, row in rows],
     }
     if heads:

@@ -66,7 +66,7 @@ def check(doc, tokenizer):
 def test_needs_no_import():
     code = (
         "import spacy; nlp = spacy.blank('zh'); nlp.add_pipe('phonemic'); print([t._.ipa for t in nlp('行长')]); "
-        "import sys; assert 'torch' not in sys.modules"
+        "import sys; assert not {'transformers', 'phonemic_bert'} & set(sys.modules)"  # spaCy's thinc imports torch itself
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "['xaŋ˧˥', 't͡ʂaŋ˨˩˦']"

@@ -25,6 +25,7 @@ from phonemic import Tokenizer  # noqa: E402
 from phonemic.encoding import PACKED_CLS, PACKED_SEP  # noqa: E402
 from phonemic_bert import CheckpointError, PhonemicBertConfig, PhonemicBertForMaskedLM, PhonemicBertModel  # noqa: E402
 from spacy_phonemic import windows  # noqa: E402
+from spacy_phonemic.__main__ import main  # noqa: E402
 from spacy_phonemic.configs import TASKS, config_text  # noqa: E402
 from spacy_phonemic.encoder import phonemic_bert  # noqa: E402
 
@@ -748,6 +749,8 @@ class TestConfigs:
     def test_the_command(self, tmp_path):
         done = run("-m", "spacy_phonemic", "config", "ner", "--lang", "zh")
         assert done.stdout == config_text("ner", "zh")
+        assert main(["config", "pos", "--output", str(tmp_path / "new" / "pos.cfg")]) == 0
+        assert (tmp_path / "new" / "pos.cfg").read_text("utf-8") == config_text("pos", "vi")
         done = run("-m", "spacy_phonemic", "config", "sentiment")
         assert done.returncode == 2
         assert "ner_pos" in done.stderr
