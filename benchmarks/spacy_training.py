@@ -18,6 +18,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -224,7 +225,7 @@ def main(
     """Runs what is not in the output yet, and prints the table."""
     if gpu >= 0:
         require_gpu(gpu)
-    setting = {"steps": steps, "preset": preset, "limit": limit, "gpu": gpu, "spacy": spacy.__version__}
+    setting = {"steps": steps, "preset": preset, "limit": limit, "gpu": gpu, "spacy": version("spacy")}
     setting["checkpoints"] = {"vi": checkpoint_vi, "zh": checkpoint_zh}
     runs: list[Run] = []
     if output.exists():
