@@ -208,7 +208,7 @@ class TestVectors:
         from spacy_phonemic.convert import read_conllu
 
         nlp = spacy.blank("vi", config=SYLLABLES)
-        read = read_conllu(data("vi/ud_vtb/vi_vtb-ud-dev.conllu"), nlp.vocab)
+        read = read_conllu(data("vi/ud_vtb/vi_vtb-ud-dev.conllu"), nlp)
         docs = [doc for doc in read.docs if len(doc) < 30][:40]
         assert sum(" " in token.text for doc in docs for token in doc) > 50
         model = encoder(checkpoint["vi"], docs)
