@@ -155,14 +155,14 @@ def _read(checkpoint: str) -> Any:
     transformers_logging.set_verbosity_error()  # that the pretraining heads are left out needs no warning
     try:
         model, loading = PhonemicBertModel.from_pretrained(
-            checkpoint, add_pooling_layer=False, output_loading_info=True, dtype=torch.float32
+            checkpoint, add_pooling_layer=False, output_loading_info=True
         )
     finally:
         transformers_logging.set_verbosity(before)
     if loading["missing_keys"]:
         missing = ", ".join(sorted(loading["missing_keys"])[:5])
         raise CheckpointError(f"the checkpoint {checkpoint!r} lacks weights of PhonemicBERT: {missing}")
-    return model
+    return model.float()
 
 
 class NetworkShim(PyTorchShim):  # type: ignore[misc,unused-ignore]

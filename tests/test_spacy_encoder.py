@@ -72,6 +72,8 @@ def checkpoint(tmp_path_factory):
             intermediate_size=40,
             max_position_embeddings=64,
             initializer_range=0.2,  # so that vectors differ by more than rounding
+            hidden_dropout_prob=0.0,
+            attention_probs_dropout_prob=0.0,
         )
         PhonemicBertForMaskedLM(config).save_pretrained(folder)
         return str(folder)
@@ -276,15 +278,19 @@ class TestVectors:
         backprop([np.random.default_rng(0).normal(size=vectors[0].shape).astype(np.float32)])
         assert mixed.shims[0]._model.mix.grad.abs().sum() > 0
 
+    def test_dropout_is_for_training(self):
+        docs = docs_of("vi", [VI])
+        model = encoder(None, docs, preset="tiny")
+        one, other = (model.predict(docs)[0] for _ in range(2))
+        assert np.array_equal(one, other)
+        (one,), (other,) = (model.begin_update(docs)[0] for _ in range(2))
+        assert not np.allclose(one, other, atol=1e-3)
+
     def test_gradient_is_the_derivative(self, checkpoint):
         """Through the pooling and the windows: a numerical derivative by one weight of the embedding table."""
         docs = docs_of("vi", TEXTS[:2])
         model = encoder(checkpoint["vi"], docs, window=5, stride=3)
         network = model.shims[0]._model
-        for module in network.modules():
-            if isinstance(module, torch.nn.Dropout):
-                module.p = 0.0
-        network.bert.config._attn_implementation = "eager"
         vectors, backprop = model.begin_update(docs)
         rng = np.random.default_rng(0)
         weights = [rng.normal(size=each.shape).astype(np.float32) for each in vectors]
@@ -481,9 +487,6 @@ class TestTraining:
         for name in ("tagger", "other"):
             output = nlp.get_pipe(name).model.get_ref("softmax")
             output.set_param("W", rng.normal(size=output.get_param("W").shape).astype(np.float32))
-        for module in network.modules():
-            if isinstance(module, torch.nn.Dropout):
-                module.p = 0.0
         nlp.update(examples, sgd=False, drop=0.0)
         table = network.bert.embeddings.word_embeddings.weight
         length = float(table.grad.norm())
