@@ -58,7 +58,7 @@ def phonemic_bert(
         pooling: ``"mean"``, or ``"first"`` for the first position alone.
         layers: the layers to mix, with learned shares: 0 is the embeddings, -1 the last layer. None: the last.
         max_batch_positions: the padded size of what goes through the encoder at once, in positions.
-        mixed_precision: compute in half precision; on a GPU only.
+        mixed_precision: compute in half precision where there is a GPU.
         grad_checkpointing: compute the layers anew in the backward pass, to save memory.
         freeze_layers: train neither the embeddings nor this many layers above them; 0: train all.
         learn_rate_factor: the encoder's learning rate as a part of the optimizer's.

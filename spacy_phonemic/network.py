@@ -170,7 +170,11 @@ class NetworkShim(PyTorchShim):  # type: ignore[misc,unused-ignore]
 
     def __init__(self, network: Network, mixed_precision: bool, learn_rate_factor: float) -> None:
         super().__init__(
-            network, mixed_precision=mixed_precision, serialize_model=Network.save, deserialize_model=_deserialize
+            network,
+            # A pipeline that was trained on a GPU also runs where there is none.
+            mixed_precision=mixed_precision and get_torch_default_device().type == "cuda",
+            serialize_model=Network.save,
+            deserialize_model=_deserialize,
         )
         self.learn_rate_factor = learn_rate_factor
 

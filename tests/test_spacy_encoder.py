@@ -399,6 +399,15 @@ class TestOptions:
             moved.append(float((weight.detach() - before).abs().mean()))
         assert moved[1] / moved[0] == pytest.approx(0.1, rel=0.01)
 
+    def test_mixed_precision_is_for_gpus(self, checkpoint):
+        """Without one, what was trained on one is computed in full."""
+        docs = docs_of("vi", TEXTS[:4])
+        model = encoder(checkpoint["vi"], docs, mixed_precision=True)
+        vectors, backprop = model.begin_update(docs)
+        assert backprop(vectors) == []
+        for one, other in zip(vectors, encoder(checkpoint["vi"], docs).predict(docs), strict=True):
+            assert np.allclose(one, other, atol=1e-6)
+
     def test_gradient_checkpointing_changes_no_gradient(self, checkpoint):
         docs = docs_of("vi", TEXTS[:4])
         gradients = []
