@@ -17,14 +17,12 @@ from thinc.api import ArgsKwargs, Model, torch2xp, xp2torch
 from thinc.layers.pytorchwrapper import forward as pytorch_forward
 from thinc.types import Floats2d, Ints1d
 
-from phonemic.inventory import LANGUAGES
+from spacy_phonemic.options import Options
 from spacy_phonemic.reading import reading_of
 from spacy_phonemic.windows import Aligned, align, plan
 
 if TYPE_CHECKING:
     from spacy_phonemic.network import Network, NetworkShim
-
-POOLINGS = ("mean", "first")
 
 
 @registry.architectures("spacy_phonemic.PhonemicBert.v1")
@@ -70,14 +68,6 @@ def phonemic_bert(
         ImportError: torch or transformers are missing.
         ValueError: an option does not fit.
     """
-    _check(lang, window, stride, pooling, max_batch_positions, freeze_layers, learn_rate_factor, layers)
-    try:
-        from spacy_phonemic.network import Network, NetworkShim, Options
-    except ImportError as error:
-        raise ImportError(
-            f"PhonemicBERT needs torch and transformers ({error}): pip install 'phonemic[model]'"
-        ) from error
-
     options = Options(
         checkpoint=checkpoint,
         preset=preset,
@@ -85,17 +75,24 @@ def phonemic_bert(
         window=window,
         stride=stride,
         pooling=pooling,
+        layers=(-1,) if layers is None else tuple(layers),
         max_batch_positions=max_batch_positions,
         grad_checkpointing=grad_checkpointing,
         freeze_layers=freeze_layers,
-        layers=(-1,) if layers is None else tuple(layers),
+        learn_rate_factor=learn_rate_factor,
     )
+    try:
+        from spacy_phonemic.network import Network, NetworkShim
+    except ImportError as error:
+        advice = "pip install 'phonemic[model]'"
+        raise ImportError(f"PhonemicBERT needs torch and transformers ({error}): {advice}") from error
+
     return Model(
         "phonemic_bert",
         _forward,
         init=_initialize,
         attrs={"convert_inputs": _convert_inputs, "convert_outputs": _convert_outputs},
-        shims=[NetworkShim(Network(options), mixed_precision, learn_rate_factor)],
+        shims=[NetworkShim(Network(options), mixed_precision)],
         dims={"nO": None},
     )
 
@@ -149,33 +146,6 @@ class PhonemicTransformer(Tok2Vec):
                     "leave the listener's width out (null)"
                 )
             listener.set_dim("nO", width)
-
-
-def _check(
-    lang: str | None,
-    window: int,
-    stride: int,
-    pooling: str,
-    max_batch_positions: int,
-    freeze_layers: int,
-    learn_rate_factor: float,
-    layers: list[int] | None,
-) -> None:
-    if lang is not None and lang not in LANGUAGES:
-        raise ValueError(f"lang={lang!r}: choose one of {', '.join(LANGUAGES)}, or null for the documents' language")
-    if not 1 <= stride <= window:
-        raise ValueError(f"stride={stride}, window={window}: the stride must be at least 1 and at most the window")
-    if pooling not in POOLINGS:
-        raise ValueError(f"pooling={pooling!r}: choose one of {', '.join(POOLINGS)}")
-    if layers is not None and not layers:
-        raise ValueError("layers is empty: name the layers to mix, or null for the last")
-    for name, value, least in (
-        ("max_batch_positions", max_batch_positions, 1),
-        ("freeze_layers", freeze_layers, 0),
-        ("learn_rate_factor", learn_rate_factor, 0),
-    ):
-        if value < least:
-            raise ValueError(f"{name}={value}: must be at least {least}")
 
 
 def _shim(model: Model[Any, Any]) -> NetworkShim:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -18,22 +17,7 @@ from torch.nn import functional
 from transformers.utils import logging as transformers_logging
 
 from phonemic_bert import PRESETS, CheckpointError, PhonemicBertConfig, PhonemicBertModel
-
-
-@dataclass(frozen=True)
-class Options:
-    """The arguments of ``spacy_phonemic.PhonemicBert.v1``, see :func:`spacy_phonemic.encoder.phonemic_bert`."""
-
-    checkpoint: str | None
-    preset: str
-    lang: str | None
-    window: int
-    stride: int
-    pooling: str
-    max_batch_positions: int
-    grad_checkpointing: bool
-    freeze_layers: int
-    layers: tuple[int, ...]
+from spacy_phonemic.options import Options
 
 
 class Network(nn.Module):
@@ -168,7 +152,7 @@ def _read(checkpoint: str) -> Any:
 class NetworkShim(PyTorchShim):  # type: ignore[misc,unused-ignore]
     """thinc's PyTorchShim, with a learning rate of the encoder's own."""
 
-    def __init__(self, network: Network, mixed_precision: bool, learn_rate_factor: float) -> None:
+    def __init__(self, network: Network, mixed_precision: bool) -> None:
         super().__init__(
             network,
             # A pipeline that was trained on a GPU also runs where there is none.
@@ -176,7 +160,6 @@ class NetworkShim(PyTorchShim):  # type: ignore[misc,unused-ignore]
             serialize_model=Network.save,
             deserialize_model=_deserialize,
         )
-        self.learn_rate_factor = learn_rate_factor
 
     def predict(self, inputs: Any) -> Any:
         """PyTorchShim's, in one thread where this is a forked process."""
@@ -191,7 +174,7 @@ class NetworkShim(PyTorchShim):  # type: ignore[misc,unused-ignore]
 
     def finish_update(self, optimizer: Any) -> None:
         """PyTorchShim's, at the encoder's own learning rate."""
-        at_own_rate: Any = partial(optimizer, lr_scale=self.learn_rate_factor)
+        at_own_rate: Any = partial(optimizer, lr_scale=self._model.options.learn_rate_factor)
         super().finish_update(at_own_rate)
 
     def copy(self) -> NetworkShim:
