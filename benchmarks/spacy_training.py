@@ -1,0 +1,263 @@
+"""POS and NER through spaCy: its own HashEmbedCNN, PhonemicBERT from scratch, PhonemicBERT from a checkpoint.
+
+    python benchmarks/spacy_training.py DATA --checkpoint-vi FOLDER --checkpoint-zh FOLDER --output results.json
+
+The same sentences, the same number of steps, batches, heads, warm-up and tokens for all: POS on the treebank's words,
+NER on syllables. The model of the best development score is evaluated on the test part. Each run is added to the
+output as it ends, and what is there already is not run again, so that the script may be stopped and started. Printed:
+mean and standard deviation over the seeds, and words a second of ``nlp.pipe`` on the test part (tokenizing included
+for NER, the median of three passes).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import statistics
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import click
+import spacy
+from spacy.language import Language
+from spacy.tokens import Doc
+from spacy.training import Corpus
+from spacy.training.initialize import init_nlp
+from spacy.training.loop import train
+from thinc.api import Config, require_gpu
+
+from spacy_phonemic.configs import config_text
+from spacy_phonemic.convert import FORMATS, write
+
+
+@dataclass(frozen=True)
+class Task:
+    """A corpus: its language, the ready config, the format and the files; without a test part, dev is the test."""
+
+    lang: str
+    config: str
+    format: str
+    train: str
+    dev: str
+    test: str | None
+
+
+#: CLUENER's test part has no labels: its dev part is the test, and the last tenth of its train part is held out.
+TASKS = {
+    "vtb": Task("vi", "pos", "conllu", *(f"vi/ud_vtb/vi_vtb-ud-{part}.conllu" for part in ("train", "dev", "test"))),
+    "vietbioner": Task(
+        "vi",
+        "ner",
+        "conll",
+        *(f"vi/vietbioner/data_supervised_learning/{part}.txt" for part in ("train", "dev", "test")),
+    ),
+    "gsd": Task(
+        "zh",
+        "pos",
+        "conllu",
+        "zh/ud_gsd/zh_gsd-ud-train-older.conllu",
+        *(f"zh/ud_gsd/zh_gsd-ud-{part}.conllu" for part in ("dev", "test")),
+    ),
+    "cluener": Task("zh", "ner", "cluener", "zh/cluener/train.json", "zh/cluener/dev.json", None),
+    "weibo": Task(
+        "zh", "ner", "weibo", *(f"zh/weibo_ner/weiboNER_2nd_conll.{part}" for part in ("train", "dev", "test"))
+    ),
+}
+#: The encoder's learning rate as a part of the heads': fresh weights need more than pretrained ones.
+MODELS = {"HashEmbedCNN": 1.0, "PhonemicBERT from scratch": 0.3, "PhonemicBERT from a checkpoint": 0.05}
+SCORES = {"pos": "pos_acc", "ner": "ents_f"}
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run, as it is kept in the output."""
+
+    task: str
+    model: str
+    seed: int
+    steps: int
+    score: float
+    words_per_second: float
+    train_seconds: float
+
+
+def config_of(
+    task: Task, model: str, seed: int, steps: int, preset: str, checkpoint: str | None, corpus: Path
+) -> Config:
+    """The ready config of the task with this model in it."""
+    config = Config().from_str(config_text(task.config, task.lang), interpolate=False)
+    config["system"]["seed"] = seed
+    config["paths"].update(train=str(corpus / "train.spacy"), dev=str(corpus / "dev.spacy"), checkpoint=checkpoint)
+    config["training"].update(max_steps=steps, patience=0, eval_frequency=max(1, steps // 20))
+    config["training"]["optimizer"]["learn_rate"]["warmup_steps"] = steps // 10
+    for part in ("train", "dev"):
+        config["corpora"][part]["gold_preproc"] = task.config == "pos"
+    encoder = config["components"]["phonemic_transformer"]["model"]
+    encoder.update(preset=preset, learn_rate_factor=MODELS[model])
+    if model == "HashEmbedCNN":
+        _use_hash_embed(config)
+    return config
+
+
+def _use_hash_embed(config: Config) -> None:
+    """Puts spaCy's default tok2vec in the place of the encoder."""
+    components = config["components"]
+    del components["phonemic_transformer"]
+    components["tok2vec"] = {
+        "factory": "tok2vec",
+        "model": {
+            "@architectures": "spacy.HashEmbedCNN.v2",
+            "pretrained_vectors": None,
+            "width": 96,
+            "depth": 4,
+            "embed_size": 2000,
+            "window_size": 1,
+            "maxout_pieces": 3,
+            "subword_features": True,
+        },
+    }
+    names = [name for name in config["nlp"]["pipeline"] if name != "phonemic_transformer"]
+    config["nlp"]["pipeline"] = ["tok2vec", *names]
+    for name in names:
+        listener = {"@architectures": "spacy.Tok2VecListener.v1", "width": 96, "upstream": "*"}
+        components[name]["model"]["tok2vec"] = listener
+
+
+def convert(task: Task, data: Path, folder: Path, limit: int) -> dict[str, int]:
+    """Writes the three parts as .spacy; returns how many sentences each has, and the lines that could not be used."""
+    tokenizer = {"@tokenizers": "spacy_phonemic.SyllableTokenizer.v1"}
+    nlp = spacy.blank(task.lang, config={"nlp": {"tokenizer": tokenizer}})
+    read = {
+        part: FORMATS[task.format](data / getattr(task, part), nlp)
+        for part in ("train", "dev", "test")
+        if getattr(task, part)
+    }
+    docs = {part: found.docs for part, found in read.items()}
+    if task.test is None:
+        held_out = len(docs["train"]) // 10
+        docs = {"train": docs["train"][:-held_out], "dev": docs["train"][-held_out:], "test": docs["dev"]}
+    for part, found in docs.items():
+        write(found[: limit or None], folder / f"{part}.spacy")
+    sizes = {part: len(found[: limit or None]) for part, found in docs.items()}
+    return {**sizes, "problems": sum(len(found.problems) for found in read.values())}
+
+
+def measure(name: str, model: str, seed: int, config: Config, corpus: Path, gpu: int) -> Run:
+    """Trains, evaluates on the test part, and times inference."""
+    task = TASKS[name]
+    start = time.perf_counter()
+    with tempfile.TemporaryDirectory() as folder, open(os.devnull, "w", encoding="utf-8") as nowhere:
+        train(init_nlp(config, use_gpu=gpu), Path(folder), use_gpu=gpu, stdout=nowhere, stderr=nowhere)
+        seconds = time.perf_counter() - start
+        nlp = spacy.load(Path(folder) / "model-best")
+    words = task.config == "pos"
+    examples = list(Corpus(corpus / "test.spacy", gold_preproc=words)(nlp))
+    score = float(nlp.evaluate(examples)[SCORES[task.config]])
+    steps = int(config["training"]["max_steps"])
+    return Run(
+        name, model, seed, steps, score, words_per_second(nlp, [eg.reference for eg in examples], words), seconds
+    )
+
+
+def words_per_second(nlp: Language, references: list[Doc], given: bool) -> float:
+    """Tokens a second of ``nlp.pipe``: of words that are given, or of texts that are tokenized on the way."""
+
+    def inputs() -> Iterator[Any]:
+        for doc in references:
+            yield Doc(nlp.vocab, [t.text for t in doc], [bool(t.whitespace_) for t in doc]) if given else doc.text
+
+    seconds, count = [], 0
+    for turn in range(4):
+        made = list(inputs())
+        start = time.perf_counter()
+        count = sum(len(doc) for doc in nlp.pipe(made))
+        if turn:  # the first pass is not counted
+            seconds.append(time.perf_counter() - start)
+    return count / statistics.median(seconds)
+
+
+def table(runs: list[Run]) -> str:
+    """Mean and standard deviation of each model on each task, as Markdown."""
+    lines = [
+        "| corpus | score | model | seeds | mean | standard deviation | words a second |",
+        "| --- | --- | --- | --- | --- | --- | --- |",
+    ]
+    for task in TASKS:
+        for model in MODELS:
+            own = [run for run in runs if (run.task, run.model) == (task, model)]
+            if own:
+                scores = [100 * run.score for run in own]
+                deviation = f"{statistics.stdev(scores):.2f}" if len(scores) > 1 else ""
+                speed = statistics.median(run.words_per_second for run in own)
+                head = f"| {task} | {SCORES[TASKS[task].config]} | {model} | {len(own)} |"
+                lines.append(f"{head} {statistics.mean(scores):.2f} | {deviation} | {speed:,.0f} |")
+    return "\n".join(lines)
+
+
+@click.command()
+@click.argument("data", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.option("--output", type=click.Path(path_type=Path), default=Path("benchmarks/results/spacy_training.json"))
+@click.option("--tasks", default=",".join(TASKS), help="which corpora")
+@click.option("--seeds", default=3, show_default=True)
+@click.option("--steps", default=2000, show_default=True)
+@click.option("--preset", default="small", show_default=True, help="shape of the encoder from scratch")
+@click.option("--checkpoint-vi", type=click.Path(exists=True), help="without one, the third model is left out")
+@click.option("--checkpoint-zh", type=click.Path(exists=True))
+@click.option("--limit", default=0, help="the first so many sentences of each part; 0: all")
+@click.option("--gpu", default=-1, show_default=True)
+def main(
+    data: Path,
+    output: Path,
+    tasks: str,
+    seeds: int,
+    steps: int,
+    preset: str,
+    checkpoint_vi: str | None,
+    checkpoint_zh: str | None,
+    limit: int,
+    gpu: int,
+) -> None:
+    """Runs what is not in the output yet, and prints the table."""
+    if gpu >= 0:
+        require_gpu(gpu)
+    setting = {"steps": steps, "preset": preset, "limit": limit, "gpu": gpu, "spacy": version("spacy")}
+    setting["checkpoints"] = {"vi": checkpoint_vi, "zh": checkpoint_zh}
+    runs: list[Run] = []
+    if output.exists():
+        kept = json.loads(output.read_text(encoding="utf-8"))
+        if kept["setting"] != setting:
+            raise click.ClickException(f"{output} is of another setting ({kept['setting']}): give another --output")
+        runs = [Run(**run) for run in kept["runs"]]
+    sizes: dict[str, dict[str, int]] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        for name in tasks.split(","):
+            task, corpus = TASKS[name], Path(folder) / name
+            sizes[name] = convert(task, data, corpus, limit)
+            checkpoints = {"vi": checkpoint_vi, "zh": checkpoint_zh}
+            for seed in range(seeds):
+                for model in MODELS:
+                    checkpoint = checkpoints[task.lang] if model.endswith("checkpoint") else None
+                    done = any((run.task, run.model, run.seed) == (name, model, seed) for run in runs)
+                    if done or (model.endswith("checkpoint") and not checkpoint):
+                        continue
+                    config = config_of(task, model, seed, steps, preset, checkpoint, corpus)
+                    runs.append(measure(name, model, seed, config, corpus, gpu))
+                    click.echo(f"{runs[-1]}", err=True)
+                    _save(output, {"setting": setting, "sizes": sizes, "runs": [asdict(run) for run in runs]})
+    click.echo(table(runs))
+
+
+def _save(path: Path, state: dict[str, Any]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_name(path.name + ".partial")
+    partial.write_text(json.dumps(state, indent=1) + "\n", encoding="utf-8")
+    os.replace(partial, path)
+
+
+if __name__ == "__main__":
+    main()

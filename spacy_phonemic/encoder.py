@@ -1,0 +1,215 @@
+"""PhonemicBERT as the token-to-vector layer of spaCy pipelines: the architecture, its component and its listener."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+from spacy.attrs import IDX, LENGTH
+from spacy.language import Language
+from spacy.pipeline.tok2vec import Tok2Vec, Tok2VecListener
+from spacy.tokens import Doc
+from spacy.training import Example
+from spacy.util import registry
+from thinc.api import ArgsKwargs, Model, torch2xp, xp2torch
+from thinc.layers.pytorchwrapper import forward as pytorch_forward
+from thinc.types import Floats2d, Ints1d
+
+from spacy_phonemic.options import Options
+from spacy_phonemic.reading import reading_of
+from spacy_phonemic.windows import Aligned, align, plan
+
+if TYPE_CHECKING:
+    from spacy_phonemic.network import Network, NetworkShim
+
+
+@registry.architectures("spacy_phonemic.PhonemicBert.v1")
+def phonemic_bert(
+    checkpoint: str | None = None,
+    preset: str = "small",
+    lang: str | None = None,
+    window: int = 510,
+    stride: int = 384,
+    pooling: str = "mean",
+    layers: list[int] | None = None,
+    max_batch_positions: int = 16384,
+    mixed_precision: bool = False,
+    grad_checkpointing: bool = False,
+    freeze_layers: int = 0,
+    learn_rate_factor: float = 1.0,
+) -> Model[list[Doc], list[Floats2d]]:
+    """PhonemicBERT: a vector for every token of a Doc.
+
+    A token's vector is the mean of those positions that share a character with it, whatever the tokenizer. A token
+    without any (white space, marks that nobody hears) has the zero vector. A document longer than ``window`` is read in
+    overlapping windows; where they overlap, the vectors are averaged.
+
+    Arguments:
+        checkpoint: the folder that ``save_pretrained`` wrote, of any PhonemicBERT model; it is read when the pipeline
+            is initialized, and never again. None: a fresh model of ``preset``.
+        preset: ``"paper-12"``, ``"paper-6"``, ``"small"`` or ``"tiny"``; without a checkpoint only.
+        lang: ``"vi"`` or ``"zh"``; None: the language in which the documents are read.
+        window: positions of text in a window, [CLS] and [SEP] not counted; at most the model's 512 less 2.
+        stride: positions from the start of a window to that of the next, at most ``window``.
+        pooling: ``"mean"``, or ``"first"`` for the first position alone.
+        layers: the layers to mix, with learned shares: 0 is the embeddings, -1 the last layer. None: the last.
+        max_batch_positions: the padded size of what goes through the encoder at once, in positions.
+        mixed_precision: compute in half precision where there is a GPU.
+        grad_checkpointing: compute the layers anew in the backward pass, to save memory.
+        freeze_layers: train neither the embeddings nor this many layers above them; 0: train all.
+        learn_rate_factor: the encoder's learning rate as a part of the optimizer's.
+
+    Returns:
+        A thinc model; its weights are made or read when it is initialized. Vectors are float32 (tokens, width).
+
+    Raises:
+        ImportError: torch or transformers are missing.
+        ValueError: an option does not fit.
+    """
+    options = Options(
+        checkpoint=checkpoint,
+        preset=preset,
+        lang=lang,
+        window=window,
+        stride=stride,
+        pooling=pooling,
+        layers=(-1,) if layers is None else tuple(layers),
+        max_batch_positions=max_batch_positions,
+        grad_checkpointing=grad_checkpointing,
+        freeze_layers=freeze_layers,
+        learn_rate_factor=learn_rate_factor,
+    )
+    try:
+        from spacy_phonemic.network import Network, NetworkShim
+    except ImportError as error:
+        advice = "pip install 'phonemic[model]'"
+        raise ImportError(f"PhonemicBERT needs torch and transformers ({error}): {advice}") from error
+
+    return Model(
+        "phonemic_bert",
+        _forward,
+        init=_initialize,
+        attrs={"convert_inputs": _convert_inputs, "convert_outputs": _convert_outputs},
+        shims=[NetworkShim(Network(options), mixed_precision)],
+        dims={"nO": None},
+    )
+
+
+@registry.architectures("spacy_phonemic.PhonemicListener.v1")
+def phonemic_listener(width: int | None = None, upstream: str = "*") -> Model[list[Doc], list[Floats2d]]:
+    """Passes the vectors of a ``phonemic_transformer`` on to a component, and the component's gradients back.
+
+    Arguments:
+        width: of the vectors; None: that of the encoder, when the pipeline is initialized.
+        upstream: the name of the encoder's component; ``"*"`` is any.
+    """
+    return PhonemicListener(upstream, width)
+
+
+class PhonemicListener(Tok2VecListener):
+    """spaCy's Tok2VecListener, whose width need not be known before the checkpoint is read."""
+
+    name = "phonemic-listener"
+
+    def __init__(self, upstream_name: str, width: int | None) -> None:
+        super().__init__(upstream_name=upstream_name, width=width)  # type: ignore[arg-type]
+
+    def __getstate__(self) -> Any:
+        """The listener without the last batch of the training, whose gradients cannot be pickled."""
+        state, slots = cast("tuple[dict[str, Any], dict[str, Any]]", object.__getstate__(self))
+        return {**state, "_batch_id": None, "_outputs": None, "_backprop": None}, slots
+
+
+@Language.factory(
+    "phonemic_transformer",
+    assigns=["doc.tensor"],
+    default_config={"model": {"@architectures": "spacy_phonemic.PhonemicBert.v1"}},
+)
+def make_phonemic_transformer(nlp: Language, name: str, model: Model[list[Doc], list[Floats2d]]) -> PhonemicTransformer:
+    """The factory of the component; see :class:`PhonemicTransformer`."""
+    return PhonemicTransformer(nlp.vocab, model, name)
+
+
+class PhonemicTransformer(Tok2Vec):
+    """spaCy's Tok2Vec: one encoder whose vectors all components with a listener share. They are in ``doc.tensor``."""
+
+    def initialize(self, get_examples: Callable[[], Iterable[Example]], *, nlp: Language | None = None) -> None:
+        """Reads the checkpoint, or makes the weights, and tells the listeners how wide the vectors are."""
+        super().initialize(get_examples, nlp=nlp)
+        width = self.model.get_dim("nO")
+        for listener in self.listeners:
+            if listener.has_dim("nO") and listener.get_dim("nO") != width:
+                raise ValueError(
+                    f"a listener has width {listener.get_dim('nO')}, but {self.name!r} gives vectors of {width}: "
+                    "leave the listener's width out (null)"
+                )
+            listener.set_dim("nO", width)
+
+
+def _shim(model: Model[Any, Any]) -> NetworkShim:
+    return cast("NetworkShim", model.shims[0])
+
+
+def _network(model: Model[Any, Any]) -> Network:
+    return cast("Network", _shim(model)._model)
+
+
+def _initialize(model: Model[Any, Any], X: Sequence[Doc] | None = None, Y: Any = None) -> None:  # noqa: N803
+    network = _network(model)
+    lang = network.options.lang
+    if lang is None:
+        if not X:
+            raise ValueError("lang is not given, and there are no documents to tell it: set lang to 'vi' or 'zh'")
+        lang = reading_of(X[0]).encoding.vocabulary.lang
+    device = _shim(model).device
+    network.create(lang)
+    network.to(device)
+    model.set_dim("nO", network.bert.config.hidden_size, force=True)
+
+
+def _forward(model: Model[Any, Any], X: Sequence[Doc], is_train: bool) -> tuple[Any, Callable[..., Any]]:  # noqa: N803
+    if _network(model).bert is None:
+        raise ValueError("the encoder has no weights yet: call nlp.initialize(), or load a trained pipeline")
+    return pytorch_forward(model, X, is_train)
+
+
+def _convert_inputs(
+    model: Model[Any, Any], docs: Sequence[Doc], is_train: bool
+) -> tuple[ArgsKwargs, Callable[..., Any]]:
+    network = _network(model)
+    options, lang = network.options, network.bert.config.lang
+    aligned = [_aligned(doc, lang) for doc in docs]
+    batches, *pooled = plan(aligned, options.window, options.stride, options.pooling, options.max_batch_positions)
+    to_torch: Any = partial(xp2torch, device=_shim(model).device)
+    tensors = [tuple(map(to_torch, batch)) for batch in batches]
+    return ArgsKwargs((tensors, *map(to_torch, pooled)), {}), _no_gradient
+
+
+def _no_gradient(gradients: Any) -> list[Any]:
+    return []
+
+
+def _aligned(doc: Doc, lang: str) -> Aligned:
+    encoding = reading_of(doc).encoding
+    if encoding.vocabulary.lang != lang:
+        raise ValueError(
+            f"the encoder was made for {lang!r}, but this document is read as {encoding.vocabulary.lang!r}: "
+            f"{doc.text[:40]!r}"
+        )
+    bounds = doc.to_array([IDX, LENGTH]).astype(np.int64).reshape(-1, 2)
+    return Aligned(encoding.ids, *align(encoding.spans, bounds[:, 0], bounds.sum(axis=1)))
+
+
+def _convert_outputs(
+    model: Model[Any, Any], inputs_outputs: tuple[Sequence[Doc], Any], is_train: bool
+) -> tuple[list[Floats2d], Callable[[list[Floats2d]], ArgsKwargs]]:
+    docs, output = inputs_outputs
+
+    def to_torch(gradients: list[Floats2d]) -> ArgsKwargs:
+        gradient = xp2torch(model.ops.xp.vstack(gradients), device=_shim(model).device)
+        return ArgsKwargs(args=((output,),), kwargs={"grad_tensors": (gradient,)})
+
+    vectors, lengths = cast(Floats2d, torch2xp(output)), cast(Ints1d, np.array([len(doc) for doc in docs]))
+    return model.ops.unflatten(vectors, lengths), to_torch

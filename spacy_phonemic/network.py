@@ -1,0 +1,226 @@
+"""The torch side of the encoder: PhonemicBERT, layers mixed, vectors pooled; and how thinc trains and saves it."""
+
+from __future__ import annotations
+
+import json
+import os
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import safetensors.torch
+import srsly
+import torch
+from thinc.api import PyTorchShim, get_torch_default_device
+from torch import Tensor, nn
+from torch.nn import functional
+from transformers.utils import logging as transformers_logging
+
+from phonemic_bert import PRESETS, CheckpointError, PhonemicBertConfig, PhonemicBertModel
+from spacy_phonemic.options import Options
+
+
+class Network(nn.Module):
+    """PhonemicBERT over windows, pooled to tokens.
+
+    It is empty until :meth:`create` or :meth:`load` gives it a model: building a pipeline reads no checkpoint.
+    """
+
+    def __init__(self, options: Options) -> None:
+        super().__init__()
+        if options.preset not in PRESETS:
+            raise ValueError(f"unknown preset {options.preset!r}: choose one of {', '.join(PRESETS)}")
+        self.options = options
+        self.bert: Any = None
+        self.mix = nn.Parameter(torch.zeros(len(options.layers))) if len(options.layers) > 1 else None
+
+    def create(self, lang: str) -> None:
+        """Reads the checkpoint, or makes a model of the preset with fresh weights.
+
+        Raises:
+            CheckpointError: the folder holds no whole PhonemicBERT, or one of another language.
+            ValueError: an option does not fit the model.
+        """
+        checkpoint = self.options.checkpoint
+        if checkpoint is None:
+            config = PhonemicBertConfig.from_preset(self.options.preset, lang)
+            self._use(PhonemicBertModel(config, add_pooling_layer=False))
+            return
+        model = _read(checkpoint)
+        if model.config.lang != lang:
+            raise CheckpointError(
+                f"the checkpoint {checkpoint!r} is of {model.config.lang!r}, but the documents are read as {lang!r}"
+            )
+        self._use(model)
+
+    def _use(self, model: Any) -> None:
+        options, config = self.options, model.config
+        room, count = config.max_position_embeddings - 2, config.num_hidden_layers
+        if options.window > room:
+            raise ValueError(
+                f"window={options.window}, but the model has room for {room} positions between [CLS] and [SEP]; "
+                f"set window to {room} or less, and stride below it"
+            )
+        if not all(-count - 1 <= layer <= count for layer in options.layers):
+            raise ValueError(f"layers={list(options.layers)}: the model has the layers 0 (embeddings) to {count}")
+        if options.freeze_layers > count:
+            raise ValueError(f"freeze_layers={options.freeze_layers}, but the model has {count} layers")
+        if options.freeze_layers:
+            for module in (model.embeddings, *model.encoder.layer[: options.freeze_layers]):
+                module.requires_grad_(False)
+        if options.grad_checkpointing:
+            # transformers 5 has a new name for it
+            enable = getattr(model, "activation_checkpointing_enable", None) or model.gradient_checkpointing_enable
+            enable({"use_reentrant": False})
+        self.bert = model
+
+    def forward(self, batches: list[tuple[Tensor, Tensor]], rows: Tensor, weights: Tensor, offsets: Tensor) -> Tensor:
+        """The vectors of T tokens, float32 (T, d), from a :class:`spacy_phonemic.windows.Plan` as tensors."""
+        if not batches:
+            return torch.zeros(len(offsets) - 1, self.bert.config.hidden_size, device=offsets.device)
+        hidden = torch.cat([self._hidden(ids, mask).flatten(0, 1).float() for ids, mask in batches])
+        pooled: Tensor = functional.embedding_bag(
+            rows, hidden, offsets, mode="sum", per_sample_weights=weights, include_last_offset=True
+        )
+        return pooled
+
+    def _hidden(self, input_ids: Tensor, attention_mask: Tensor) -> Tensor:
+        """The chosen layer, or the mixture of layers: (B, L, d)."""
+        layers = self.options.layers
+        last = self.mix is None and layers[0] in (-1, self.bert.config.num_hidden_layers)
+        output = self.bert(input_ids, attention_mask=attention_mask, output_hidden_states=not last)
+        chosen: list[Tensor] = [output.last_hidden_state] if last else [output.hidden_states[layer] for layer in layers]
+        if self.mix is None:
+            return chosen[0]
+        mixed: Tensor = torch.tensordot(self.mix.softmax(0), torch.stack(chosen), 1)
+        return mixed
+
+    def save(self) -> bytes:
+        """Configuration and weights, as JSON and safetensors in one msgpack; empty where there is no model yet."""
+        if self.bert is None:
+            return b""
+        weights = {name: tensor.detach().cpu().contiguous() for name, tensor in self.state_dict().items()}
+        config = {key: value for key, value in self.bert.config.to_dict().items() if key != "_name_or_path"}
+        data: bytes = srsly.msgpack_dumps({"config": json.dumps(config), "weights": safetensors.torch.save(weights)})
+        return data
+
+    def load(self, data: bytes) -> None:
+        """Reads what :meth:`save` wrote.
+
+        Raises:
+            CheckpointError: the model's vocabulary is not that of the installed phonemic.
+        """
+        if not data:
+            return
+        state = srsly.msgpack_loads(data)
+        config = PhonemicBertConfig.from_dict(json.loads(state["config"]))
+        self._use(PhonemicBertModel(config, add_pooling_layer=False))
+        self.load_state_dict(safetensors.torch.load(state["weights"]))
+
+    def __reduce__(self) -> Any:
+        """Copies and pickles go through the bytes: transformers hangs functions on models that cannot be pickled."""
+        return _restore, (self.options, self.save())
+
+
+def _restore(options: Options, data: bytes) -> Network:
+    network = Network(options)
+    network.load(data)
+    return network.to(get_torch_default_device())
+
+
+def _read(checkpoint: str) -> Any:
+    """The encoder of a checkpoint, whatever head it was saved with."""
+    if not (Path(checkpoint) / "config.json").is_file():
+        raise CheckpointError(
+            f"there is no checkpoint {checkpoint!r}: give the folder that save_pretrained wrote (with config.json and "
+            "model.safetensors), or null for a fresh model of a preset"
+        )
+    before = transformers_logging.get_verbosity()
+    transformers_logging.set_verbosity_error()  # that the pretraining heads are left out needs no warning
+    try:
+        model, loading = PhonemicBertModel.from_pretrained(
+            checkpoint, add_pooling_layer=False, output_loading_info=True
+        )
+    finally:
+        transformers_logging.set_verbosity(before)
+    if loading["missing_keys"]:
+        missing = ", ".join(sorted(loading["missing_keys"])[:5])
+        raise CheckpointError(f"the checkpoint {checkpoint!r} lacks weights of PhonemicBERT: {missing}")
+    return model.float()
+
+
+class NetworkShim(PyTorchShim):  # type: ignore[misc,unused-ignore]
+    """thinc's PyTorchShim, with a learning rate of the encoder's own."""
+
+    def __init__(self, network: Network, mixed_precision: bool) -> None:
+        super().__init__(
+            network,
+            # A pipeline that was trained on a GPU also runs where there is none.
+            mixed_precision=mixed_precision and get_torch_default_device().type == "cuda",
+            serialize_model=Network.save,
+            deserialize_model=_deserialize,
+        )
+
+    def predict(self, inputs: Any) -> Any:
+        """PyTorchShim's, in one thread where this is a forked process."""
+        _spare_forked_threads(self.device)
+        return super().predict(inputs)
+
+    def begin_update(self, inputs: Any) -> Any:
+        """PyTorchShim's; where nothing is trainable, or nothing was read, the gradient goes nowhere."""
+        _spare_forked_threads(self.device)
+        output, backprop = super().begin_update(inputs)
+        return output, backprop if output.requires_grad else _no_gradient
+
+    def finish_update(self, optimizer: Any) -> None:
+        """PyTorchShim's, at the encoder's own learning rate."""
+        at_own_rate: Any = partial(optimizer, lr_scale=self._model.options.learn_rate_factor)
+        super().finish_update(at_own_rate)
+
+    def copy(self) -> NetworkShim:
+        """A copy that the optimizer knows apart."""
+        copied: NetworkShim = super().copy()
+        copied._model.to(self.device)
+        with type(self).global_id_lock:
+            PyTorchShim.global_id += 1
+            copied.id = PyTorchShim.global_id
+        return copied
+
+
+def _deserialize(network: Network, data: bytes, device: torch.device) -> Network:
+    network.load(data)
+    return network.to(device)
+
+
+def _no_gradient(grads: Any) -> None:
+    return None
+
+
+_forked = False
+
+
+def _note_fork() -> None:
+    global _forked  # noqa: PLW0603
+    _forked = True
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_note_fork)
+
+
+def _spare_forked_threads(device: torch.device) -> None:
+    """A forked process has none of its parent's worker threads, and torch would wait for them for ever.
+
+    Raises:
+        RuntimeError: the model lies on a GPU, which a forked process cannot use.
+    """
+    global _forked  # noqa: PLW0603
+    if not _forked:
+        return
+    if device.type != "cpu":
+        raise RuntimeError(
+            f"the encoder lies on {device}, and a forked process cannot use it: call "
+            "multiprocessing.set_start_method('spawn') before nlp.pipe(n_process=...), or use n_process=1"
+        )
+    torch.set_num_threads(1)
+    _forked = False

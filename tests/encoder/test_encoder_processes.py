@@ -1,0 +1,66 @@
+"""Several processes, and what is imported when."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+spacy = pytest.importorskip("spacy", reason="needs the spacy extra")
+torch = pytest.importorskip("torch", reason="needs the model extra")
+pytest.importorskip("transformers", reason="needs the model extra")
+
+from encoder_helpers import run  # noqa: E402
+
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:spacy", "ignore::DeprecationWarning:weasel")
+
+
+PROCESSES = """
+import multiprocessing, sys, warnings
+import spacy, torch
+from spacy.tokens import Doc
+
+if __name__ == "__main__":
+    multiprocessing.set_start_method(sys.argv[2])
+    torch.set_num_threads(2)
+    nlp = spacy.load(sys.argv[1])
+    texts = ["Hoà bình ở Huế, hai ba bốn." * 20] * 12
+    want = [[token.tag_ for token in doc] for doc in nlp.pipe(texts)]  # torch's threads are up
+    got = [[token.tag_ for token in doc] for doc in nlp.pipe(texts, n_process=2, batch_size=3)]
+    assert got == want
+    print("same")
+"""
+
+
+class TestProcesses:
+    @pytest.mark.parametrize("method", ["spawn", "fork"])
+    def test_pipe_in_two(self, trained, tmp_path, method):
+        script = tmp_path / "script.py"
+        script.write_text(PROCESSES, encoding="utf-8")
+        environment = {**os.environ, "OMP_NUM_THREADS": "2"}
+        done = subprocess.run(
+            [sys.executable, str(script), str(trained / "out" / "model-best"), method],
+            capture_output=True,
+            text=True,
+            env=environment,
+            timeout=120,
+            check=False,
+        )
+        assert done.stdout.strip() == "same", done.stderr
+
+    def test_a_gpu_and_fork_are_refused(self, monkeypatch):
+        from spacy_phonemic import network
+
+        monkeypatch.setattr(network, "_forked", True)
+        with pytest.raises(RuntimeError, match="spawn"):
+            network._spare_forked_threads(torch.device("cuda:0"))
+
+    def test_nothing_of_the_model_is_imported_before_it_is_built(self):
+        """spaCy's own thinc imports torch where it finds it; transformers and the model wait for an encoder."""
+        code = (
+            "import spacy, sys; nlp = spacy.blank('vi', config={'nlp': {'tokenizer': {'use_pyvi': False}}}); "
+            "nlp.add_pipe('phonemic'); import spacy_phonemic.encoder; "
+            "assert not {'transformers', 'phonemic_bert', 'spacy_phonemic.network'} & set(sys.modules)"
+        )
+        done = run("-c", code)
+        assert done.returncode == 0, done.stderr

@@ -1,0 +1,153 @@
+"""Training: the real command, gradients through listeners, frozen and shared encoders."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+spacy = pytest.importorskip("spacy", reason="needs the spacy extra")
+torch = pytest.importorskip("torch", reason="needs the model extra")
+pytest.importorskip("transformers", reason="needs the model extra")
+
+from encoder_helpers import LISTENER, NER, SYLLABLES, TEXTS, VI, example, pipeline, run  # noqa: E402
+from spacy.training import Example  # noqa: E402
+
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:spacy", "ignore::DeprecationWarning:weasel")
+
+
+class TestTraining:
+    def test_the_command_overfits(self, trained):
+        nlp = spacy.load(trained / "out" / "model-best")
+        scores = nlp.evaluate([example(nlp, text) for text in TEXTS])
+        assert scores["ents_f"] > 0.95
+        assert scores["tag_acc"] > 0.95
+
+    def test_spacy_evaluate(self, trained):
+        done = run("-m", "spacy", "evaluate", trained / "out" / "model-best", trained / "train.spacy")
+        assert done.returncode == 0, done.stderr
+        assert "NER F" in done.stdout
+
+    def test_gradients_reach_the_encoder_through_the_listeners(self, checkpoint):
+        """The slope of two taggers' cross-entropies along the gradient of the embedding table is its length."""
+        nlp = spacy.blank("vi", config=SYLLABLES)
+        nlp.add_pipe(
+            "phonemic_transformer", config={"model": {"checkpoint": checkpoint["vi"], "window": 9, "stride": 5}}
+        )
+        for name in ("tagger", "other"):
+            nlp.add_pipe("tagger", name, config={"model": {"@architectures": "spacy.Tagger.v2", "tok2vec": LISTENER}})
+        examples = [example(nlp, text) for text in TEXTS]
+        nlp.initialize(lambda: examples)
+        network = nlp.get_pipe("phonemic_transformer").model.shims[0]._model
+        rng = np.random.default_rng(0)
+        for name in ("tagger", "other"):
+            output = nlp.get_pipe(name).model.get_ref("softmax")
+            output.set_param("W", rng.normal(size=output.get_param("W").shape).astype(np.float32))
+        nlp.update(examples, sgd=False, drop=0.0)
+        table = network.bert.embeddings.word_embeddings.weight
+        length = float(table.grad.norm())
+        step = 0.02 * table.grad / length
+
+        def loss():
+            docs = [eg.predicted.copy() for eg in examples]
+            for doc, vectors in zip(docs, nlp.get_pipe("phonemic_transformer").predict(docs), strict=True):
+                doc.tensor = vectors
+            total = 0.0
+            for name in ("tagger", "other"):
+                tagger = nlp.get_pipe(name)
+                for eg, scores in zip(examples, tagger.model.predict(docs), strict=True):
+                    gold = [tagger.labels.index(token.tag_) for token in eg.reference]
+                    logits = torch.tensor(scores, dtype=torch.float64)
+                    total += float(torch.nn.functional.cross_entropy(logits, torch.tensor(gold), reduction="sum"))
+            return total
+
+        losses = []
+        with torch.no_grad():
+            for sign in (1, -2):
+                table += sign * step
+                losses.append(loss())
+        assert (losses[0] - losses[1]) / 0.04 == pytest.approx(length, rel=0.02)
+
+    def test_the_loss_falls(self, checkpoint):
+        nlp = pipeline(checkpoint["vi"])
+        examples = [example(nlp, text) for text in TEXTS]
+        sgd = nlp.initialize(lambda: examples)
+        sgd.learn_rate = 0.003
+        losses = [nlp.update(examples, sgd=sgd, losses={}) for _ in range(60)]
+        assert losses[-1]["tagger"] < losses[0]["tagger"] / 3
+        assert losses[-1]["ner"] < losses[0]["ner"] / 3
+
+    def test_frozen_encoder(self, checkpoint):
+        nlp = pipeline(checkpoint["vi"])
+        examples = [example(nlp, text) for text in TEXTS]
+        sgd = nlp.initialize(lambda: examples)
+        encoder = nlp.get_pipe("phonemic_transformer").model
+        before, losses = encoder.to_bytes(), []
+        for _ in range(10):
+            frozen = ["phonemic_transformer"]
+            losses.append(nlp.update(examples, sgd=sgd, losses={}, exclude=frozen, annotates=frozen)["tagger"])
+        assert encoder.to_bytes() == before
+        assert losses[-1] < losses[0]
+
+    def test_as_a_sublayer(self, checkpoint):
+        nlp = spacy.blank("vi", config=SYLLABLES)
+        layer = {
+            "@architectures": "spacy_phonemic.PhonemicBert.v1",
+            "checkpoint": checkpoint["vi"],
+            "window": 62,
+            "stride": 40,
+        }
+        nlp.add_pipe("tagger", config={"model": {"@architectures": "spacy.Tagger.v2", "tok2vec": layer}})
+        examples = [example(nlp, text) for text in TEXTS]
+        sgd = nlp.initialize(lambda: examples)
+        sgd.learn_rate = 0.005
+        losses = [nlp.update(examples, sgd=sgd, losses={})["tagger"] for _ in range(12)]
+        assert losses[-1] < losses[0] / 2
+        again = pickle.loads(pickle.dumps(nlp))
+        assert [token.tag_ for token in again(VI)] == [token.tag_ for token in nlp(VI)]
+
+    def test_other_components(self, checkpoint):
+        """Parser, spancat and textcat share the encoder."""
+        nlp = spacy.blank("zh", config=SYLLABLES)
+        model = {"checkpoint": checkpoint["zh"], "window": 62, "stride": 40}
+        nlp.add_pipe("phonemic_transformer", config={"model": model})
+        nlp.add_pipe("parser", config={"model": {**NER, "state_type": "parser"}, "min_action_freq": 1})
+        reduce = {
+            "@architectures": "spacy.TextCatReduce.v1",
+            "exclusive_classes": True,
+            "use_reduce_mean": True,
+            "use_reduce_max": False,
+            "use_reduce_first": False,
+            "use_reduce_last": False,
+            "tok2vec": LISTENER,
+        }
+        nlp.add_pipe("textcat", config={"model": reduce})
+        spans = {
+            "@architectures": "spacy.SpanCategorizer.v1",
+            "reducer": {"@layers": "spacy.mean_max_reducer.v1", "hidden_size": 8},
+            "scorer": {"@layers": "spacy.LinearLogistic.v1"},
+            "tok2vec": LISTENER,
+        }
+        nlp.add_pipe("spancat", config={"model": spans})
+        doc = nlp.make_doc("行长很忙")
+        annotations = {
+            "heads": [1, 3, 3, 3],
+            "deps": ["a", "b", "c", "ROOT"],
+            "cats": {"x": 1.0, "y": 0.0},
+            "spans": {"sc": [(0, 2, "P")]},
+        }
+        examples = [Example.from_dict(doc, annotations)]
+        sgd = nlp.initialize(lambda: examples)
+        losses = nlp.update(examples, sgd=sgd, losses={})
+        assert {"parser", "textcat", "spancat"} <= losses.keys()
+        assert nlp("行长很忙").tensor.shape == (4, 24)
+
+    def test_a_wrong_width_is_refused(self, checkpoint):
+        nlp = spacy.blank("vi", config=SYLLABLES)
+        nlp.add_pipe(
+            "phonemic_transformer", config={"model": {"checkpoint": checkpoint["vi"], "window": 62, "stride": 40}}
+        )
+        nlp.add_pipe(
+            "tagger", config={"model": {"@architectures": "spacy.Tagger.v2", "tok2vec": {**LISTENER, "width": 96}}}
+        )
+        with pytest.raises(ValueError, match="width 96"):
+            nlp.initialize(lambda: [example(nlp, text) for text in TEXTS])
