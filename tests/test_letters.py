@@ -77,3 +77,51 @@ def test_spans(libraries):
             library.spans(room, 7, ctypes.c_size_t(count))
             assert list(room)[: 2 * count] == [number for at in range(7, 7 + count) for number in (at, at + 1)]
             assert set(list(room)[2 * count + 2 :]) == {-1}  # one span more at most
+
+
+#: Prints what the functions give for bytes that a generator makes, so that two builds can be compared.
+PRINTS = r"""
+#include <stdio.h>
+#include "letters.h"
+#include "spans.h"
+int main(void) {
+    static uint32_t wide[80];
+    static uint16_t half[80];
+    static uint8_t bytes[160];
+    static int32_t room[160];
+    uint64_t state = 1, low, high;
+    for (int turn = 0; turn < 4000; turn++) {
+        for (int at = 0; at < 80; at++) {
+            state = state * 6364136223846793005ull + 1442695040888963407ull;
+            wide[at] = (uint32_t)(state >> 40) >> (state >> 60) % 5 * 4;
+            half[at] = (uint16_t)wide[at];
+            bytes[at] = bytes[at + 80] = (uint8_t)wide[at];
+        }
+        size_t count = turn % 65, size = turn % 16 + 1;
+        phonemic_key(bytes, size, turn % 3 ? 160 : size, &low, &high);
+        phonemic_unit_spans(room, turn, count);
+        uint64_t sum = 0;
+        for (size_t at = 0; at < 2 * count; at++) sum = sum * 31 + (uint32_t)room[at];
+        printf("%llx %llx %llx %llx %llx %llx\n", (unsigned long long)phonemic_mask8(bytes, count),
+               (unsigned long long)phonemic_mask16(half, count), (unsigned long long)phonemic_mask32(wide, count),
+               (unsigned long long)low, (unsigned long long)high, (unsigned long long)sum);
+    }
+    return 0;
+}
+"""
+
+
+def test_arm64(tmp_path):
+    """The NEON build, run by an emulator, against this machine's plain C."""
+    cross, emulator, native = map(shutil.which, ("aarch64-linux-gnu-gcc", "qemu-aarch64-static", "cc"))
+    if not (cross and emulator and native and HEADER.exists()):
+        pytest.skip("needs a compiler for arm64 (gcc-aarch64-linux-gnu) and an emulator (qemu-user-static)")
+    source = tmp_path / "prints.c"
+    source.write_text(PRINTS)
+    runs = []
+    for compiler, start, options in ((cross, [emulator], ["-static"]), (native, [], ["-DPHONEMIC_PORTABLE"])):
+        program = tmp_path / Path(compiler).name
+        subprocess.run([compiler, "-O3", f"-I{HEADER.parent}", *options, source, "-o", program], check=True)
+        runs.append(subprocess.run([*start, program], check=True, capture_output=True).stdout)
+    assert len(runs[0].splitlines()) == 4000
+    assert runs[0] == runs[1]
