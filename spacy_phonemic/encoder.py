@@ -43,7 +43,7 @@ def phonemic_bert(
     """PhonemicBERT: a vector for every token of a Doc.
 
     A token's vector is the mean of those positions that share a character with it, whatever the tokenizer. A token
-    without any (white space, marks that nobody hears) has the zero vector. A document longer than ``window`` is read in
+    without any (white space, a zero-width mark) has the zero vector. A document longer than ``window`` is read in
     overlapping windows; where they overlap, the vectors are averaged.
 
     Arguments:

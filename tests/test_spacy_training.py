@@ -10,7 +10,6 @@ import sys
 from pathlib import Path
 
 import pytest
-import yaml
 
 spacy = pytest.importorskip("spacy", reason="needs the spacy extra")
 pytest.importorskip("torch", reason="needs the model extra")
@@ -65,11 +64,12 @@ def test_the_pages_options_are_the_architectures():
 @pytest.mark.parametrize("name", ["spacy-vi", "spacy-zh"])
 def test_projects_are_whole(name):
     """Every step of a workflow exists, and every option that it passes to spacy train is in the config."""
+    import srsly
     from thinc.api import Config
 
     from spacy_phonemic.configs import config_text
 
-    project = yaml.safe_load((ROOT / "examples" / name / "project.yml").read_text("utf-8"))
+    project = srsly.read_yaml(ROOT / "examples" / name / "project.yml")
     commands = {command["name"]: command for command in project["commands"]}
     assert {step for steps in project["workflows"].values() for step in steps} == set(commands)
     made = {output for command in commands.values() for output in command.get("outputs", [])}

@@ -9,6 +9,12 @@ def one_thread():
     pytest.importorskip("torch", reason="needs the model extra").set_num_threads(1)
 
 
+@pytest.fixture(autouse=True)
+def seeded():
+    """The same weights in every run."""
+    pytest.importorskip("spacy", reason="needs the spacy extra").util.fix_random_seed(0)
+
+
 @pytest.fixture(scope="session")
 def checkpoint(tmp_path_factory):
     """A masked language model, two layers of 24, room for 64 positions: heads and all, as pretraining saves it."""

@@ -72,7 +72,7 @@ class TestTraining:
         examples = [example(nlp, text) for text in TEXTS]
         sgd = nlp.initialize(lambda: examples)
         sgd.learn_rate = 0.003
-        losses = [nlp.update(examples, sgd=sgd, losses={}) for _ in range(60)]
+        losses = [nlp.update(examples, sgd=sgd, losses={}) for _ in range(100)]
         assert losses[-1]["tagger"] < losses[0]["tagger"] / 3
         assert losses[-1]["ner"] < losses[0]["ner"] / 3
 
@@ -100,7 +100,7 @@ class TestTraining:
         examples = [example(nlp, text) for text in TEXTS]
         sgd = nlp.initialize(lambda: examples)
         sgd.learn_rate = 0.005
-        losses = [nlp.update(examples, sgd=sgd, losses={})["tagger"] for _ in range(12)]
+        losses = [nlp.update(examples, sgd=sgd, losses={})["tagger"] for _ in range(20)]
         assert losses[-1] < losses[0] / 2
         again = pickle.loads(pickle.dumps(nlp))
         assert [token.tag_ for token in again(VI)] == [token.tag_ for token in nlp(VI)]
