@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import unicodedata
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -10,10 +11,10 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 
 from benchmarks import texts
-from benchmarks.limits import LimitRun, Limits, compiler
+from benchmarks.limits import LimitRun
 from benchmarks.rows import Row, megabytes, speed_ratio, time_ratio
 from benchmarks.session import LANGS, Language, Session
-from benchmarks.timing import in_turns, ratio, wall, warm
+from benchmarks.timing import ROOT, Process, in_turns, ratio, wall, warm
 
 LIMIT_GROUP = "Share of the limit"
 
@@ -127,7 +128,7 @@ def threads(session: Session) -> Iterator[Row]:
     for lang in LANGS:
         language = session.language(lang)
         seconds = _threads(language, session.runs) if cores > 1 else {}
-        if compiler() and cores > 1:
+        if cores > 1:
             yield _ceiling(language, session)
         for name in ("Python threads on halves", "num_threads=2"):
             row = Row("Two threads", f"{lang}, {name}", "one thread", at_least=1.85, aim=1.95)
@@ -141,14 +142,12 @@ def threads(session: Session) -> Iterator[Row]:
 
 def _ceiling(language: Language, session: Session) -> Row:
     """What the machine gives to two processes that share nothing: its cores may be two threads of one."""
-    name = {"vi": "E", "zh": "all-ucs2"}[language.lang]
-    row = Row("Two threads", f"{language.lang}, limit {name} in two processes at once", "one process")
-    folder = session.folder(f"limits/{language.path.stem}-again")
-    with ThreadPoolExecutor(2) as pool, Limits(language.lang, language.path, folder) as second:
-        both = [language.limits or second, second]
+    row = Row("Two threads", f"{language.lang}, two processes, a half each", "one process with a half")
+    command = [sys.executable, str(ROOT / "benchmarks" / "probe.py"), "serve", language.lang, str(language.path)]
+    with ThreadPoolExecutor(2) as pool, Process([*command, "0"]) as first, Process([*command, "1"]) as second:
         ways = {
-            "one": lambda: wall(lambda: second.run(name)),
-            "two": lambda: wall(lambda: list(pool.map(lambda limits: limits.run(name), both))),
+            "one": lambda: wall(lambda: second.ask("run")),
+            "two": lambda: wall(lambda: list(pool.map(lambda process: process.ask("run"), (first, second)))),
         }
         seconds = in_turns(ways, session.runs)
     row.value = 2 * ratio(seconds["one"], seconds["two"])

@@ -1,4 +1,7 @@
-"""One measurement in a fresh process, printed as JSON: ``probe.py start LANG`` or ``probe.py memory LANG WAY TEXT``."""
+"""Measurements in a fresh process: ``probe.py start LANG`` and ``probe.py memory LANG WAY TEXT`` print JSON.
+
+``probe.py serve LANG TEXT HALF`` encodes the first (0) or the second (1) half of a text for each line that it is given.
+"""
 
 from __future__ import annotations
 
@@ -69,5 +72,21 @@ def memory(lang: str, way: str, text: str) -> dict[str, Any]:
     return {"peak": (peak - before) * 1024, "output": output}
 
 
+def serve(lang: str, text: str, half: str) -> None:
+    """Encodes one half of the lines of a text, again and again."""
+    from phonemic import Tokenizer
+
+    tokenizer = Tokenizer(lang)
+    rows = Path(text).read_text(encoding="utf-8").rstrip("\n").split("\n")
+    middle = len(rows) // 2
+    mine = rows[middle:] if half == "1" else rows[:middle]
+    for _ in sys.stdin:
+        tokenizer.encode_batch(mine)
+        print("done", flush=True)
+
+
 if __name__ == "__main__":
+    if sys.argv[1] == "serve":
+        serve(*sys.argv[2:])
+        raise SystemExit
     json.dump((start if sys.argv[1] == "start" else memory)(*sys.argv[2:]), sys.stdout)
