@@ -47,7 +47,7 @@ def draw(result: dict[str, Any], path: Path) -> bool:
         for axes, (lang, rows) in zip(figure.subplots(1, len(panels), squeeze=False)[0], panels.items(), strict=True):
             names, speeds, kinds = zip(*rows, strict=True)
             drawn = axes.barh(names, speeds, color=[COLOURS[kind] for kind in kinds])
-            axes.bar_label(drawn, [f"{speed:,.3g}" for speed in speeds], padding=3)
+            axes.bar_label(drawn, [f"{speed:,.0f}" if speed >= 100 else f"{speed:.3g}" for speed in speeds], padding=3)
             axes.set(xscale="log", xlabel="MB of UTF-8 a CPU second, one thread", title=NAMES[lang])
             axes.set_xlim(right=max(speeds) * 4)
             axes.spines[["top", "right"]].set_visible(False)
