@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -23,9 +24,9 @@ class _SpanTokenizer(TokenizerI):
     def __init__(self, lang: str, strict: bool = False, word_joiner: str | None = None, phrases: Any = None) -> None:
         self.tokenizer = Tokenizer(lang, strict, word_joiner, phrases)
 
+    @abstractmethod
     def _spans(self, text: str, found: list[Unit]) -> list[Span]:
         """The spans of the tokens of a text, from its units."""
-        raise NotImplementedError
 
     def tokenize(self, s: str) -> list[str]:
         """The tokens of a text, as they are written in it.

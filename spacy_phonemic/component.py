@@ -15,7 +15,7 @@ from spacy.vocab import Vocab
 from phonemic import Tokenizer
 from phonemic.inventory import LANGUAGES
 from spacy_phonemic.attributes import GETTERS, register, register_free
-from spacy_phonemic.reading import KEY, set_tokenizer, store
+from spacy_phonemic.reading import KEY, check_phrases, make_tokenizer, set_tokenizer, store
 
 ASSIGNS = [f"{kind.__name__.lower()}._.{name}" for kind, getters in GETTERS.items() for name in getters]
 
@@ -88,11 +88,9 @@ class Phonemic:
         self.vocab = vocab
         self.attrs = dict(attrs or {})
         self.store = store
-        self._missing = isinstance(phrases, str) and not Path(phrases).exists()
-        self._phrases = phrases
         register(self.attrs)
-        # A pipeline that is being loaded brings the readings of a file that may be gone: see from_disk.
-        self._use(Tokenizer(lang, strict, word_joiner, None if self._missing else phrases))
+        tokenizer, self._missing = make_tokenizer(lang, strict, word_joiner, phrases)
+        self._use(tokenizer)
 
     def _use(self, tokenizer: Tokenizer) -> None:
         self.tokenizer = tokenizer
@@ -109,8 +107,7 @@ class Phonemic:
 
     def pipe(self, stream: Iterable[Doc], *, batch_size: int = 256) -> Iterator[Doc]:
         """Reads a stream of Docs, a batch in one call of the core."""
-        if self._missing:
-            raise FileNotFoundError(f"phonemic: the file of phrases {self._phrases!r} does not exist")
+        check_phrases(self._missing)
         return self._stored(stream, batch_size) if self.store else iter(stream)
 
     def _stored(self, stream: Iterable[Doc], batch_size: int) -> Iterator[Doc]:
@@ -143,7 +140,7 @@ class Phonemic:
         return {"lang": made.lang, "strict": made.strict, "word_joiner": made.word_joiner, "phrases": made.phrases}
 
     def _load(self, state: dict[str, Any]) -> Phonemic:
-        self._missing = False
+        self._missing = None
         self._use(Tokenizer(state["lang"], state["strict"], state["word_joiner"], state["phrases"] or None))
         return self
 

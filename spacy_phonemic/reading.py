@@ -11,6 +11,7 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from functools import cache
 from itertools import pairwise
+from pathlib import Path
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -124,6 +125,23 @@ def _plain(lang: str) -> Tokenizer:
             "read it: add one, nlp.add_pipe('phonemic', config={'lang': 'vi'}) or 'zh'"
         )
     return Tokenizer(lang)
+
+
+def make_tokenizer(
+    lang: str, strict: bool, word_joiner: str | None, phrases: str | dict[str, str] | None
+) -> tuple[Tokenizer, str | None]:
+    """The tokenizer of a component's options, and the file of phrases if it is not there.
+
+    A pipeline that is being loaded brings the readings of a file that may be gone, so its absence is no error yet.
+    """
+    missing = phrases if isinstance(phrases, str) and not Path(phrases).exists() else None
+    return Tokenizer(lang, strict, word_joiner, None if missing else phrases), missing
+
+
+def check_phrases(missing: str | None) -> None:
+    """Raises FileNotFoundError where a pipeline is to run without its file of phrases."""
+    if missing:
+        raise FileNotFoundError(f"the file of phrases {missing!r} does not exist")
 
 
 def set_tokenizer(vocab: Vocab, tokenizer: Tokenizer, key: str = KEY) -> None:

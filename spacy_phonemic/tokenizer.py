@@ -15,7 +15,7 @@ from spacy.vocab import Vocab
 from phonemic import Tokenizer
 from phonemic.inventory import LANGUAGES
 from phonemic.units import Unit, units
-from spacy_phonemic.reading import KEY, keep, set_tokenizer, tokenizer_of
+from spacy_phonemic.reading import KEY, check_phrases, keep, make_tokenizer, set_tokenizer, tokenizer_of
 
 #: What may stand between two units: a run of white space, or of something else (a word joiner, stray marks).
 _GAPS = re.compile(r"\s+|\S+")
@@ -66,9 +66,7 @@ class SyllableTokenizer:
                 '{"@tokenizers": "spacy_phonemic.SyllableTokenizer.v1", "lang": "vi"}'
             )
         self.vocab = vocab
-        missing = isinstance(phrases, str) and not Path(phrases).exists()
-        self.tokenizer = Tokenizer(lang, strict, word_joiner, None if missing else phrases)
-        self._missing = phrases if missing else None
+        self.tokenizer, self._missing = make_tokenizer(lang, strict, word_joiner, phrases)
         self._compared: Tokenizer | None = None
         self._is_pipelines = False
         if not vocab.lookups.has_table(KEY):  # a component added later gives its own
@@ -80,8 +78,7 @@ class SyllableTokenizer:
 
     def pipe(self, texts: Iterable[str], batch_size: int = 256) -> Iterator[Doc]:
         """Many texts, a batch in one call of the core."""
-        if self._missing:
-            raise FileNotFoundError(f"SyllableTokenizer: the file of phrases {self._missing!r} does not exist")
+        check_phrases(self._missing)
         for batch in minibatch(texts, batch_size):
             encoded, keeps = self.tokenizer.encode_batch(batch, spans=True), self._reads_as_pipeline()
             for encoding, found in zip(encoded, units(encoded), strict=True):
