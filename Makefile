@@ -67,4 +67,4 @@ $(VENV)/installed: pyproject.toml setup.py $(wildcard phonemic/*.pyx phonemic/*.
 	touch $@
 
 clean:
-	rm -rf $(VENV) build dist *.egg-info phonemic/_core.c phonemic/*.so phonemic/data/*.bin
+	rm -rf $(VENV) build dist *.egg-info phonemic/_core.c phonemic/_batch.c phonemic/*.so phonemic/data/*.bin

@@ -1,7 +1,8 @@
-"""The extension and the compiled tables; all else is in pyproject.toml."""
+"""The extensions and the compiled tables; all else is in pyproject.toml."""
 
 import os
 import sys
+from glob import glob
 from types import ModuleType
 
 import numpy
@@ -27,7 +28,7 @@ class BuildTables(build_py):
 
     def run(self) -> None:
         """Writes the tables, then does what build_py does."""
-        # The package's own __init__ needs the extension, which is not built yet: an empty package stands in for it.
+        # The package's own __init__ needs the extensions, which are not built yet: an empty package stands in for it.
         package = ModuleType("phonemic")
         package.__path__ = [os.path.join(os.path.dirname(os.path.abspath(__file__)), "phonemic")]
         sys.modules["phonemic"] = package
@@ -41,20 +42,14 @@ setup(
     cmdclass={"build_py": BuildTables},
     ext_modules=[
         Extension(
-            "phonemic._core",
-            ["phonemic/_core.pyx"],
-            depends=[
-                "phonemic/_output.pxd",
-                "phonemic/_text.pxd",
-                "phonemic/_vietnamese.pxd",
-                "phonemic/_mandarin.pxd",
-                "phonemic/letters.h",
-                "phonemic/spans.h",
-            ],
+            f"phonemic.{name}",
+            [f"phonemic/{name}.pyx"],
+            depends=[*glob("phonemic/*.pxd"), *glob("phonemic/*.h")],
             include_dirs=[numpy.get_include(), "phonemic"],
             define_macros=[("NPY_NO_DEPRECATED_API", "NPY_1_7_API_VERSION")],
             extra_compile_args=compile_args,
             extra_link_args=link_args,
         )
+        for name in ("_core", "_batch")
     ],
 )

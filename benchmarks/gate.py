@@ -21,7 +21,7 @@ import tempfile
 import unicodedata
 from pathlib import Path
 
-from phonemic import _core
+from phonemic import _batch
 
 HERE = Path(__file__).parent
 KEPT = HERE / "gate.json"
@@ -97,7 +97,7 @@ def count() -> dict[str, dict[str, float]]:
     with tempfile.TemporaryDirectory() as folder:
         inputs = Path(folder, "texts.json")
         inputs.write_text(json.dumps(cases), encoding="utf-8")
-        names = sorted({name.decode() for name in re.findall(CALLS, Path(_core.__file__).read_bytes())})
+        names = sorted({name.decode() for name in re.findall(CALLS, Path(_batch.__file__).read_bytes())})
         # --dump-after takes no wildcard, and a function named to both options is not counted: hence the two spellings.
         tool = ["valgrind", "--tool=callgrind", "--toggle-collect=__pyx_pw_*_4Work_*run_alone"]
         tool += [f"--dump-after={name}" for name in names] + [f"--callgrind-out-file={folder}/out"]
@@ -113,7 +113,7 @@ def count() -> dict[str, dict[str, float]]:
 
 def build() -> str:
     """What the counts depend on."""
-    text = Path(_core.__file__).read_bytes()
+    text = Path(_batch.__file__).read_bytes()
     compiler = re.search(rb"(GCC: \([^)]*\) [\d.]+|clang version [\d.]+)", text)
     return f"{platform.machine()}, {compiler.group(1).decode() if compiler else 'unknown compiler'}"
 

@@ -137,6 +137,7 @@ def to_batch(collator: HolisticCollator, rows: list[list[int]], device: str) -> 
 @click.option("--evaluate-every", default=500, show_default=True)
 @click.option("--threads", default=0, help="Threads that compute; 0 leaves it to torch.")
 @click.option("--seed", default=0, show_default=True)
+@click.option("--checkpoint", metavar="FOLDER", help="Also keeps the trained model there.")
 def main(
     texts: tuple[str, ...],
     lang: str,
@@ -150,6 +151,7 @@ def main(
     evaluate_every: int,
     threads: int,
     seed: int,
+    checkpoint: str | None,
 ) -> None:
     """Trains, prints a table, writes the results."""
     device = "cuda" if torch.cuda.is_available() else "cpu"
@@ -207,6 +209,9 @@ def main(
         **results,
         "curve": curve,
     }
+    if checkpoint:
+        model.save_pretrained(checkpoint)
+        tokenizer.save_pretrained(checkpoint)
     Path(f"{out}.json").write_text(json.dumps(record, indent=2) + "\n")
     draw(out, results, curve)
     if any(results["model"][name] >= results["bigram"][name] for name in COMPONENTS):

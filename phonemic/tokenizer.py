@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from phonemic._core import Core, Work
+from phonemic._batch import Work
+from phonemic._core import Core
 from phonemic.encoding import Batch, Encoding, Syllable
 from phonemic.entries import JOINER, ZH_HAN, ZH_JOINER, entry, with_entries
 from phonemic.errors import SavedTokenizerError
@@ -273,7 +274,7 @@ def encode_rows(
         return work.result()
     from concurrent.futures import ThreadPoolExecutor
 
-    work.share(num_threads)
+    work.share()
     with ThreadPoolExecutor(num_threads - 1) as pool:
         others = [pool.submit(work.run) for _ in range(num_threads - 1)]
         work.run()

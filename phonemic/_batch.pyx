@@ -1,0 +1,399 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+# cython: freethreading_compatible=True
+"""Many texts into one array: piece by piece, by one thread or by several, with the GIL released."""
+
+cimport cython
+cimport numpy as cnp
+from cpython.object cimport PyObject
+from cpython.ref cimport Py_DECREF, Py_INCREF
+from libc.stdint cimport int32_t, int64_t, uint8_t
+from libc.stdlib cimport calloc, free, malloc, realloc
+from libc.string cimport memcpy
+
+import numpy as np
+
+from phonemic.errors import InputError
+
+from phonemic._core cimport Core
+from phonemic._output cimport begin_output, drop_output, reserve
+from phonemic._strings cimport LONGEST, UTF8, Text, take
+from phonemic._text cimport Output
+from phonemic._vietnamese cimport MEMO_BITS, Remembered
+
+cnp.import_array()
+
+cdef extern from *:
+    """
+    #if defined(__GNUC__)
+    #define phonemic_prefetch(address) __builtin_prefetch(address)
+    #else
+    #define phonemic_prefetch(address) ((void)(address))
+    #endif
+    """
+    void phonemic_prefetch(const void* address) noexcept nogil
+    PyObject* PyList_GET_ITEM(object texts, Py_ssize_t index)
+
+cdef enum:
+    PIECE = 1 << 17         # units that are encoded at a time, with the GIL released
+    TEXTS = 1 << 12         # texts of a piece at most
+    AHEAD = 8               # texts whose headers are fetched before they are looked at
+    SLOTS = 8               # pieces that may be done, or on the way, before an earlier one is
+    WORTH_A_MEMO = 1 << 14  # units from which on a batch has a memo
+    FURTHER = 64            # times what there is that room is made for at most, going by the texts seen
+
+
+cdef class Block:
+    """Owns memory that arrays are views of."""
+
+    cdef void* data
+
+    def __dealloc__(self):
+        free(self.data)
+
+
+cdef object array_of(int32_t* data, Py_ssize_t count, int columns):
+    """An int32 array that owns ``data`` (malloc'ed), shape (count,) or (count, columns); the memory is cut to size."""
+    cdef cnp.npy_intp[2] shape
+    cdef Block block = Block()
+    cdef void* shrunk
+    block.data = data
+    shrunk = realloc(data, max(<size_t>count * columns, 1) * sizeof(int32_t))
+    if shrunk != NULL:
+        block.data = shrunk
+    shape[0] = count
+    shape[1] = columns
+    array = cnp.PyArray_SimpleNewFromData(1 if columns == 1 else 2, shape, cnp.NPY_INT32, block.data)
+    cnp.set_array_base(array, block)
+    return array
+
+
+# Rows that are encoded at a time. Of a list, the strings are held, so that their characters may be read without the
+# GIL while another thread changes the list.
+cdef struct Piece:
+    Py_ssize_t start, stop, units
+    Text* texts
+    PyObject** held
+    Py_ssize_t holding
+
+
+# A piece that one of several threads encodes into memory of its own, until its place in the output is known.
+cdef struct Slot:
+    Output* out
+    Py_ssize_t start, stop
+    bint done
+
+
+cdef class Work:
+    """Texts being encoded: by one thread (:meth:`run_alone`), or by several that each call :meth:`run`.
+
+    Arguments:
+        core: encodes.
+        texts: a list of str; or a uint8 array of UTF-8, text i being ``texts[offsets[i]:offsets[i + 1]]``.
+        offsets: int32 or int64 array, for UTF-8.
+        spans: write spans, in code points for str and in bytes for UTF-8.
+        words: write word ids.
+    """
+
+    cdef Core core
+    cdef list texts
+    cdef const uint8_t* data
+    cdef const int64_t* offsets
+    cdef const int32_t* narrow_offsets
+    cdef object _alive
+    cdef Py_ssize_t size, rows
+    cdef bint spans, words
+    cdef Output out
+    cdef int64_t* ends
+    cdef object ends_array
+    # of several threads:
+    cdef object turn
+    cdef dict errors  # number of a piece -> what went wrong
+    cdef Slot[SLOTS] slots
+    cdef Output[SLOTS] rooms
+    cdef Output* spare[SLOTS]  # of the rooms, the one used last on top: it is still in the processor's cache
+    cdef int spares
+    cdef Py_ssize_t rows_taken, taken, placed  # rows and pieces taken; pieces that are in the output
+    cdef bint placing
+
+    def __cinit__(self):
+        cdef int number
+        begin_output(&self.out)
+        for number in range(SLOTS):
+            begin_output(&self.rooms[number])
+            self.spare[number] = &self.rooms[number]
+        self.spares = SLOTS
+
+    def __init__(self, Core core not None, object texts, object offsets, bint spans, bint words):
+        cdef const uint8_t[::1] data
+        cdef const int64_t[::1] bounds
+        cdef const int32_t[::1] narrow_bounds
+        cdef cnp.npy_intp count
+        self.core, self.spans, self.words = core, spans, words
+        if offsets is None:
+            self.texts, self.rows = texts, len(texts)
+        else:
+            data = texts
+            self._alive = (texts, offsets)
+            self.data = &data[0] if len(data) else NULL
+            self.size, self.rows = len(data), len(offsets) - 1
+            if offsets.dtype == np.int32:
+                narrow_bounds = offsets
+                self.narrow_offsets = &narrow_bounds[0]
+            else:
+                bounds = offsets
+                self.offsets = &bounds[0]
+        count = self.rows + 1
+        self.ends_array = cnp.PyArray_EMPTY(1, &count, cnp.NPY_INT64, 0)
+        self.ends = <int64_t*>cnp.PyArray_DATA(<cnp.ndarray>self.ends_array)
+        self.ends[0] = 0
+
+    def __dealloc__(self):
+        cdef int number
+        drop_output(&self.out)
+        for number in range(SLOTS):
+            drop_output(&self.rooms[number])
+
+    def run_alone(self):
+        """Encodes everything in this thread.
+
+        Raises:
+            InputError: a text is not UTF-8, or the offsets are none; the message names the row.
+            TypeError: an element of the list is no str; the message names its index.
+            IndexError: another thread has shortened the list.
+        """
+        cdef Remembered* memo = NULL
+        cdef Piece piece
+        begin_piece(&piece)
+        try:
+            self._hold(&piece)
+            while piece.stop < self.rows:
+                self._take(&piece, piece.stop)
+                if memo == NULL and piece.units > WORTH_A_MEMO:
+                    memo = self._new_memo()
+                if not self._make_room(&self.out, piece.units, piece.start, piece.stop):
+                    raise MemoryError("no memory for the ids")
+                self._encode(&piece, memo, &self.out, self.ends + piece.start + 1)
+        finally:
+            end_piece(&piece)
+            free(memo)
+
+    def share(self):
+        """To be called before several threads call :meth:`run`."""
+        from threading import Condition
+
+        self.turn, self.errors = Condition(), {}
+
+    def run(self):
+        """Encodes pieces of the texts, one after another, until none is left or one is wrong.
+
+        A piece is encoded into memory of its own and put behind the one before it when that has its place; whichever
+        thread comes first does that, and none waits for another. So the ids come to lie in one array, in order, and
+        there is never a second copy of them all. :meth:`result` raises what was wrong.
+        """
+        cdef Remembered* memo = NULL
+        cdef Py_ssize_t number = -1
+        cdef Piece piece
+        cdef Slot* slot
+        begin_piece(&piece)
+        try:
+            self._hold(&piece)
+            memo = self._new_memo()
+            while True:
+                with self.turn:
+                    while self.taken - self.placed == SLOTS and not self.errors:
+                        self.turn.wait()
+                    if self.errors or self.rows_taken == self.rows:
+                        return
+                    number = self.taken
+                    self.taken += 1
+                    self._take(&piece, self.rows_taken)
+                    self.rows_taken = piece.stop
+                    self.spares -= 1
+                    slot = &self.slots[number % SLOTS]
+                    slot.start, slot.stop, slot.out = piece.start, piece.stop, self.spare[self.spares]
+                slot.out.count = 0
+                if not reserve(slot.out, piece.units, self.spans, self.words):
+                    raise MemoryError("no memory for the ids")
+                self._encode(&piece, memo, slot.out, self.ends + piece.start + 1)
+                self._put(slot)
+        except BaseException as error:
+            with self.turn:
+                self.errors[number] = error
+                self.turn.notify_all()
+            if not isinstance(error, Exception):
+                raise
+        finally:
+            end_piece(&piece)
+            free(memo)
+
+    def result(self):
+        """What was encoded; to be called once, when all threads are done.
+
+        Returns:
+            (ids int32 (N,), offsets int64 (B + 1,), spans int32 (N, 2) or None, word ids int32 (N,) or None).
+
+        Raises:
+            InputError, TypeError, IndexError: as :meth:`run_alone`; of several threads' errors, the first text's.
+        """
+        if self.errors:
+            raise self.errors[min(self.errors)]
+        spans = words = None
+        if not reserve(&self.out, 0, self.spans, self.words):
+            raise MemoryError
+        ids, self.out.ids = array_of(self.out.ids, self.out.count, 1), NULL
+        if self.spans:
+            spans, self.out.spans = array_of(self.out.spans, self.out.count, 2), NULL
+        if self.words:
+            words, self.out.words = array_of(self.out.words, self.out.count, 1), NULL
+        return ids, self.ends_array, spans, words
+
+    cdef Remembered* _new_memo(self) noexcept:
+        """NULL where the language has none, or memory is short: it does without, too."""
+        return NULL if self.core.is_mandarin else <Remembered*>calloc(1 << MEMO_BITS, sizeof(Remembered))
+
+    cdef inline int64_t _offset(self, Py_ssize_t row) noexcept nogil:
+        return self.offsets[row] if self.narrow_offsets == NULL else self.narrow_offsets[row]
+
+    cdef int _hold(self, Piece* piece) except -1:
+        """Makes room for the strings of a piece."""
+        cdef Py_ssize_t most = max(min(self.rows, TEXTS), 1)
+        if self.texts is not None:
+            piece.texts = <Text*>malloc(most * sizeof(Text))
+            piece.held = <PyObject**>malloc(most * sizeof(PyObject*))
+            if piece.texts == NULL or piece.held == NULL:
+                raise MemoryError("no memory to hold the texts")
+        return 0
+
+    @cython.boundscheck(True)  # another thread may shorten the list
+    cdef int _take(self, Piece* piece, Py_ssize_t start) except -1:
+        """Makes ``piece`` the rows from ``start`` on, as many as are encoded at a time, at least one."""
+        let_go(piece)
+        piece.start = piece.stop = start
+        piece.units = 0
+        while piece.stop < self.rows and piece.units < PIECE and piece.holding < TEXTS:
+            if self.texts is None:
+                piece.units += min(max(self._offset(piece.stop + 1) - self._offset(piece.stop), 0), self.size)
+            else:
+                if piece.stop + AHEAD < len(self.texts):
+                    phonemic_prefetch(PyList_GET_ITEM(self.texts, piece.stop + AHEAD))
+                text = as_text(self.texts[piece.stop], piece.stop)
+                take(text, &piece.texts[piece.holding])
+                piece.units += piece.texts[piece.holding].length
+                piece.held[piece.holding] = <PyObject*>text
+                Py_INCREF(text)
+                piece.holding += 1
+            piece.stop += 1
+        return 0
+
+    cdef bint _make_room(self, Output* out, Py_ssize_t more, Py_ssize_t start, Py_ssize_t stop) noexcept nogil:
+        """Room for what rows ``start`` to ``stop`` need, and as much for each later row; false where memory ran out.
+
+        Pages that are not touched cost nothing, and moving what was written costs time.
+        """
+        cdef double all_rows
+        if out.count + more < out.capacity:
+            return True
+        if stop < self.rows:
+            all_rows = 1.125 * more * (self.rows - start) / (stop - start)
+            if reserve(out, <Py_ssize_t>min(all_rows, FURTHER * <double>(out.count + more)), self.spans, self.words):
+                return True
+        return reserve(out, more, self.spans, self.words)
+
+    cdef int _encode(self, const Piece* piece, Remembered* memo, Output* out, int64_t* ends) except -1:
+        """The rows of a piece, and the count of positions after each."""
+        cdef Py_ssize_t row = 0, begin = 0, end = 0
+        cdef bint failed = False, wrong = False, is_list = self.texts is not None
+        cdef Text utf8
+        cdef const Text* text = &utf8
+        utf8.kind = UTF8
+        with nogil:
+            for row in range(piece.start, piece.stop):
+                if is_list:
+                    text = &piece.texts[row - piece.start]
+                else:
+                    begin, end = self._offset(row), self._offset(row + 1)
+                    wrong = not 0 <= begin <= end <= self.size or end - begin > LONGEST
+                    if wrong:
+                        break
+                    utf8.data, utf8.length = self.data + begin, end - begin
+                failed = not reserve(out, text.length, self.spans, self.words)
+                if failed:
+                    break
+                self.core.read(text, memo, out)
+                if out.invalid >= 0:
+                    break
+                ends[row - piece.start] = out.count
+        if wrong:
+            raise InputError(f"row {row}: its offsets {begin} to {end} are wrong or too far apart")
+        if failed:
+            raise MemoryError(f"no memory for the ids of row {row}")
+        if out.invalid >= 0:
+            raise InputError(f"row {row}: byte {out.invalid} of the text is not UTF-8")
+        return 0
+
+    cdef int _put(self, Slot* slot) except -1:
+        """Notes that a piece is done, and appends all that are next in order, unless another thread is doing that."""
+        cdef bint failed
+        with self.turn:
+            slot.done = True
+            if self.placing:
+                return 0
+            slot = self._next_in_order()
+        while slot != NULL:
+            with nogil:
+                failed = not self._append(slot)
+            if failed:
+                raise MemoryError("no memory for the ids")
+            with self.turn:
+                slot.done = False
+                self.spare[self.spares] = slot.out
+                self.spares += 1
+                self.placed += 1
+                self.turn.notify_all()
+                slot = self._next_in_order()
+        return 0
+
+    cdef Slot* _next_in_order(self) noexcept:
+        cdef Slot* slot = &self.slots[self.placed % SLOTS]
+        self.placing = slot.done
+        return slot if slot.done else NULL
+
+    cdef bint _append(self, const Slot* slot) noexcept nogil:
+        cdef Py_ssize_t row, base = self.out.count, count = slot.out.count
+        if not self._make_room(&self.out, count, slot.start, slot.stop):
+            return False
+        memcpy(self.out.ids + base, slot.out.ids, count * sizeof(int32_t))
+        if self.spans:
+            memcpy(self.out.spans + 2 * base, slot.out.spans, 2 * count * sizeof(int32_t))
+        if self.words:
+            memcpy(self.out.words + base, slot.out.words, count * sizeof(int32_t))
+        for row in range(slot.start + 1, slot.stop + 1):
+            self.ends[row] += base
+        self.out.count += count
+        return True
+
+
+cdef void begin_piece(Piece* piece) noexcept:
+    piece.start = piece.stop = piece.units = piece.holding = 0
+    piece.texts, piece.held = NULL, NULL
+
+
+cdef void let_go(Piece* piece) noexcept:
+    while piece.holding:
+        piece.holding -= 1
+        Py_DECREF(<object>piece.held[piece.holding])
+
+
+cdef void end_piece(Piece* piece) noexcept:
+    let_go(piece)
+    free(piece.texts)
+    free(piece.held)
+
+
+cdef str as_text(object text, Py_ssize_t index):
+    """The str itself; a plain copy of an instance of a subclass."""
+    if type(text) is str:
+        return text
+    if not isinstance(text, str):
+        raise TypeError(f"text {index} is {type(text).__name__}, not str")
+    return str.__str__(text)

@@ -1,0 +1,16 @@
+"""The tables of one language, and a text read against them: what ``_batch.pyx`` calls without the GIL."""
+
+from phonemic._mandarin cimport Readings
+from phonemic._strings cimport Text
+from phonemic._text cimport Characters, Output
+from phonemic._vietnamese cimport Remembered, Syllables
+
+
+cdef class Core:
+    cdef object _alive
+    cdef Characters chars
+    cdef Syllables syllables
+    cdef Readings readings
+    cdef bint is_mandarin, strict
+
+    cdef void read(self, const Text* text, Remembered* memo, Output* out) noexcept nogil
