@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 
@@ -51,7 +52,7 @@ def join_words(
     """The words with a space between them, and where each lies; see :func:`tagged_words`."""
     tokens, written, at = [], [], 0
     for number, word in enumerate(words):
-        if not word.strip():
+        if not word:
             raise InputError(f"{places[min(number, len(places) - 1)]}: an empty word")
         plain = word[0] + word[1:-1].replace(joiner, " ") + word[-1] if joiner and len(word) > 1 else word
         tokens.append((at, at + len(plain)))
@@ -73,13 +74,16 @@ def parser(labels: Collection[str], joiner: str = "") -> Callable[[Sequence[Path
 
 Sentence = tuple[list[str], list[str], list[str]]  # places, words, tags
 
+_BETWEEN = re.compile("[ \t]+")  # a word may hold a no-break space
+
 
 def _columns(path: Path) -> Iterator[Sentence]:
     places: list[str] = []
     words: list[str] = []
     tags: list[str] = []
     for number, line in lines(path):
-        columns = line.split()
+        written = line.strip(" \t\r\n")
+        columns = _BETWEEN.split(written) if written else []
         if columns and len(columns) != 2:
             raise InputError(f"{path}:{number}: {len(columns)} columns, not a word and a tag")
         if columns:

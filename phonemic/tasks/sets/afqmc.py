@@ -15,7 +15,6 @@ DATASET = DataSet(
     kind="sentence-pair",
     metric="accuracy",
     labels={"label": tuple(LABELS.values())},
-    splits=("train", "dev", "test"),
     layouts=(layout("{}.json"),),
     folders=("zh/afqmc", "afqmc", "afqmc_public"),
     home="https://github.com/CLUEbenchmark/CLUE",
@@ -23,4 +22,5 @@ DATASET = DataSet(
     parse=json_pairs(LABELS),
     intrinsic=("train", "dev"),
     test="dev",
+    dev=None,
 )

@@ -33,7 +33,6 @@ DATASET = DataSet(
     kind="sentence-pair",
     metric="accuracy",
     labels={"label": tuple(LABELS.values())},
-    splits=("train", "dev", "test"),
     layouts=(layout("BQ_{}.json"), layout("{}.tsv")),
     folders=("zh/bq", "bq", "bq_corpus"),
     home="http://icrc.hitsz.edu.cn/info/1037/1162.htm",
@@ -41,4 +40,5 @@ DATASET = DataSet(
     parse=parse,
     intrinsic=("train", "dev"),
     test="dev",
+    dev=None,
 )

@@ -48,7 +48,6 @@ DATASET = DataSet(
     kind="sequence-labelling",
     metric="span-f1",
     labels={"label": LABELS},
-    splits=("train", "dev", "test"),
     layouts=(layout("{}.json"),),
     folders=("zh/cluener", "cluener", "cluener_public"),
     home="https://github.com/CLUEbenchmark/CLUENER2020",
@@ -56,4 +55,5 @@ DATASET = DataSet(
     parse=parse,
     intrinsic=("train", "dev"),
     test="dev",
+    dev=None,
 )

@@ -35,7 +35,6 @@ DATASET = DataSet(
     kind="coreference",
     metric="accuracy",
     labels={"label": tuple(LABELS.values())},
-    splits=("train", "dev", "test"),
     layouts=(layout("{}.json"),),
     folders=("zh/cluewsc2020", "zh/cluewsc", "cluewsc2020", "cluewsc2020_public", "cluewsc"),
     home="https://github.com/CLUEbenchmark/CLUE",
@@ -43,4 +42,5 @@ DATASET = DataSet(
     parse=parse,
     intrinsic=("train", "dev"),
     test="dev",
+    dev=None,
 )

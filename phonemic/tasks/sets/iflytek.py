@@ -25,7 +25,6 @@ DATASET = DataSet(
     kind="classification",
     metric="accuracy",
     labels={"label": tuple(LABELS.values())},
-    splits=("train", "dev", "test"),
     layouts=(layout("{}.json"),),
     folders=("zh/iflytek", "iflytek", "iflytek_public"),
     home="https://github.com/CLUEbenchmark/CLUE",
@@ -33,4 +32,5 @@ DATASET = DataSet(
     parse=parse,
     intrinsic=("train", "dev"),
     test="dev",
+    dev=None,
 )

@@ -15,7 +15,6 @@ DATASET = DataSet(
     kind="sentence-pair",
     metric="accuracy",
     labels={"label": tuple(LABELS.values())},
-    splits=("train", "dev", "test"),
     layouts=(layout("{}.json", train="train.50k"), layout("{}.json"), layout("{}.json", train="train.10k")),
     folders=("zh/ocnli", "ocnli", "ocnli_public", "OCNLI"),
     home="https://github.com/CLUEbenchmark/OCNLI",
@@ -23,5 +22,6 @@ DATASET = DataSet(
     parse=json_pairs(LABELS),
     intrinsic=("train", "dev"),
     test="dev",
+    dev=None,
     note="Pairs on which the annotators did not agree have no label.",
 )

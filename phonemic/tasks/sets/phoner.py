@@ -14,7 +14,6 @@ DATASET = DataSet(
     kind="sequence-labelling",
     metric="span-f1",
     labels={"label": LABELS},
-    splits=("train", "dev", "test"),
     layouts=(
         layout("data/syllable/{}_syllable.conll"),
         layout("{}_syllable.conll"),
@@ -26,7 +25,4 @@ DATASET = DataSet(
     home="https://github.com/VinAIResearch/PhoNER_COVID19",
     licence="research and education, no redistribution",
     parse=parser(LABELS, joiner="_"),
-    intrinsic=("train", "dev", "test"),
-    test="test",
-    dev="dev",
 )

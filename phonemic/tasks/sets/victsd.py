@@ -27,7 +27,6 @@ DATASET = DataSet(
     kind="classification",
     metric="macro-f1",
     labels={target: tuple(values.values()) for target, (_, values) in TARGETS.items()},
-    splits=("train", "dev", "test"),
     layouts=(
         layout("ViCTSD_{}.csv", dev="valid"),
         layout("UIT-ViCTSD_{}.csv", dev="valid"),
@@ -37,7 +36,4 @@ DATASET = DataSet(
     home="https://github.com/tarudesu/ViCTSD",
     licence="none stated",
     parse=parse,
-    intrinsic=("train", "dev", "test"),
-    test="test",
-    dev="dev",
 )

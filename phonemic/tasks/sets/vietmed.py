@@ -48,7 +48,6 @@ DATASET = DataSet(
     kind="sequence-labelling",
     metric="span-f1",
     labels={"label": LABELS},
-    splits=("train", "dev", "test"),
     layouts=(
         layout("data/{}-*.parquet", dev="validation"),
         layout("{}-*.parquet", dev="validation"),
@@ -58,7 +57,4 @@ DATASET = DataSet(
     home="https://huggingface.co/datasets/leduckhai/VietMed-NER",
     licence="see its page",
     parse=parse,
-    intrinsic=("train", "dev", "test"),
-    test="test",
-    dev="dev",
 )

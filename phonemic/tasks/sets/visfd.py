@@ -46,13 +46,9 @@ DATASET = DataSet(
     kind="aspect-sentiment",
     metric="macro-f1",
     labels=ASPECTS,
-    splits=("train", "dev", "test"),
     layouts=(layout("{}.csv", train="Train", dev="Dev", test="Test"), layout("{}.csv")),
     folders=("vi/visfd", "vi/uit-visfd", "visfd", "UIT-ViSFD"),
     home="https://github.com/LuongPhan/UIT-ViSFD",
     licence="none stated",
     parse=parse,
-    intrinsic=("train", "dev", "test"),
-    test="test",
-    dev="dev",
 )
