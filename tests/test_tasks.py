@@ -273,19 +273,42 @@ words_and_tags = st.lists(
 
 
 @given(words_and_tags)
-def test_tags_become_the_spans_that_seqeval_sees(rows: list[tuple[str, str]]) -> None:
-    get_entities = pytest.importorskip("seqeval.metrics.sequence_labeling", reason="the measure of NER").get_entities
+def test_tokens_and_tags_come_back(rows: list[tuple[str, str]]) -> None:
     words, tags = [word for word, _ in rows], [tag for _, tag in rows]
     example = tagging.tagged_words(words, tags, ["f:1"], ("X", "Y"))
     assert [example.text[start:end] for start, end in example.tokens] == words
     assert example.text.split() == words
     assert example.tags == tuple(tags)
-    expected = [
-        (label, " ".join(words[first : last + 1]), example.tokens[first][0])
-        for label, first, last in get_entities(tags)
-    ]
-    assert example.spans is not None
-    assert [(span.label, example.text[span.start : span.end], span.start) for span in example.spans] == expected
+
+
+@pytest.mark.parametrize(
+    ("tags", "expected"),
+    [
+        ("O B-X I-X O", [("b c", "X")]),
+        ("B-X B-X I-X O", [("a", "X"), ("b c", "X")]),
+        ("I-X I-X O I-Y", [("a b", "X"), ("d", "Y")]),
+        ("B-X I-Y I-Y I-X", [("a", "X"), ("b c", "Y"), ("d", "X")]),
+        ("O O O O", []),
+    ],
+)
+def test_tags_become_spans(tags: str, expected: list[tuple[str, str]]) -> None:
+    """As conlleval counts: a span begins at B, and at an I that continues none of its label."""
+    example = tagging.tagged_words(list("abcd"), tags.split(), ["f:1"], ("X", "Y"))
+    assert [(example.text[span.start : span.end], span.label) for span in example.spans or ()] == expected
+
+
+def test_tags_become_the_spans_that_seqeval_sees() -> None:
+    get_entities = pytest.importorskip("seqeval.metrics.sequence_labeling", reason="the measure of NER").get_entities
+
+    @given(words_and_tags)
+    def check(rows: list[tuple[str, str]]) -> None:
+        tags = [tag for _, tag in rows]
+        example = tagging.tagged_words([word for word, _ in rows], tags, ["f:1"], ("X", "Y"))
+        starts, ends = zip(*example.tokens, strict=True)
+        expected = [(label, starts[first], ends[last]) for label, first, last in get_entities(tags)]
+        assert [(span.label, span.start, span.end) for span in example.spans or ()] == expected
+
+    check()
 
 
 @given(st.lists(st.text("aạ_b", min_size=1, max_size=6), min_size=1))

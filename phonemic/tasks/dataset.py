@@ -172,6 +172,7 @@ class DataSet:
 
         Raises:
             InputError: see :meth:`read`.
+            TypeError: ``splits`` is one str.
         """
         if isinstance(splits, str):
             raise TypeError(f"splits takes a sequence of names, not one str; did you mean [{splits!r}]?")

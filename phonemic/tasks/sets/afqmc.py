@@ -18,7 +18,6 @@ DATASET = DataSet(
     layouts=(layout("{}.json"),),
     folders=("zh/afqmc", "afqmc", "afqmc_public"),
     home="https://github.com/CLUEbenchmark/CLUE",
-    licence="none stated",
     parse=json_pairs(LABELS),
     intrinsic=("train", "dev"),
     test="dev",

@@ -51,7 +51,6 @@ DATASET = DataSet(
     layouts=(layout("{}.json"),),
     folders=("zh/cluener", "cluener", "cluener_public"),
     home="https://github.com/CLUEbenchmark/CLUENER2020",
-    licence="none stated",
     parse=parse,
     intrinsic=("train", "dev"),
     test="dev",

@@ -38,7 +38,6 @@ DATASET = DataSet(
     layouts=(layout("{}.json"),),
     folders=("zh/cluewsc2020", "zh/cluewsc", "cluewsc2020", "cluewsc2020_public", "cluewsc"),
     home="https://github.com/CLUEbenchmark/CLUE",
-    licence="none stated",
     parse=parse,
     intrinsic=("train", "dev"),
     test="dev",

@@ -28,7 +28,6 @@ DATASET = DataSet(
     layouts=(layout("{}.json"),),
     folders=("zh/tnews", "tnews", "tnews_public"),
     home="https://github.com/CLUEbenchmark/CLUE",
-    licence="none stated",
     parse=parse,
     intrinsic=("train", "dev"),
     test="dev",

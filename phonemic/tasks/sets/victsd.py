@@ -34,6 +34,5 @@ DATASET = DataSet(
     ),
     folders=("vi/victsd", "victsd", "ViCTSD", "UIT-ViCTSD"),
     home="https://github.com/tarudesu/ViCTSD",
-    licence="none stated",
     parse=parse,
 )

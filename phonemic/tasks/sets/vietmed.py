@@ -55,6 +55,5 @@ DATASET = DataSet(
     ),
     folders=("vi/vietmed", "vietmed", "VietMed-NER"),
     home="https://huggingface.co/datasets/leduckhai/VietMed-NER",
-    licence="see its page",
     parse=parse,
 )

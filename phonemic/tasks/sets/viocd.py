@@ -33,6 +33,5 @@ DATASET = DataSet(
     layouts=(layout("{}.csv", dev="val"), layout("{}.csv"), layout("{}.json")),
     folders=("vi/viocd", "viocd", "ViOCD", "UIT-ViOCD"),
     home="https://huggingface.co/datasets/tarudesu/ViOCD",
-    licence="none stated",
     parse=parse,
 )

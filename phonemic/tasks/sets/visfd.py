@@ -49,6 +49,6 @@ DATASET = DataSet(
     layouts=(layout("{}.csv", train="Train", dev="Dev", test="Test"), layout("{}.csv")),
     folders=("vi/visfd", "vi/uit-visfd", "visfd", "UIT-ViSFD"),
     home="https://github.com/LuongPhan/UIT-ViSFD",
-    licence="none stated",
+    licence="research",
     parse=parse,
 )
