@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import pickle
 import re
 import subprocess
 import sys
@@ -48,6 +49,14 @@ def test_chinese_is_reported_on_dev_and_vietnamese_on_test() -> None:
         dataset = tasks.get(name)
         expected = {"zh": ("dev", None), "vi": ("test", "dev")}[dataset.lang]
         assert (dataset.test, dataset.dev) == expected, name
+
+
+def test_every_set_can_be_sent_to_another_process() -> None:
+    for name in tasks.names():
+        dataset = tasks.get(name)
+        again = pickle.loads(pickle.dumps(dataset))
+        assert (again.name, again.labels, again.layouts) == (dataset.name, dataset.labels, dataset.layouts)
+        assert hash(dataset) == hash(tasks.get(name))
 
 
 def test_unknown_name_names_those_that_are_close() -> None:

@@ -66,7 +66,7 @@ def each_text(examples: Iterable[Any]) -> Iterator[str]:
         yield from example.texts
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class DataSet:
     """A data set as its authors publish it.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
 from phonemic.errors import InputError
@@ -61,15 +61,11 @@ def join_words(
     return " ".join(written), tuple(tokens)
 
 
-def parser(labels: Collection[str], joiner: str = "") -> Callable[[Sequence[Path]], Iterator[TaggedExample]]:
-    """A parser of ``.conll`` files (``word tag``, an empty line after a sentence) and of JSON lines (words, tags)."""
-
-    def parse(paths: Sequence[Path]) -> Iterator[TaggedExample]:
-        for path in paths:
-            for places, words, tags in _json(path) if path.suffix == ".json" else _columns(path):
-                yield tagged_words(words, tags, places, labels, joiner)
-
-    return parse
+def parse(paths: Sequence[Path], labels: Collection[str], joiner: str = "") -> Iterator[TaggedExample]:
+    """Columns ``word tag`` with an empty line after a sentence; in ``.json`` files, lines with ``words`` and ``tags``."""
+    for path in paths:
+        for places, words, tags in _json(path) if path.suffix == ".json" else _columns(path):
+            yield tagged_words(words, tags, places, labels, joiner)
 
 
 Sentence = tuple[list[str], list[str], list[str]]  # places, words, tags

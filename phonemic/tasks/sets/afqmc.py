@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from functools import partial
+
+from phonemic.tasks import pairs
 from phonemic.tasks.dataset import DataSet, layout
-from phonemic.tasks.pairs import json_pairs
 from phonemic.tasks.reading import same
 
 LABELS = same("0", "1")
@@ -18,7 +20,7 @@ DATASET = DataSet(
     layouts=(layout("{}.json"),),
     folders=("zh/afqmc", "afqmc", "afqmc_public"),
     home="https://github.com/CLUEbenchmark/CLUE",
-    parse=json_pairs(LABELS),
+    parse=partial(pairs.parse, values=LABELS),
     intrinsic=("train", "dev"),
     test="dev",
     dev=None,

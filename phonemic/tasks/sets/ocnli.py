@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from functools import partial
+
+from phonemic.tasks import pairs
 from phonemic.tasks.dataset import DataSet, layout
-from phonemic.tasks.pairs import json_pairs
 from phonemic.tasks.reading import same
 
 LABELS = same("entailment", "neutral", "contradiction")
@@ -19,7 +21,7 @@ DATASET = DataSet(
     folders=("zh/ocnli", "ocnli", "ocnli_public", "OCNLI"),
     home="https://github.com/CLUEbenchmark/OCNLI",
     licence="CC BY-NC 2.0",
-    parse=json_pairs(LABELS),
+    parse=partial(pairs.parse, values=LABELS),
     intrinsic=("train", "dev"),
     test="dev",
     dev=None,

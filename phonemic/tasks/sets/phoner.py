@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from functools import partial
+
+from phonemic.tasks import tagging
 from phonemic.tasks.dataset import DataSet, layout
-from phonemic.tasks.tagging import parser
 
 LABELS = tuple("AGE DATE GENDER JOB LOCATION NAME ORGANIZATION PATIENT_ID SYMPTOM_AND_DISEASE TRANSPORTATION".split())
 
@@ -24,5 +26,5 @@ DATASET = DataSet(
     folders=("vi/phoner", "phoner", "PhoNER_COVID19"),
     home="https://github.com/VinAIResearch/PhoNER_COVID19",
     licence="research and education, no redistribution",
-    parse=parser(LABELS, joiner="_"),
+    parse=partial(tagging.parse, labels=LABELS, joiner="_"),
 )

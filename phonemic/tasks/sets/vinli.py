@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from functools import partial
+
+from phonemic.tasks import pairs
 from phonemic.tasks.dataset import DataSet, layout
-from phonemic.tasks.pairs import json_pairs
 from phonemic.tasks.reading import same
 
 LABELS = same("entailment", "neutral", "contradiction", "other")
@@ -19,6 +21,6 @@ DATASET = DataSet(
     folders=("vi/vinli", "vinli", "ViNLI"),
     home="https://nlp.uit.edu.vn/datasets",
     licence="research, on request",
-    parse=json_pairs(LABELS, "gold_label"),
+    parse=partial(pairs.parse, values=LABELS, key="gold_label"),
     note="Pairs on which the annotators did not agree have no label.",
 )
