@@ -62,7 +62,7 @@ def join_words(
 
 
 def parse(paths: Sequence[Path], labels: Collection[str], joiner: str = "") -> Iterator[TaggedExample]:
-    """Columns ``word tag`` with an empty line after a sentence; in ``.json`` files, lines with ``words`` and ``tags``."""
+    """Columns ``word tag`` with an empty line after a sentence; in ``.json``, lines of ``words`` and ``tags``."""
     for path in paths:
         for places, words, tags in _json(path) if path.suffix == ".json" else _columns(path):
             yield tagged_words(words, tags, places, labels, joiner)
