@@ -213,10 +213,10 @@ cdef inline void encode_letters(const Characters* chars, const Syllables* table,
             emit_remembered(neighbour(memo, cell), start, end, ids_only, state, out)
             return
     encode_part(chars, table, text, start, end, strict, state, out)
-    # Remembered where it is one syllable, whatever stood before it: a run that begins with a mark has no position here
-    # or extends the one before, and a fallback position has three equal symbols.
-    if cell != NULL and out.count == count + 1:
-        if out.ids[count] & 255 != out.ids[count] >> 16 and not is_mark(chars, text, start, length):
+    # Remembered where it is one run of letters and nothing else, and one position that is no single character. Behind
+    # white space or a joiner, which may stand here too, no mark would belong to that position: it is not open.
+    if cell != NULL and out.count == count + 1 and state.open:
+        if out.ids[count] & 255 != out.ids[count] >> 16 and is_letter(chars, text, start, length):
             if cell.packed and not neighbour(memo, cell).packed:
                 cell = neighbour(memo, cell)
             cell.low, cell.high, cell.packed = low, high, width << 32 | <uint32_t>out.ids[count]
@@ -238,9 +238,10 @@ cdef inline void encode_others(const Characters* chars, const Syllables* table, 
     encode_part(chars, table, text, start, end, strict, state, out)
 
 
-cdef inline bint is_mark(const Characters* chars, const text_t* text, Py_ssize_t at, Py_ssize_t length) noexcept nogil:
+cdef inline bint is_letter(const Characters* chars, const text_t* text, Py_ssize_t at,
+                           Py_ssize_t length) noexcept nogil:
     cdef Py_ssize_t step = 0
-    return entry_of(chars, char_at(text, at, length, &step)) & TRANSPARENT != 0
+    return entry_of(chars, char_at(text, at, length, &step)) & (NATIVE | FOREIGN) != 0
 
 
 cdef inline uint64_t letter_mask(const text_t* text, Py_ssize_t count) noexcept nogil:
