@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from phonemic.characters import LETTER, kind_of
+from phonemic.characters import LETTER, fold, kind_of
 from phonemic.encoding import Batch
 from phonemic.inventory import NATIVE
 
@@ -43,4 +43,4 @@ def units(batch: Batch) -> Iterator[list[Unit]]:
 
 
 def _is_alphanumeric(char: str) -> bool:
-    return kind_of(char) == LETTER or char.isalnum()
+    return kind_of(char) == LETTER or (fold(char) or char).isalnum()
