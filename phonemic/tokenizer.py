@@ -179,7 +179,7 @@ class Tokenizer:
         Returns:
             Units separated by spaces, lower-case; letters and digits of the fallback are joined. Vietnamese spelling
             encodes to the same ids again, unless the fallback had folded an accent away (*bün* comes back as *bun*).
-            Ids of either fallback are read; they are joined as this tokenizer's own would have to be.
+            Runs of the fallback are joined as they must have been for this tokenizer's own ``fallback``.
 
         Raises:
             ValueError: an id is not in the vocabulary, or ``to`` does not fit the language.
