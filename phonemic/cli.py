@@ -23,8 +23,8 @@ except ImportError as missing:
     raise SystemExit(f'phonemic: the command needs {missing.name}: pip install "phonemic[cli]"') from missing
 
 from phonemic.errors import InputError, PhonemicError
-from phonemic.files import ids_language, ids_writer, read_ids, read_texts, replacing
-from phonemic.inventory import LANGUAGES, vocabulary
+from phonemic.files import ids_tokenizer, ids_writer, read_ids, read_texts, replacing
+from phonemic.inventory import FALLBACKS, LANGUAGES, vocabulary
 from phonemic.metrics import Statistics
 from phonemic.tokenizer import Tokenizer
 from phonemic.version import __version__
@@ -71,12 +71,19 @@ def tokenizer_options(command: Command) -> Command:
     @click.option("--strict", is_flag=True, help="Reject syllables that Vietnamese orthography does not allow.")
     @click.option("--word-joiner", metavar="CHAR", help='What joins the syllables of a word, "_" in sinh_viên.')
     @click.option("--phrases", metavar="FILE", help="Your own Mandarin readings, a line PHRASE<TAB>PINYIN each.")
+    @click.option(
+        "--fallback",
+        type=click.Choice(FALLBACKS),
+        default=FALLBACKS[0],
+        show_default=True,
+        help="What is no syllable: a position a character, or up to three letters or digits to one.",
+    )
     @wraps(command)
     def with_tokenizer(
-        *args: Any, lang: str, strict: bool, word_joiner: str | None, phrases: str | None, **options: Any
+        *args: Any, lang: str, strict: bool, word_joiner: str | None, phrases: str | None, fallback: str, **options: Any
     ) -> None:
         try:
-            tokenizer = Tokenizer(lang, strict, word_joiner, phrases)
+            tokenizer = Tokenizer(lang, strict, word_joiner, phrases, fallback)
         except PhonemicError:
             raise
         except ValueError as error:
@@ -223,7 +230,7 @@ def decode(path: str, lang: str | None, to: str | None, style: str, output: str 
 
     One line a row; a null is an empty line.
     """
-    tokenizer = Tokenizer(ids_language(path, lang))
+    tokenizer = ids_tokenizer(path, lang)
     if to == {"vi": "pinyin", "zh": "spelling"}[tokenizer.lang]:
         raise click.UsageError(f"--to {to} is not for {tokenizer.lang}")
     with _output(output) as file:

@@ -86,7 +86,7 @@ class Statistics:
     """Measures of a corpus, gathered a list of texts at a time; memory grows only with the number of types.
 
     Coverage counts units: a unit is native when it is exactly one position and that is a syllable. A unit is what
-    stands between whitespace in Vietnamese, and a character (a position) in Mandarin; units of one type are equal in
+    stands between whitespace in Vietnamese, and a character in Mandarin; units of one type are equal in
     lower case and NFC. Measures of an empty corpus are nan.
 
     Attributes:
@@ -97,6 +97,10 @@ class Statistics:
 
     def __init__(self, tokenizer: Tokenizer) -> None:
         self._tokenizer = tokenizer
+        self._by_character = tokenizer  # a position a character, which is a unit of Mandarin
+        if tokenizer.lang == "zh" and tokenizer.fallback != "character":
+            self._by_character = Tokenizer("zh", word_joiner=tokenizer.word_joiner, phrases=tokenizer.phrases)
+        self._characters = 0
         self.texts = 0
         self.units = 0
         self.counts = np.zeros(tokenizer.vocab_size, np.int64)
@@ -118,7 +122,14 @@ class Statistics:
         mandarin = self._tokenizer.lang == "zh"
         batch = self._tokenizer.encode_batch(texts, num_threads, spans=mandarin, word_ids=not mandarin)
         split = [text.split() for text in batch.texts]
-        types, native_types, native_units = _characters(batch) if mandarin else _whitespace_units(batch, split)
+        if mandarin:
+            by_character = batch
+            if self._by_character is not self._tokenizer:
+                by_character = self._by_character.encode_batch(batch.texts, num_threads, spans=True)
+            types, native_types, native_units = _characters(by_character)
+            self._characters += len(by_character.ids)
+        else:
+            types, native_types, native_units = _whitespace_units(batch, split)
         self.texts += len(batch)
         self.units += sum(map(len, split))
         self.counts += component_counts(batch.ids, len(self.counts))
@@ -164,7 +175,7 @@ class Statistics:
 
     @property
     def fallback_share(self) -> float:
-        """Share of the positions that are fallback characters."""
+        """Share of the positions that hold fallback characters."""
         return _ratio(int(self._kinds[FALLBACK]), self.positions)
 
     @property
@@ -189,7 +200,7 @@ class Statistics:
 
     @property
     def _coverage_units(self) -> int:
-        return self.positions if self._tokenizer.lang == "zh" else self.units
+        return self._characters if self._tokenizer.lang == "zh" else self.units
 
 
 def _ratio(part: float, whole: float) -> float:
