@@ -94,7 +94,7 @@ def config_of(
     config = Config().from_str(config_text(task.config, task.lang), interpolate=False)
     config["system"]["seed"] = seed
     config["paths"].update(train=str(corpus / "train.spacy"), dev=str(corpus / "dev.spacy"), checkpoint=checkpoint)
-    config["training"].update(max_steps=steps, patience=0, eval_frequency=max(1, steps // 20))
+    config["training"].update(max_steps=steps, patience=0, eval_frequency=max(1, steps // 5))
     config["training"]["optimizer"]["learn_rate"]["warmup_steps"] = steps // 10
     for part in ("train", "dev"):
         config["corpora"][part]["gold_preproc"] = task.config == "pos"
