@@ -42,7 +42,7 @@ def in_tmp_path(tmp_path, monkeypatch):
 @pytest.fixture
 def small_chunks(monkeypatch):
     """Chunks of a few bytes, so that a small file has many."""
-    monkeypatch.setattr("phonemic.cli.read_texts", functools.partial(read_texts, chunk=16))
+    monkeypatch.setattr("phonemic.cli_common.read_texts", functools.partial(read_texts, chunk=16))
     monkeypatch.setattr(files, "_BLOCK", 7)
     monkeypatch.setattr(files, "_COMPRESSED_BLOCK", 7)
     monkeypatch.setattr(files, "_ROWS", 2)

@@ -259,7 +259,9 @@ class TestStreaming:
         found.update([])
         measures = found.summary(alpha=2)
         counts = {name for name, value in measures.items() if value == 0}
-        assert counts == {*"texts units positions occurrences native_occurrences types native_types".split()}
+        assert counts == {
+            *["texts", "units", "positions", "occurrences", "native_occurrences", "types", "native_types"]
+        }
         assert all(
             math.isnan(value) for name, value in measures.items() if name not in {*counts, "alpha", "vocab_size"}
         )

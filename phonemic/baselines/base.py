@@ -159,7 +159,10 @@ class SentencePiece:
         """The strings that became unknown, a run of unknown characters as one."""
         rows = zip(self.ids(texts), self._model.encode(texts, out_type=str), strict=True)
         return Counter(
-            piece for row, pieces in rows for number, piece in zip(row, pieces, strict=True) if number == self.unknown_id
+            piece
+            for row, pieces in rows
+            for number, piece in zip(row, pieces, strict=True)
+            if number == self.unknown_id
         )
 
 

@@ -61,7 +61,7 @@ class PhoBert(Baseline):
 class PhoBertUnsegmented(PhoBert):
     """PhoBERT's BPE over text as it is: what its tokenizer does when nobody segments."""
 
-    name = "PhoBERT, unsegmented"
+    name = "PhoBERT-unsegmented"
     preprocessing = "none"
 
     @staticmethod
@@ -76,7 +76,7 @@ def _entries(path: Path) -> list[str]:
 
 
 def _bpe(path: Path) -> tuple[Any, dict[int, int]]:
-    """fastBPE's codes as a BPE of the library tokenizers, and PhoBERT's id for each of that one's.
+    """FastBPE's codes as a BPE of the library tokenizers, and PhoBERT's id for each of that one's.
 
     A merge may give a symbol that the vocabulary lacks; it is <unk> then, but may still be merged.
     """
