@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.progress import MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from phonemic import baselines, intrinsic
-from phonemic.cli_common import input_options, input_texts, print_json, print_table, tokenizer_options
+from phonemic.cli_common import input_options, input_texts, print_figures, print_json, print_table, tokenizer_options
 from phonemic.errors import InputError
 from phonemic.intrinsic.measure import Row
 from phonemic.intrinsic.tables import cells, title

@@ -1,4 +1,4 @@
-"""A byte-level BPE, as GPT-2 and its successors have: any ``tokenizer.json``, or one trained on a corpus of your own."""
+"""A byte-level BPE, as in GPT-2 and its successors: any ``tokenizer.json``, or one trained on your own corpus."""
 
 from __future__ import annotations
 
