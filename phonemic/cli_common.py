@@ -119,9 +119,11 @@ def print_figures(title: str, heading: Sequence[str], rows: Iterable[Sequence[st
     """A table of figures, whose first column may wrap; where standard output is no terminal, as wide as it is."""
     table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
     table.add_column(heading[0], overflow="fold")
-    for name in heading[1:]:
-        table.add_column(name, justify="right")
-    for row in rows:
+    body = list(rows)
+    for column, name in enumerate(heading[1:], start=1):
+        words = [*name.split(), *(row[column] for row in body)]
+        table.add_column(name, justify="right", min_width=max(map(len, words)))
+    for row in body:
         table.add_row(*row)
     console = Console(markup=False, emoji=False, highlight=False)
     if not console.is_terminal:

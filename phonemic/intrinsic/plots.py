@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from pathlib import Path
 from typing import Any
 
@@ -17,13 +17,14 @@ OUR_COLOUR = "#c0392b"
 _BAR = 0.8
 
 
-def draw(rows: list[Row], folder: Path, form: str = "svg") -> list[Path]:
+def draw(rows: list[Row], folder: Path, form: str = "svg", only: Container[str] | None = None) -> list[Path]:
     """Writes all plots of the rows, a file for each kind and language.
 
     Arguments:
         rows: rows of :func:`phonemic.intrinsic.measure`.
         folder: where to; it is made.
         form: "svg", "png" or "pdf".
+        only: the names of the files to write, without their endings; by default all.
 
     Returns:
         The files.
@@ -47,11 +48,12 @@ def draw(rows: list[Row], folder: Path, form: str = "svg") -> list[Path]:
         for lang in dict.fromkeys(row["lang"] for row in rows):
             some = [row for row in rows if row["lang"] == lang]
             for name, plot in kinds.items():
-                if name == "fertility" and lang == "zh":
+                stem = f"intrinsic-{name}-{lang}"
+                if stem == "intrinsic-fertility-zh" or (only is not None and stem not in only):
                     continue  # Chinese has no spaces
                 figure = figures.Figure(figsize=(8, 4), layout="constrained")
                 plot(figure, some)
-                files.append(folder / f"intrinsic-{name}-{lang}.{form}")
+                files.append(folder / f"{stem}.{form}")
                 figure.savefig(files[-1], metadata={"Date": None} if form == "svg" else None, dpi=110)
     return files
 
