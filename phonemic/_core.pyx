@@ -124,6 +124,8 @@ cdef class Core:
         self.chars.astral = <const uint32_t*>pointer(sections, "astral", np.uint32)
         self.chars.astral_index = <const uint16_t*>pointer(sections, "astral_index", np.uint16)
         self.is_mandarin = "inner" in sections
+        if "classes" in sections:
+            self.readings.classes = self.syllables.classes = <const uint8_t*>pointer(sections, "classes", np.uint8)
         if self.is_mandarin:
             self._take_phrases(&self.readings.lexicon, sections, "lexicon")
             self.readings.has_user = "user.cells" in sections

@@ -1,9 +1,10 @@
 """Mandarin: a reading for each character, and phrases where they change one."""
 
-from libc.stdint cimport int32_t, uint16_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, uint8_t, uint16_t, uint32_t, uint64_t
 
 from phonemic._text cimport (
-    UNKNOWN, Characters, Output, State, char_at, check, emit, entry_of, extend_last, new_word, text_t, utf8_t,
+    UNKNOWN, Characters, Output, State, char_at, check, emit, entry_of, extend_last, new_word, pack_from,
+    text_t, utf8_t,
 )
 
 cdef extern from *:
@@ -20,6 +21,7 @@ cdef enum:
     ZH_SPACE = 1 << 24
     ZH_TRANSPARENT = 1 << 25
     ZH_JAMO = 1 << 26
+    ZH_PACKS = ZH_JAMO  # without ZH_TRANSPARENT
     ZH_HAN = 1 << 27
     ZH_JOINER = 1 << 28
     ZH_EXACT = 1 << 29
@@ -59,6 +61,7 @@ cdef struct Readings:
     const uint64_t* changing_pairs    # the first two of a phrase that changes the reading of one of its characters
     const uint64_t* changing_whole    # two that are such a phrase
     const uint64_t* changing_triples  # the first three of a longer one: first * 31 + second, third
+    const uint8_t* classes            # NULL unless the fallback is packed
 
 
 cdef inline uint32_t code_of(const Phrases* phrases, uint32_t char) noexcept nogil:
@@ -244,7 +247,7 @@ cdef inline void encode_mandarin(const Characters* chars, const Readings* readin
         while at < length:
             char = char_at(text, at, length, &step)
             entry = entry_of(chars, char)
-            if entry & (ZH_SPACE | ZH_TRANSPARENT | ZH_JOINER | ZH_EXACT):
+            if entry & (ZH_SPACE | ZH_TRANSPARENT | ZH_JOINER | ZH_EXACT | ZH_PACKS):
                 break
             if in_set(readings.changing_pairs, CHANGING_PAIRS, previous, char) & (pairs & entry) >> 31:
                 if begins_changing(readings, text, at + step, length, previous, char):
@@ -274,6 +277,26 @@ cdef inline void encode_mandarin(const Characters* chars, const Readings* readin
             at = encode_special(chars, readings, text, at, length, &state, out)
 
 
+cdef inline bint packs(uint32_t entry) noexcept nogil:
+    return entry & (ZH_PACKS | ZH_TRANSPARENT) == ZH_PACKS
+
+
+cdef inline Py_ssize_t encode_packed(const Characters* chars, const Readings* readings, const text_t* text,
+                                     Py_ssize_t at, Py_ssize_t length, State* state, Output* out) noexcept nogil:
+    """Letters and digits that touch; returns where they end."""
+    cdef Py_ssize_t first = out.count, step = 0
+    cdef uint32_t entry
+    while at < length:
+        entry = entry_of(chars, char_at(text, at, length, &step))
+        if not packs(entry):
+            break
+        emit(out, <int32_t>(entry & PACKED), at, at + step, state.word)
+        at += step
+    pack_from(out, readings.classes, first, state.open)
+    state.open = True
+    return at
+
+
 cdef inline Py_ssize_t encode_special(const Characters* chars, const Readings* readings, const text_t* text,
                                       Py_ssize_t at, Py_ssize_t length, State* state, Output* out) noexcept nogil:
     """A character that is more than a position with a reading; returns where the text goes on."""
@@ -286,6 +309,8 @@ cdef inline Py_ssize_t encode_special(const Characters* chars, const Readings* r
     if entry & ZH_EXACT:
         state.open = True
         return read_phrases(chars, readings, text, at, length, state.word, out)
+    if packs(entry):
+        return encode_packed(chars, readings, text, at, length, state, out)
     if entry & ZH_JOINER:
         state.open = False
     elif state.open:

@@ -11,9 +11,13 @@ ctypedef fused text_t:
     uint32_t
     utf8_t
 
+cdef extern from *:
+    bint unlikely(bint condition) noexcept nogil  # Cython's own: keeps what is rare out of the loops' registers
+
 cdef enum:
     UNKNOWN = 0x010101  # [UNK] three times
     INVALID = 0xDC00    # a code point that no valid UTF-8 has
+    EMPTY = 5           # [EMPTY]
 
 
 cdef struct Characters:
@@ -103,6 +107,48 @@ cdef inline void emit(Output* out, int32_t packed, Py_ssize_t start, Py_ssize_t 
 cdef inline void extend_last(Output* out, Py_ssize_t end) noexcept nogil:
     if out.spans != NULL:
         out.spans[2 * out.count - 1] = <int32_t>end
+
+
+cdef inline bint joins_last(Output* out, const uint8_t* classes, Py_ssize_t at) noexcept nogil:
+    """Puts the one character of position ``at`` into the last position, where that has room for it.
+
+    ``classes`` says of a symbol whether it is a letter, a digit or neither (0), as tones are.
+    """
+    cdef uint32_t symbol = <uint32_t>out.ids[at] & 255, last = <uint32_t>out.ids[out.count - 1]
+    cdef uint32_t one = last & 255, other = last >> 8 & 255, third = last >> 16
+    if not classes[symbol] or classes[symbol] != classes[third]:
+        return False
+    if last == third * UNKNOWN:
+        one, other = EMPTY, third
+    elif one == EMPTY and not (other == third and third == symbol):  # three equal symbols are one character
+        one, other = other, third
+    else:
+        return False
+    out.ids[out.count - 1] = <int32_t>(one | other << 8 | symbol << 16)
+    if out.spans != NULL:
+        extend_last(out, out.spans[2 * at + 1])
+    return True
+
+
+cdef inline void pack_from(Output* out, const uint8_t* classes, Py_ssize_t first, bint open) noexcept nogil:
+    """Packs the positions from ``first`` on, a character each, which touch, up to three into one.
+
+    Arguments:
+        classes: see :func:`joins_last`.
+        open: whether ``first`` touches the position before it.
+    """
+    cdef Py_ssize_t at, count = out.count
+    out.count = first
+    for at in range(first, count):
+        if (open or at > first) and joins_last(out, classes, at):
+            continue
+        out.ids[out.count] = out.ids[at]
+        if out.spans != NULL:
+            out.spans[2 * out.count] = out.spans[2 * at]
+            out.spans[2 * out.count + 1] = out.spans[2 * at + 1]
+        if out.words != NULL:
+            out.words[out.count] = out.words[at]
+        out.count += 1
 
 
 cdef inline void new_word(State* state) noexcept nogil:

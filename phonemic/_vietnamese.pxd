@@ -3,7 +3,8 @@
 from libc.stdint cimport int32_t, uint8_t, uint16_t, uint32_t, uint64_t
 
 from phonemic._text cimport (
-    UNKNOWN, Characters, Output, State, char_at, check, emit, entry_of, extend_last, new_word, text_t, utf8_t,
+    UNKNOWN, Characters, Output, State, char_at, check, emit, entry_of, extend_last, new_word, pack_from,
+    text_t, unlikely, utf8_t,
 )
 
 cdef extern from *:
@@ -31,6 +32,7 @@ cdef enum:
     QUALITY_MARK = 3 << 20
     JOINER = 1 << 22  # with none of the flags above
     JAMO = 1 << 23
+    PACKS = 1 << 31  # with none of the flags above
     ONE_TONE = 32
     IRREGULAR = 1 << 16
     STOP_CODA = 2 << 16
@@ -48,6 +50,7 @@ cdef struct Syllables:
     const uint8_t* compose_fallback
     const uint8_t* letter_symbols
     const uint8_t* vowels
+    const uint8_t* classes  # NULL unless the fallback is packed
 
 
 cdef inline uint32_t find_syllable(const Syllables* table, uint64_t key, uint32_t tones, bint strict) noexcept nogil:
@@ -108,6 +111,14 @@ cdef inline void spell_out(const Characters* chars, const Syllables* table, cons
     emit(out, <int32_t>(symbol * UNKNOWN), begin, end, word)
 
 
+cdef inline void spell_packed(const Characters* chars, const Syllables* table, const text_t* text, Py_ssize_t start,
+                              Py_ssize_t end, const State* state, Output* out) noexcept nogil:
+    """The same of the packed fallback: up to three letters a position."""
+    cdef Py_ssize_t first = out.count
+    spell_out(chars, table, text, start, end, state.word, out)
+    pack_from(out, table.classes, first, state.open)
+
+
 cdef inline void read_run(const Characters* chars, const Syllables* table, const text_t* text, Py_ssize_t* place,
                           Py_ssize_t end, bint strict, State* state, Output* out) noexcept nogil:
     """A maximal run of letters that begins at ``place``, which becomes where it ends."""
@@ -130,10 +141,20 @@ cdef inline void read_run(const Characters* chars, const Syllables* table, const
     packed = 0 if foreign else find_syllable(table, key, tones, strict)
     if packed:
         emit(out, <int32_t>packed, place[0], at, state.word)
+    elif unlikely(table.classes != NULL):
+        spell_packed(chars, table, text, place[0], at, state, out)
     else:
         spell_out(chars, table, text, place[0], at, state.word, out)
     state.open = True
     place[0] = at
+
+
+cdef inline bint emit_packed(const Syllables* table, uint32_t entry, Py_ssize_t start, Py_ssize_t end,
+                             const State* state, Output* out) noexcept nogil:
+    """A digit, or a sign that stands for a letter, of the packed fallback; always true."""
+    emit(out, <int32_t>((entry & 255) * UNKNOWN), start, end, state.word)
+    pack_from(out, table.classes, out.count - 1, state.open)
+    return True
 
 
 cdef inline void encode_part(const Characters* chars, const Syllables* table, const text_t* text, Py_ssize_t at,
@@ -155,8 +176,8 @@ cdef inline void encode_part(const Characters* chars, const Syllables* table, co
         if entry & TRANSPARENT and (state.open or not entry & JAMO):
             if state.open:
                 extend_last(out, at + step)
-        elif entry & JOINER:
-            state.open = False
+        elif unlikely(entry & (JOINER | PACKS)):
+            state.open = entry & PACKS != 0 and emit_packed(table, entry, at, at + step, state, out)
         else:
             check(text, char, at, out)
             emit(out, <int32_t>((entry & 255) * UNKNOWN), at, at + step, state.word)
@@ -213,10 +234,10 @@ cdef inline void encode_letters(const Characters* chars, const Syllables* table,
             emit_remembered(neighbour(memo, cell), start, end, ids_only, state, out)
             return
     encode_part(chars, table, text, start, end, strict, state, out)
-    # Remembered where it is one syllable, whatever stood before it: a run that begins with a mark has no position here
-    # or extends the one before, and a fallback position has three equal symbols.
-    if cell != NULL and out.count == count + 1:
-        if out.ids[count] & 255 != out.ids[count] >> 16 and not is_mark(chars, text, start, length):
+    # Remembered where it is one run of letters and nothing else, and one position that is no single character. Behind
+    # white space or a joiner, which may stand here too, no mark would belong to that position: it is not open.
+    if cell != NULL and out.count == count + 1 and state.open:
+        if out.ids[count] & 255 != out.ids[count] >> 16 and is_letter(chars, text, start, length):
             if cell.packed and not neighbour(memo, cell).packed:
                 cell = neighbour(memo, cell)
             cell.low, cell.high, cell.packed = low, high, width << 32 | <uint32_t>out.ids[count]
@@ -229,7 +250,7 @@ cdef inline void encode_others(const Characters* chars, const Syllables* table, 
     if text[end - 1] == 32 and end - start <= 2:
         if end - start == 2:
             entry = chars.bmp[<uint8_t>text[start]]
-        if not entry & (NATIVE | FOREIGN | TRANSPARENT | SPACE | JOINER):
+        if not entry & (NATIVE | FOREIGN | TRANSPARENT | SPACE | JOINER | PACKS):
             if end - start == 2:
                 new_word(state)
                 emit(out, <int32_t>((entry & 255) * UNKNOWN), start, start + 1, state.word)
@@ -238,9 +259,10 @@ cdef inline void encode_others(const Characters* chars, const Syllables* table, 
     encode_part(chars, table, text, start, end, strict, state, out)
 
 
-cdef inline bint is_mark(const Characters* chars, const text_t* text, Py_ssize_t at, Py_ssize_t length) noexcept nogil:
+cdef inline bint is_letter(const Characters* chars, const text_t* text, Py_ssize_t at,
+                           Py_ssize_t length) noexcept nogil:
     cdef Py_ssize_t step = 0
-    return entry_of(chars, char_at(text, at, length, &step)) & TRANSPARENT != 0
+    return entry_of(chars, char_at(text, at, length, &step)) & (NATIVE | FOREIGN) != 0
 
 
 cdef inline uint64_t letter_mask(const text_t* text, Py_ssize_t count) noexcept nogil:

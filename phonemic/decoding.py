@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from phonemic import mandarin, vietnamese
-from phonemic.inventory import EMPTY, SPECIALS, UNK, Triple
+from phonemic.inventory import EMPTY, FALLBACK, NATIVE, SPECIALS, UNKNOWN, Triple, characters_of
 
 #: What an unknown character decodes to; it encodes to [UNK] again.
 REPLACEMENT = "\ufffd"
@@ -21,40 +21,46 @@ def speller(lang: str, to: str, style: str) -> Callable[[Triple], str]:
 
 
 def join(
-    triples: Iterable[Triple],
+    positions: Iterable[tuple[Triple, int]],
     spell: Callable[[Triple], str],
     read: Callable[[str], Triple | None],
     skip_special_tokens: bool,
+    packed: bool = False,
 ) -> str:
     """Writes positions, separated by spaces; letters, and digits, of the fallback that follow one another are joined.
 
     Arguments:
-        triples: the symbols of each position.
+        positions: the symbols of each position, and its kind.
         spell: writes a syllable.
         read: what a run of letters would be read as, so that runs are not joined into a syllable.
         skip_special_tokens: leave out the special symbols other than [UNK].
+        packed: the positions are of the packed fallback: what would have found room in the position before it was no
+            part of its run.
     """
     pieces: list[str] = []
-    run = ""
-    for triple in triples:
-        symbol = triple.onset
-        in_fallback = symbol == triple.rime == triple.tone and symbol not in SPECIALS
-        if run and not (in_fallback and _joins(run[-1], symbol)):
+    run: list[str] = []  # the characters of each position
+    for triple, kind in positions:
+        characters = characters_of(triple) if kind == FALLBACK else ""
+        if run and not (characters and _follows(run[-1], characters[0], packed)):
             pieces += _write_run(run, spell, read)
-            run = ""
-        if in_fallback:
-            run += symbol
-        elif symbol != triple.tone or symbol != triple.rime:
+            run = []
+        if characters:
+            run.append(characters)
+        elif kind == NATIVE:
             pieces.append(_write(triple, spell))
-        elif symbol == SPECIALS[UNK]:
+        elif kind == UNKNOWN:
             pieces.append(REPLACEMENT)
         elif not skip_special_tokens:
-            pieces.append(symbol)
+            pieces.append(triple.onset)
     return " ".join(pieces + _write_run(run, spell, read))
 
 
-def _joins(one: str, other: str) -> bool:
-    return (one.isalpha() and other.isalpha()) or (one.isdigit() and other.isdigit())
+def _follows(characters: str, char: str, packed: bool) -> bool:
+    """Whether a character may have stood behind those of the position before, in one run."""
+    one, same = characters[-1], characters + char == 3 * char
+    if packed and len(characters) < 3 and not same:
+        return False
+    return (one.isalpha() and char.isalpha()) or (one.isdigit() and char.isdigit())
 
 
 def _write(triple: Triple, spell: Callable[[Triple], str]) -> str:
@@ -65,20 +71,20 @@ def _write(triple: Triple, spell: Callable[[Triple], str]) -> str:
         return "".join(symbol for symbol in triple if symbol not in SPECIALS) or REPLACEMENT
 
 
-def _write_run(run: str, spell: Callable[[Triple], str], read: Callable[[str], Triple | None]) -> list[str]:
-    """A run of fallback characters; one that would be read as a syllable is cut, or else (*bün*) spelled as that."""
-    triple = read(run) if run else None
+def _write_run(run: list[str], spell: Callable[[Triple], str], read: Callable[[str], Triple | None]) -> list[str]:
+    """A run of fallback positions; one that would be read as a syllable is cut, or else (*bün*) spelled as that."""
+    triple = read("".join(run)) if run else None
     if triple is None:
-        return [run] if run else []
+        return ["".join(run)] if run else []
     return _cut(run, read) or [spell(triple)]
 
 
-def _cut(run: str, read: Callable[[str], Triple | None]) -> list[str] | None:
-    """Pieces of a run none of which is read as a syllable, or None."""
-    if read(run) is None:
-        return [run]
+def _cut(run: list[str], read: Callable[[str], Triple | None]) -> list[str] | None:
+    """Pieces of a run none of which is read as a syllable, or None; no position is cut."""
+    if read("".join(run)) is None:
+        return ["".join(run)]
     for cut in range(len(run) - 1, 0, -1):
-        rest = _cut(run[cut:], read) if read(run[:cut]) is None else None
+        rest = _cut(run[cut:], read) if read("".join(run[:cut])) is None else None
         if rest:
-            return [run[:cut], *rest]
+            return ["".join(run[:cut]), *rest]
     return None

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
 
-from phonemic.inventory import CLS, EMPTY, NATIVE, SEP, Triple, Vocabulary, kinds_of, unpack
+from phonemic.inventory import CLS, EMPTY, NATIVE, SEP, Triple, Vocabulary, characters_of, kinds_of, unpack
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -44,9 +44,9 @@ def syllable_of(triple: Triple, native: bool, text: str, start: int, end: int) -
 
 
 def token_of(triple: Triple, kind: int) -> str:
-    """``onset|rime|tone`` for a syllable ("" for an absent part); the symbol itself for any other position."""
+    """``onset|rime|tone`` for a syllable ("" for an absent part); the characters or special symbol for the others."""
     if kind != NATIVE:
-        return triple.onset
+        return characters_of(triple)
     return "|".join("" if symbol == EMPTY else symbol for symbol in triple)
 
 
@@ -145,7 +145,7 @@ class Encoding(_Positions):
 
     @property
     def tokens(self) -> list[str]:
-        """One string a position: ``onset|rime|tone`` for a syllable, the character or special symbol for the others."""
+        """One string a position: ``onset|rime|tone`` for a syllable, the characters or special symbol for the others."""
         return [token_of(triple, kind) for triple, kind in zip(self.triples, self.kinds.tolist(), strict=True)]
 
     @property

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from phonemic.inventory import Vocabulary
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -19,12 +21,17 @@ OTHER_MARK, TONE_MARK, QUALITY_MARK = 1 << 20, 2 << 20, 3 << 20
 #: A toned letter adds this plus the tone's number to the tone sum of its run, so that one tone is told from two.
 ONE_TONE = 32
 
+#: A letter or digit of the packed fallback that does not stand in a run of letters.
+PACKS = 1 << 31
+
 # Mandarin: packed reading or fallback | flags << 24.
 ZH_SPACE, ZH_TRANSPARENT, ZH_JAMO, ZH_HAN, ZH_JOINER = (1 << bit for bit in (24, 25, 26, 27, 28))
 #: A character with which a user's phrase begins: its run is read phrase by phrase.
 ZH_EXACT = 1 << 29
 #: Can be the first, and the second, character of a phrase that changes a reading.
 ZH_FIRST, ZH_SECOND = 1 << 30, 1 << 31
+#: A letter or digit of the packed fallback; a ZH_JAMO is ZH_TRANSPARENT as well.
+ZH_PACKS = ZH_JAMO
 PACKED = 0xFFFFFF
 
 
@@ -56,3 +63,18 @@ def with_entries(tables: Tables, changes: Mapping[str, int]) -> Tables:
         astral = np.concatenate([astral, astral[start : start + 256]])
         astral[(int(index[page]) << 8) + (code & 255)] = value
     return tables | {"bmp": bmp, "astral": astral, "astral_index": index}
+
+
+def with_packing(tables: Tables, vocab: Vocabulary) -> Tables:
+    """Tables of the packed fallback: letters and digits are marked as such, and ``classes`` tells which a symbol is."""
+    classes = np.zeros(256, np.uint8)
+    for symbol in vocab.by_role("fallback"):
+        classes[vocab.id(symbol)] = 1 if symbol.isalpha() else 2 if symbol.isdigit() else 0
+    flag, repeat = (PACKS, 1) if vocab.lang == "vi" else (ZH_PACKS, 0x010101)
+    changed = {"classes": classes}
+    for name in ("bmp", "astral"):
+        entries = tables[name]
+        symbols = entries & 255
+        packs = (entries == symbols * repeat) & (classes[symbols] > 0)
+        changed[name] = entries | np.where(packs, np.uint32(flag), np.uint32(0))
+    return tables | changed

@@ -24,6 +24,9 @@ EMPTY = "[EMPTY]"
 
 LANGUAGES = ("vi", "zh")
 
+#: What ``Tokenizer(fallback=...)`` may be.
+FALLBACKS = ("character", "packed")
+
 #: ``Encoding.kinds`` and ``Batch.kinds`` hold these.
 NATIVE, FALLBACK, UNKNOWN, SPECIAL = range(4)
 KINDS = ("native", "fallback", "unknown", "special")
@@ -35,6 +38,28 @@ class Triple(NamedTuple):
     onset: str
     rime: str
     tone: str
+
+
+def fallback_triple(characters: str) -> Triple:
+    """The position that holds one to three characters of the fallback.
+
+    (x, x, x) for one, ("[EMPTY]", x, y) for two, (x, y, z) for three. The last symbol is a character, which no syllable
+    has there: in both languages that is a tone, or "[EMPTY]".
+
+    Raises:
+        ValueError: none or more than three characters, or three equal ones, which would be a single character.
+    """
+    if not 1 <= len(characters) <= 3 or characters == 3 * characters[0]:
+        raise ValueError(f"a position holds one to three characters that are not three equal ones, not {characters!r}")
+    return Triple(*(3 * characters if len(characters) == 1 else [EMPTY, *characters][-3:]))
+
+
+def characters_of(triple: tuple[str, str, str]) -> str:
+    """The characters of a fallback position: the inverse of :func:`fallback_triple`."""
+    onset, rime, tone = triple
+    if onset == rime == tone:
+        return onset
+    return "".join(symbol for symbol in triple if symbol not in SPECIALS)
 
 
 class Vocabulary(Sequence[str]):
@@ -124,10 +149,20 @@ def unpack(packed: Any) -> NDArray[np.uint8]:
 def kinds_of(packed: NDArray[np.int32]) -> NDArray[np.uint8]:
     """NATIVE, FALLBACK, UNKNOWN or SPECIAL for each packed id: uint8 of the same shape."""
     ids = np.asarray(packed, dtype=np.int32)
-    symbol = ids & 255
-    same = ids == symbol * 0x010101
-    kinds = np.full(ids.shape, NATIVE, np.uint8)
-    kinds[same] = FALLBACK
-    kinds[same & (symbol < len(SPECIALS))] = SPECIAL
-    kinds[same & (symbol == UNK)] = UNKNOWN
+    kinds = np.where(_ends_syllable()[ids >> 16 & 255], np.uint8(NATIVE), np.uint8(FALLBACK))
+    special = (ids & 255 < len(SPECIALS)) & (ids == (ids & 255) * 0x010101)
+    kinds[special] = SPECIAL
+    kinds[ids == UNK * 0x010101] = UNKNOWN
     return kinds
+
+
+@cache
+def _ends_syllable() -> NDArray[np.bool_]:
+    """Of each id, whether it may be the last of a syllable: the tones and specials. No id is a tone of one language and
+    a fallback character of the other."""
+    ends = np.zeros(256, bool)
+    ends[: len(SPECIALS)] = True
+    for lang in LANGUAGES:
+        symbols = vocabulary(lang)
+        ends[[symbols.id(tone) for tone in symbols.by_role("tone")]] = True
+    return ends

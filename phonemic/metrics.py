@@ -101,6 +101,9 @@ class Statistics:
 
     def __init__(self, tokenizer: Tokenizer) -> None:
         self._tokenizer = tokenizer
+        self._by_character = tokenizer  # a position a character, which is a unit of Mandarin
+        if tokenizer.lang == "zh" and tokenizer.fallback != "character":
+            self._by_character = Tokenizer("zh", word_joiner=tokenizer.word_joiner, phrases=tokenizer.phrases)
         self.texts = 0
         self.units = 0
         self.occurrences = 0
@@ -125,7 +128,12 @@ class Statistics:
         self.units += sum(len(text.split()) for text in batch.texts)
         self.counts += component_counts(batch.ids, len(self.counts))
         self._kinds += np.bincount(batch.kinds, minlength=len(KINDS))
-        (self._add_characters if mandarin else self._add_written_units)(batch)
+        if not mandarin:
+            self._add_written_units(batch)
+        elif self._by_character is self._tokenizer:
+            self._add_characters(batch)
+        else:
+            self._add_characters(self._by_character.encode_batch(batch.texts, num_threads, spans=True))
 
     def _add_characters(self, batch: Batch) -> None:
         characters, native, native_positions = _characters(batch)
@@ -171,7 +179,7 @@ class Statistics:
     @property
     def average_input_length(self) -> float:
         """Units per text: whitespace-delimited units of Vietnamese, characters of Mandarin."""
-        return ratio(self.positions if self._tokenizer.lang == "zh" else self.units, self.texts)
+        return ratio(self.occurrences if self._tokenizer.lang == "zh" else self.units, self.texts)
 
     @property
     def types(self) -> int:
@@ -195,7 +203,7 @@ class Statistics:
 
     @property
     def fallback_share(self) -> float:
-        """Share of the positions that are fallback characters."""
+        """Share of the positions that hold fallback characters."""
         return ratio(int(self._kinds[FALLBACK]), self.positions)
 
     @property

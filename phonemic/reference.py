@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from phonemic import mandarin, vietnamese
 from phonemic.characters import IGNORABLE, JAMO, LETTER, MARK, SPACE, fold, kind_of
-from phonemic.inventory import SPECIALS, UNK, Triple, Vocabulary, vocabulary
+from phonemic.inventory import SPECIALS, UNK, Triple, Vocabulary, fallback_triple, vocabulary
 
 #: No phrase of the lexicon, and none that a test gives, is longer.
 MAX_PHRASE = 16
@@ -71,6 +71,27 @@ def fallback(cluster: Cluster, vocab: Vocabulary) -> Triple:
     if symbol not in vocab:
         symbol = SPECIALS[UNK]
     return Triple(symbol, symbol, symbol)
+
+
+def packed(positions: list[Position]) -> list[Position]:
+    """The packed fallback: letters that touch, or digits that touch, up to three to a position, from left to right."""
+    made: list[Position] = []
+    held = ""  # the characters of the last position, if it may take another
+    for position in positions:
+        symbol = position.triple.onset
+        single = symbol == position.triple.rime == position.triple.tone and symbol not in SPECIALS
+        if not single or not (symbol.isalpha() or symbol.isdigit()):
+            held = ""
+            made.append(position)
+            continue
+        touches = held != "" and made[-1].end == position.start and held[0].isalpha() == symbol.isalpha()
+        if touches and len(held) < 3 and held + symbol != 3 * symbol:
+            held += symbol
+            made[-1] = made[-1]._replace(triple=fallback_triple(held), end=position.end)
+        else:
+            held = symbol
+            made.append(position)
+    return made
 
 
 # --- Vietnamese
@@ -174,6 +195,7 @@ def encode(
     strict: bool = False,
     joiner: str | None = None,
     phrases: Mapping[str, list[str]] | None = None,
+    packs: bool = False,
 ) -> list[Position]:
     """Encodes a text as ``Tokenizer.encode`` does.
 
@@ -183,7 +205,10 @@ def encode(
         strict: the strict reading of Vietnamese.
         joiner: the character that joins the syllables of a word, or None.
         phrases: a user's Mandarin phrases, phrase -> pinyin syllables.
+        packs: the packed fallback.
     """
     if lang == "vi":
-        return encode_vietnamese(text, strict, joiner)
-    return encode_mandarin(text, joiner, phrases)
+        positions = encode_vietnamese(text, strict, joiner)
+    else:
+        positions = encode_mandarin(text, joiner, phrases)
+    return packed(positions) if packs else positions

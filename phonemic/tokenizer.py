@@ -11,9 +11,9 @@ import numpy as np
 
 from phonemic._core import Core, Work
 from phonemic.encoding import Batch, Encoding, Syllable
-from phonemic.entries import JOINER, ZH_HAN, ZH_JOINER, entry, with_entries
+from phonemic.entries import JOINER, ZH_HAN, ZH_JOINER, entry, with_entries, with_packing
 from phonemic.errors import SavedTokenizerError
-from phonemic.inventory import LANGUAGES, Triple, Vocabulary, vocabulary
+from phonemic.inventory import FALLBACKS, LANGUAGES, Triple, Vocabulary, kinds_of, vocabulary
 from phonemic.tables import tables_of
 
 if TYPE_CHECKING:
@@ -36,9 +36,12 @@ class Tokenizer:
         phrases: Mandarin: your own readings, a dict ``{"行长": "hang2 zhang3"}`` or a file with a line
             ``行长<TAB>hang2 zhang3`` a phrase. They win over the lexicon: where one of yours begins, the longest of
             yours is taken. A single character's reading replaces its default reading.
+        fallback: what becomes of text that is no syllable. ``"character"``: a position a character, as in the paper.
+            ``"packed"``: letters that touch, and digits that touch, share positions, up to three to one, so that
+            *covid* takes two positions instead of five; any other character has its own, as by default.
 
     Raises:
-        ValueError: unknown language, a joiner that is no single mark, phrases for Vietnamese.
+        ValueError: unknown language or fallback, a joiner that is no single mark, phrases for Vietnamese.
         PhraseError: a phrase is wrong; the message names the line.
         TableError: the lexicon is missing or damaged.
     """
@@ -49,9 +52,12 @@ class Tokenizer:
         strict: bool = False,
         word_joiner: str | None = None,
         phrases: Any = None,
+        fallback: str = "character",
     ) -> None:
         if lang not in LANGUAGES:
             raise ValueError(f"unknown language {lang!r}: choose one of {', '.join(LANGUAGES)}")
+        if fallback not in FALLBACKS:
+            raise ValueError(f"unknown fallback {fallback!r}: choose one of {', '.join(FALLBACKS)}")
         joiner = word_joiner or ""
         if len(joiner) > 1 or (joiner and (joiner.isalnum() or joiner.isspace())):
             raise ValueError(
@@ -61,6 +67,7 @@ class Tokenizer:
         self.strict = bool(strict)
         self.word_joiner = word_joiner
         self.vocab: Vocabulary = vocabulary(lang)
+        self.fallback = fallback
         self.phrases: dict[str, str] = {}
         tables = tables_of(lang)
         if joiner:
@@ -72,6 +79,8 @@ class Tokenizer:
 
             self.phrases = read_phrases(phrases, lambda char: bool(entry(tables, char) & ZH_HAN))
             tables = with_phrases(tables, self.phrases)
+        if fallback == "packed":
+            tables = with_packing(tables, self.vocab)
         self.core = Core(tables, self.strict)
 
     @property
@@ -170,6 +179,7 @@ class Tokenizer:
         Returns:
             Units separated by spaces, lower-case; letters and digits of the fallback are joined. Vietnamese spelling
             encodes to the same ids again, unless the fallback had folded an accent away (*bün* comes back as *bun*).
+            Runs of the fallback are joined as they must have been for this tokenizer's own ``fallback``.
 
         Raises:
             ValueError: an id is not in the vocabulary, or ``to`` does not fit the language.
@@ -179,9 +189,10 @@ class Tokenizer:
         to = to or ("spelling" if self.lang == "vi" else "pinyin")
         if to not in ("ipa", "spelling" if self.lang == "vi" else "pinyin"):
             raise ValueError(f"cannot decode {self.lang} to {to!r}")
-        triples = [self.vocab.unpack(packed) for packed in self._packed(ids)]
+        packed = self._packed(ids)
+        positions = zip(map(self.vocab.unpack, packed), kinds_of(np.array(packed, np.int32)).tolist(), strict=True)
         read = self.factorize if self.lang == "vi" else _never
-        return join(triples, speller(self.lang, to, style), read, skip_special_tokens)
+        return join(positions, speller(self.lang, to, style), read, skip_special_tokens, self.fallback == "packed")
 
     def _packed(self, ids: Any) -> list[int]:
         array = np.asarray(ids.ids if isinstance(ids, Encoding) else ids)
@@ -211,6 +222,7 @@ class Tokenizer:
             "strict": self.strict,
             "word_joiner": self.word_joiner,
             "phrases": self.phrases,
+            "fallback": self.fallback,
             "vocabulary_checksum": self.vocab.checksum,
         }
         partial = Path(f"{os.fspath(path)}.partial")
@@ -240,22 +252,24 @@ class Tokenizer:
                 f"{path}: its vocabulary is not this version's, so its ids mean other symbols; "
                 "use the phonemic version that wrote it"
             )
-        return cls(lang, state.get("strict", False), state.get("word_joiner"), state.get("phrases"))
+        options = {name: state[name] for name in ("strict", "word_joiner", "phrases", "fallback") if name in state}
+        return cls(lang, **options)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.lang, self.strict, self.word_joiner, self.phrases or None)
+        return type(self), (self.lang, self.strict, self.word_joiner, self.phrases or None, self.fallback)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Tokenizer) and self.__reduce__()[1] == other.__reduce__()[1]
 
     def __hash__(self) -> int:
-        return hash((self.lang, self.strict, self.word_joiner, tuple(self.phrases.items())))
+        return hash((self.lang, self.strict, self.word_joiner, tuple(self.phrases.items()), self.fallback))
 
     def __repr__(self) -> str:
         options = [repr(self.lang)]
         options += ["strict=True"] if self.strict else []
         options += [f"word_joiner={self.word_joiner!r}"] if self.word_joiner else []
         options += [f"phrases=<{len(self.phrases)}>"] if self.phrases else []
+        options += [f"fallback={self.fallback!r}"] if self.fallback != "character" else []
         return f"Tokenizer({', '.join(options)})"
 
 

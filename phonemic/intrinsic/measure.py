@@ -17,7 +17,7 @@ from phonemic.metrics import Statistics
 from phonemic.tokenizer import Tokenizer
 
 #: Our own tokenizer's names in tables, and the options of each.
-OURS: dict[str, dict[str, Any]] = {"Phonemic": {}}
+OURS: dict[str, dict[str, Any]] = {"Phonemic": {}, "Phonemic-packed": {"fallback": "packed"}}
 
 #: Characters of text that are tokenized at a time.
 CHUNK = 1 << 18
