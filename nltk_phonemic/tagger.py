@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
+from itertools import chain
 from typing import Any
 
 from nltk.jsontags import register_tag
@@ -11,6 +12,7 @@ from nltk.tag.sequential import SequentialBackoffTagger
 
 from nltk_phonemic.tags import JOINER, position_tag
 from phonemic import Tokenizer
+from phonemic.units import separators
 
 
 @register_tag
@@ -45,6 +47,7 @@ class PhonemicTagger(SequentialBackoffTagger):
         phrases: Mandarin: your own readings.
         backoff: the tagger that is asked for tokens without a syllable. Without one, such a token is tagged with its
             fallback characters, and a token without any position (a space) with "".
+        fallback: see :class:`phonemic.Tokenizer`; with ``"packed"``, *Internet* is tagged ``i~n~t+e~r~n+e~t``.
 
     Raises:
         ValueError: an argument does not fit, see :class:`phonemic.Tokenizer`.
@@ -59,9 +62,10 @@ class PhonemicTagger(SequentialBackoffTagger):
         word_joiner: str | None = None,
         phrases: Any = None,
         backoff: SequentialBackoffTagger | None = None,
+        fallback: str = "character",
     ) -> None:
         super().__init__(backoff)
-        self.tokenizer = Tokenizer(lang, strict, word_joiner, phrases)
+        self.tokenizer = Tokenizer(lang, strict, word_joiner, phrases, fallback)
         self._latest: tuple[list[str], list[str]] = ([], [])
 
     def tag(self, tokens: Sequence[str]) -> list[tuple[str, str | None]]:
@@ -111,26 +115,26 @@ class PhonemicTagger(SequentialBackoffTagger):
 
         Vietnamese tokens are read apart, with a space between them; Chinese is written without.
         """
-        gap = " " if self.tokenizer.lang == "vi" else ""
-        batch = self.tokenizer.encode_batch([gap.join(tokens) for tokens in sents], spans=True)
+        gaps = [separators(tokens, self.tokenizer) for tokens in sents]
+        texts = ["".join(chain.from_iterable(zip(*row, strict=True))) for row in zip(gaps, sents, strict=True)]
+        batch = self.tokenizer.encode_batch(texts, spans=True)
         positions = [position_tag(self.tokenizer.lang, packed) for packed in batch.ids.tolist()]
         starts, offsets = batch.spans[:, 0].tolist(), batch.offsets.tolist()
         tags = []
         for number, tokens in enumerate(sents):
             end, at, last = 0, offsets[number], offsets[number + 1]
             row = []
-            for token in tokens:
-                end += len(token)
+            for gap, token in zip(gaps[number], tokens, strict=True):
+                end += len(gap) + len(token)
                 first, at = at, bisect_left(starts, end, at, last)
                 row.append(JOINER.join(positions[first:at]))
-                end += len(gap)
             tags.append(row)
         return tags
 
     def encode_json_obj(self) -> Any:
         """The options and the backoff, for NLTK's JSON encoder."""
         made = self.tokenizer
-        return [made.lang, made.strict, made.word_joiner, made.phrases or None, self.backoff]
+        return [made.lang, made.strict, made.word_joiner, made.phrases or None, self.backoff, made.fallback]
 
     @classmethod
     def decode_json_obj(cls, obj: Any) -> PhonemicTagger:

@@ -6,10 +6,24 @@ from collections.abc import Iterable
 from functools import cache
 
 from phonemic.encoding import token_of
-from phonemic.inventory import EMPTY, FALLBACK, LANGUAGES, NATIVE, SPECIALS, UNK, Triple, vocabulary
+from phonemic.inventory import (
+    EMPTY,
+    LANGUAGES,
+    NATIVE,
+    SPECIALS,
+    UNK,
+    Triple,
+    characters_of,
+    fallback_triple,
+    packs,
+    vocabulary,
+)
 
 #: Between the positions of one token, as in the Brown corpus, where *I'd* is ``PPSS+HVD``.
 JOINER = "+"
+
+#: Between the characters of one position of the packed fallback, so that *NN* is still another tagger's tag.
+PACKED = "~"
 
 #: Fallback characters that would be taken for a separator (the joiner; NLTK's ``/``; the ``_`` of other taggers'
 #: files) are written full-width.
@@ -34,17 +48,19 @@ def position_tag(lang: str, packed: int) -> str:
 
 
 def _written(triple: Triple) -> str:
-    if triple.onset == triple.rime == triple.tone:
-        return token_of(triple, FALLBACK).translate(_WRITTEN)
-    return token_of(triple, NATIVE)
+    if triple.tone not in _symbols("fallback").values():
+        return token_of(triple, NATIVE)
+    characters = characters_of(triple)
+    return (PACKED.join(characters) if packs(characters) else characters).translate(_WRITTEN)
 
 
 def format_tag(triples: Iterable[tuple[str, str, str]]) -> str:
     """Writes the positions of one token as a tag.
 
     A syllable is ``onset|rime|tone``, "" for an absent onset and for the neutral tone; any other position is its
-    fallback character, or ``[UNK]``. Several are joined by ``+``. So that a tag holds no separator, the characters
-    ``/``, ``+`` and ``_`` are written ``／``, ``＋`` and ``＿``.
+    fallback character, or ``[UNK]``; what the packed fallback put into one position is joined by ``~``. Several
+    positions are joined by ``+``. So that a tag holds no separator, the characters ``/``, ``+`` and ``_`` are written
+    ``／``, ``＋`` and ``＿``.
 
     >>> format_tag([("v", "iet", "˧ˀ˩"), ("n", "am", "˧˧")])
     'v|iet|˧ˀ˩+n|am|˧˧'
@@ -68,7 +84,7 @@ def parse_tag(tag: str) -> list[Triple]:
 
     Returns:
         A triple of symbols for each position, as ``Tokenizer.encode(...).triples`` gives them: a fallback position has
-        its character three times, an absent part is ``"[EMPTY]"``. No position for "".
+        its character three times (or up to three characters), an absent part is ``"[EMPTY]"``. No position for "".
 
     Raises:
         ValueError: some position is neither a syllable nor a fallback character.
@@ -77,13 +93,26 @@ def parse_tag(tag: str) -> list[Triple]:
 
 
 def _read(position: str, tag: str) -> Triple:
-    parts, roles = position.lower().translate(_CAPITALS).split("|"), ("onset", "rime", "tone")
-    if len(parts) == 1:
-        parts, roles = [parts[0].translate(_FROM_WRITTEN)] * 3, ("fallback",) * 3
-    symbols = [_symbols(role).get(part, "") for role, part in zip(roles, parts, strict=False)]
-    if len(parts) != 3 or not all(symbols):
+    parts = position.lower().translate(_CAPITALS).split("|")
+    triple = _fallback(parts[0].translate(_FROM_WRITTEN)) if len(parts) == 1 else _syllable(parts)
+    if triple is None:
         raise ValueError(
             f"{position!r} in the tag {tag!r} is neither onset|rime|tone nor a fallback character; "
             "was it given by another tagger?"
         )
-    return Triple(*symbols)
+    return triple
+
+
+def _syllable(parts: list[str]) -> Triple | None:
+    symbols = [_symbols(role).get(part, "") for role, part in zip(("onset", "rime", "tone"), parts, strict=False)]
+    return Triple(*symbols) if len(parts) == 3 and all(symbols) else None
+
+
+def _fallback(text: str) -> Triple | None:
+    known = _symbols("fallback")
+    if text in known:
+        return Triple(*[known[text]] * 3)
+    characters = text.split(PACKED)
+    if not packs("".join(characters)) or not all(char in known for char in characters):
+        return None
+    return fallback_triple("".join(characters))

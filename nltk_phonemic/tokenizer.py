@@ -21,8 +21,15 @@ class _SpanTokenizer(TokenizerI):
     Arguments: those of :class:`phonemic.Tokenizer`, kept as ``self.tokenizer``.
     """
 
-    def __init__(self, lang: str, strict: bool = False, word_joiner: str | None = None, phrases: Any = None) -> None:
-        self.tokenizer = Tokenizer(lang, strict, word_joiner, phrases)
+    def __init__(
+        self,
+        lang: str,
+        strict: bool = False,
+        word_joiner: str | None = None,
+        phrases: Any = None,
+        fallback: str = "character",
+    ) -> None:
+        self.tokenizer = Tokenizer(lang, strict, word_joiner, phrases, fallback)
 
     @abstractmethod
     def _spans(self, text: str, found: list[Unit]) -> list[Span]:
@@ -95,6 +102,7 @@ class PhonemicTokenizer(_SpanTokenizer):
         strict: Vietnamese: the strict reading, see :class:`phonemic.Tokenizer`.
         word_joiner: the character that joins the syllables of a word (``"_"``); it separates and is no token.
         phrases: Mandarin: your own readings.
+        fallback: see :class:`phonemic.Tokenizer`; the tokens are the same with either.
 
     Raises:
         ValueError: an argument does not fit, see :class:`phonemic.Tokenizer`.

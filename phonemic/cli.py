@@ -27,7 +27,7 @@ from phonemic.cli_common import (
 )
 from phonemic.cli_stats import stats, train_baseline
 from phonemic.errors import InputError, PhonemicError
-from phonemic.files import ids_language, ids_writer, read_ids, read_texts
+from phonemic.files import ids_tokenizer, ids_writer, read_ids, read_texts
 from phonemic.inventory import vocabulary
 from phonemic.tokenizer import Tokenizer
 from phonemic.version import __version__
@@ -120,7 +120,7 @@ def decode(path: str, lang: str | None, to: str | None, style: str, output: str 
 
     One line a row; a null is an empty line.
     """
-    tokenizer = Tokenizer(ids_language(path, lang))
+    tokenizer = ids_tokenizer(path, lang)
     if to == {"vi": "pinyin", "zh": "spelling"}[tokenizer.lang]:
         raise click.UsageError(f"--to {to} is not for {tokenizer.lang}")
     with output_file(output) as file:

@@ -18,7 +18,7 @@ from rich.table import Table
 
 from phonemic.errors import PhonemicError
 from phonemic.files import read_texts, replacing
-from phonemic.inventory import LANGUAGES
+from phonemic.inventory import FALLBACKS, LANGUAGES
 from phonemic.tokenizer import Tokenizer
 
 Command = Callable[..., None]
@@ -40,12 +40,19 @@ def tokenizer_options(command: Command) -> Command:
     @click.option("--strict", is_flag=True, help="Reject syllables that Vietnamese orthography does not allow.")
     @click.option("--word-joiner", metavar="CHAR", help='What joins the syllables of a word, "_" in sinh_viên.')
     @click.option("--phrases", metavar="FILE", help="Your own Mandarin readings, a line PHRASE<TAB>PINYIN each.")
+    @click.option(
+        "--fallback",
+        type=click.Choice(FALLBACKS),
+        default=FALLBACKS[0],
+        show_default=True,
+        help="What is no syllable: a position a character, or up to three letters or digits to one.",
+    )
     @wraps(command)
     def with_tokenizer(
-        *args: Any, lang: str, strict: bool, word_joiner: str | None, phrases: str | None, **options: Any
+        *args: Any, lang: str, strict: bool, word_joiner: str | None, phrases: str | None, fallback: str, **options: Any
     ) -> None:
         try:
-            tokenizer = Tokenizer(lang, strict, word_joiner, phrases)
+            tokenizer = Tokenizer(lang, strict, word_joiner, phrases, fallback)
         except PhonemicError:
             raise
         except ValueError as error:

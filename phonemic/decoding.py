@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from phonemic import mandarin, vietnamese
-from phonemic.inventory import EMPTY, FALLBACK, NATIVE, SPECIALS, UNKNOWN, Triple, characters_of
+from phonemic.inventory import EMPTY, FALLBACK, NATIVE, SPECIALS, UNKNOWN, Triple, characters_of, packs
 
 #: What an unknown character decodes to; it encodes to [UNK] again.
 REPLACEMENT = "\ufffd"
@@ -57,8 +57,8 @@ def join(
 
 def _follows(characters: str, char: str, packed: bool) -> bool:
     """Whether a character may have stood behind those of the position before, in one run."""
-    one, same = characters[-1], characters + char == 3 * char
-    if packed and len(characters) < 3 and not same:
+    one = characters[-1]
+    if packed and packs(characters + char):
         return False
     return (one.isalpha() and char.isalpha()) or (one.isdigit() and char.isdigit())
 

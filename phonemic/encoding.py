@@ -145,7 +145,7 @@ class Encoding(_Positions):
 
     @property
     def tokens(self) -> list[str]:
-        """One string a position: ``onset|rime|tone`` for a syllable, the characters or special symbol for the others."""
+        """One string a position: ``onset|rime|tone`` for a syllable, characters or special symbol for the others."""
         return [token_of(triple, kind) for triple, kind in zip(self.triples, self.kinds.tolist(), strict=True)]
 
     @property

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from phonemic.errors import InputError, PhonemicError
-from phonemic.inventory import LANGUAGES, Vocabulary, vocabulary
+from phonemic.inventory import FALLBACKS, LANGUAGES, vocabulary
 from phonemic.tokenizer import Tokenizer
 from phonemic.version import __version__
 
@@ -211,8 +211,9 @@ def read_ids(path: str) -> Iterator[list[int] | None]:
         yield from cells.to_pylist()
 
 
-def ids_language(path: str, lang: str | None = None) -> str:
-    """The language of the ids in a Parquet file, checked against this version's vocabulary.
+def ids_tokenizer(path: str, lang: str | None = None) -> Tokenizer:
+    """A tokenizer that decodes the ids in a Parquet file: of their language, checked against this version's vocabulary,
+    and their fallback.
 
     Arguments:
         path: the Parquet file.
@@ -235,7 +236,10 @@ def ids_language(path: str, lang: str | None = None) -> str:
     if found not in LANGUAGES or stored.get("phonemic.vocabulary_checksum") not in (None, vocabulary(found).checksum):
         writer = stored.get("phonemic.version", "of an unknown version")
         raise InputError(f"{path}: its {found} vocabulary is not this version's; phonemic {writer} wrote it, use that")
-    return found
+    fallback = stored.get("phonemic.fallback", FALLBACKS[0])
+    if fallback not in FALLBACKS:
+        raise InputError(f"{path}: has an unknown fallback {fallback!r}; use the phonemic version that wrote it")
+    return Tokenizer(found, fallback=fallback)
 
 
 @contextmanager
@@ -299,7 +303,7 @@ def ids_writer(
 
     Arguments:
         path: the Parquet file. Column ``ids`` holds packed ids, list<int32>, one row a text and null for None. The
-            file's metadata hold the version, the language and the vocabulary's checksum.
+            file's metadata hold the version, the language, the vocabulary's checksum and the fallback.
         tokenizer: encodes.
         num_threads: threads that encode.
         spans: also write ``spans``, list<int32>: start and end of each position, in code points, one after the other.
@@ -312,7 +316,7 @@ def ids_writer(
     arrow, parquet = require("pyarrow"), require("pyarrow.parquet")
     ids_type = arrow.list_(arrow.int32())
     types = {"ids": ids_type} | ({"spans": ids_type} if spans else {}) | ({"text": arrow.string()} if text else {})
-    schema = arrow.schema(types.items(), metadata=_metadata(tokenizer.vocab))
+    schema = arrow.schema(types.items(), metadata=_metadata(tokenizer))
 
     def lists(offsets: NDArray[np.int64], values: NDArray[np.int32], nulls: NDArray[np.bool_]) -> Any:
         ends = arrow.array(offsets, arrow.int32())
@@ -332,9 +336,10 @@ def ids_writer(
         yield write
 
 
-def _metadata(vocab: Vocabulary) -> dict[str, str]:
+def _metadata(tokenizer: Tokenizer) -> dict[str, str]:
     return {
         "phonemic.version": __version__,
-        "phonemic.lang": vocab.lang,
-        "phonemic.vocabulary_checksum": vocab.checksum,
+        "phonemic.lang": tokenizer.lang,
+        "phonemic.vocabulary_checksum": tokenizer.vocab.checksum,
+        "phonemic.fallback": tokenizer.fallback,
     }

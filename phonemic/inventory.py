@@ -40,17 +40,26 @@ class Triple(NamedTuple):
     tone: str
 
 
+def packs(characters: str) -> bool:
+    """Whether characters of the fallback share a position when it is packed.
+
+    Two or three letters, or digits, do, but not three equal ones: those would be a single character.
+    """
+    alike = characters.isalpha() or characters.isdigit()
+    return alike and len(characters) in (2, 3) and characters != 3 * characters[0]
+
+
 def fallback_triple(characters: str) -> Triple:
-    """The position that holds one to three characters of the fallback.
+    """The position that holds a character of the fallback, or two or three that are packed.
 
     (x, x, x) for one, ("[EMPTY]", x, y) for two, (x, y, z) for three. The last symbol is a character, which no syllable
     has there: in both languages that is a tone, or "[EMPTY]".
 
     Raises:
-        ValueError: none or more than three characters, or three equal ones, which would be a single character.
+        ValueError: they do not share a position, see :func:`packs`.
     """
-    if not 1 <= len(characters) <= 3 or characters == 3 * characters[0]:
-        raise ValueError(f"a position holds one to three characters that are not three equal ones, not {characters!r}")
+    if len(characters) != 1 and not packs(characters):
+        raise ValueError(f"{characters!r} do not share a position: not two or three letters, or digits, or three equal")
     return Triple(*(3 * characters if len(characters) == 1 else [EMPTY, *characters][-3:]))
 
 
@@ -158,8 +167,10 @@ def kinds_of(packed: NDArray[np.int32]) -> NDArray[np.uint8]:
 
 @cache
 def _ends_syllable() -> NDArray[np.bool_]:
-    """Of each id, whether it may be the last of a syllable: the tones and specials. No id is a tone of one language and
-    a fallback character of the other."""
+    """Of each id, whether it may be the last of a syllable: tones and specials are true, bool (256,).
+
+    No id is a tone of one language and a fallback character of the other.
+    """
     ends = np.zeros(256, bool)
     ends[: len(SPECIALS)] = True
     for lang in LANGUAGES:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from phonemic import mandarin, vietnamese
 from phonemic.characters import IGNORABLE, JAMO, LETTER, MARK, SPACE, fold, kind_of
-from phonemic.inventory import SPECIALS, UNK, Triple, Vocabulary, fallback_triple, vocabulary
+from phonemic.inventory import SPECIALS, UNK, Triple, Vocabulary, fallback_triple, packs, vocabulary
 
 #: No phrase of the lexicon, and none that a test gives, is longer.
 MAX_PHRASE = 16
@@ -84,8 +84,7 @@ def packed(positions: list[Position]) -> list[Position]:
             held = ""
             made.append(position)
             continue
-        touches = held != "" and made[-1].end == position.start and held[0].isalpha() == symbol.isalpha()
-        if touches and len(held) < 3 and held + symbol != 3 * symbol:
+        if held and made[-1].end == position.start and packs(held + symbol):
             held += symbol
             made[-1] = made[-1]._replace(triple=fallback_triple(held), end=position.end)
         else:
@@ -195,7 +194,7 @@ def encode(
     strict: bool = False,
     joiner: str | None = None,
     phrases: Mapping[str, list[str]] | None = None,
-    packs: bool = False,
+    fallback: str = "character",
 ) -> list[Position]:
     """Encodes a text as ``Tokenizer.encode`` does.
 
@@ -205,10 +204,8 @@ def encode(
         strict: the strict reading of Vietnamese.
         joiner: the character that joins the syllables of a word, or None.
         phrases: a user's Mandarin phrases, phrase -> pinyin syllables.
-        packs: the packed fallback.
+        fallback: ``"character"`` or ``"packed"``.
     """
-    if lang == "vi":
-        positions = encode_vietnamese(text, strict, joiner)
-    else:
-        positions = encode_mandarin(text, joiner, phrases)
-    return packed(positions) if packs else positions
+    vi = lang == "vi"
+    positions = encode_vietnamese(text, strict, joiner) if vi else encode_mandarin(text, joiner, phrases)
+    return packed(positions) if fallback == "packed" else positions

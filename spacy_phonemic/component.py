@@ -30,6 +30,7 @@ ASSIGNS = [f"{kind.__name__.lower()}._.{name}" for kind, getters in GETTERS.item
         "phrases": None,
         "attrs": {},
         "store": False,
+        "fallback": "character",
     },
 )
 def make_phonemic(
@@ -41,6 +42,7 @@ def make_phonemic(
     phrases: str | dict[str, str] | None,
     attrs: dict[str, str],
     store: bool,
+    fallback: str,
 ) -> Phonemic:
     """The factory of the component; see :class:`Phonemic`."""
     lang = lang or nlp.lang
@@ -51,7 +53,7 @@ def make_phonemic(
             if lang == nlp.lang
             else f"component {name!r}: unknown language {lang!r}: choose 'vi' or 'zh'"
         )
-    return Phonemic(nlp.vocab, lang, strict, word_joiner, phrases, attrs, store)
+    return Phonemic(nlp.vocab, lang, strict, word_joiner, phrases, attrs, store, fallback)
 
 
 class Phonemic:
@@ -70,6 +72,7 @@ class Phonemic:
         attrs: other names for attributes whose names another plugin owns: ``{"tone": "phonemic_tone"}``.
         store: read the Docs in the pipeline, a batch in one call of the core, and write ids and spans into
             ``doc.user_data``, so that they are saved with the Docs.
+        fallback: ``"character"`` or ``"packed"``, see :class:`phonemic.Tokenizer`.
 
     Raises:
         ValueError: an option does not fit, or another plugin owns an attribute.
@@ -84,12 +87,13 @@ class Phonemic:
         phrases: str | dict[str, str] | None = None,
         attrs: dict[str, str] | None = None,
         store: bool = False,
+        fallback: str = "character",
     ) -> None:
         self.vocab = vocab
         self.attrs = dict(attrs or {})
         self.store = store
         register(self.attrs)
-        tokenizer, self._missing = make_tokenizer(lang, strict, word_joiner, phrases)
+        tokenizer, self._missing = make_tokenizer(lang, strict, word_joiner, phrases, fallback)
         self._use(tokenizer)
 
     def _use(self, tokenizer: Tokenizer) -> None:
@@ -137,11 +141,12 @@ class Phonemic:
 
     def _state(self) -> dict[str, Any]:
         made = self.tokenizer
-        return {"lang": made.lang, "strict": made.strict, "word_joiner": made.word_joiner, "phrases": made.phrases}
+        names = ("lang", "strict", "word_joiner", "phrases", "fallback")
+        return {name: getattr(made, name) for name in names}
 
     def _load(self, state: dict[str, Any]) -> Phonemic:
         self._missing = None
-        self._use(Tokenizer(state["lang"], state["strict"], state["word_joiner"], state["phrases"] or None))
+        self._use(Tokenizer(**{**state, "phrases": state["phrases"] or None}))
         return self
 
 

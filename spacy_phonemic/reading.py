@@ -22,7 +22,7 @@ from spacy.vocab import Vocab
 
 from phonemic import Batch, Encoding, Tokenizer
 from phonemic.encoding import syllable_of
-from phonemic.inventory import LANGUAGES, NATIVE, kinds_of, vocabulary
+from phonemic.inventory import FALLBACKS, LANGUAGES, NATIVE, kinds_of, vocabulary
 
 #: The name of the attribute that holds a Doc's encoding, and of the table in ``vocab.lookups`` that holds the options.
 KEY = "phonemic"
@@ -111,9 +111,8 @@ def tokenizer_of(vocab: Vocab, key: str = KEY) -> Tokenizer:
         return _plain(vocab.lang)
     made = getattr(table, "tokenizer", None)  # rebuilt where the table was read from a file
     if made is None:
-        made = table.tokenizer = Tokenizer(
-            table["lang"], table["strict"], table["word_joiner"] or None, table["phrases"] or None
-        )
+        options = table["lang"], table["strict"], table["word_joiner"] or None, table["phrases"] or None
+        made = table.tokenizer = Tokenizer(*options, table.get("fallback", FALLBACKS[0]))
     return made
 
 
@@ -128,14 +127,14 @@ def _plain(lang: str) -> Tokenizer:
 
 
 def make_tokenizer(
-    lang: str, strict: bool, word_joiner: str | None, phrases: str | dict[str, str] | None
+    lang: str, strict: bool, word_joiner: str | None, phrases: str | dict[str, str] | None, fallback: str
 ) -> tuple[Tokenizer, str | None]:
     """The tokenizer of a component's options, and the file of phrases if it is not there.
 
     A pipeline that is being loaded brings the readings of a file that may be gone, so its absence is no error yet.
     """
     missing = phrases if isinstance(phrases, str) and not Path(phrases).exists() else None
-    return Tokenizer(lang, strict, word_joiner, None if missing else phrases), missing
+    return Tokenizer(lang, strict, word_joiner, None if missing else phrases, fallback), missing
 
 
 def check_phrases(missing: str | None) -> None:
@@ -153,6 +152,7 @@ def set_tokenizer(vocab: Vocab, tokenizer: Tokenizer, key: str = KEY) -> None:
     table.set("strict", tokenizer.strict)
     table.set("word_joiner", tokenizer.word_joiner or "")
     table.set("phrases", tokenizer.phrases)
+    table.set("fallback", tokenizer.fallback)
     table.tokenizer = tokenizer
 
 

@@ -27,6 +27,7 @@ def make_syllable_tokenizer(
     strict: bool = False,
     word_joiner: str | None = None,
     phrases: str | dict[str, str] | None = None,
+    fallback: str = "character",
 ) -> Callable[[Language], SyllableTokenizer]:
     """A maker of :class:`SyllableTokenizer` for ``[nlp.tokenizer]``.
 
@@ -35,10 +36,11 @@ def make_syllable_tokenizer(
         strict: Vietnamese: the strict reading, see :class:`phonemic.Tokenizer`.
         word_joiner: the character that joins the syllables of a word; it becomes a token of its own.
         phrases: Mandarin: your own readings, a dict or the path of a file.
+        fallback: see :class:`phonemic.Tokenizer`; the tokens are the same with either, but not their positions.
     """
 
     def make(nlp: Language) -> SyllableTokenizer:
-        return SyllableTokenizer(nlp.vocab, lang or str(nlp.lang), strict, word_joiner, phrases)
+        return SyllableTokenizer(nlp.vocab, lang or str(nlp.lang), strict, word_joiner, phrases, fallback)
 
     return make
 
@@ -59,6 +61,7 @@ class SyllableTokenizer:
         strict: bool = False,
         word_joiner: str | None = None,
         phrases: str | dict[str, str] | None = None,
+        fallback: str = "character",
     ) -> None:
         if lang not in LANGUAGES:
             raise ValueError(
@@ -66,7 +69,7 @@ class SyllableTokenizer:
                 '{"@tokenizers": "spacy_phonemic.SyllableTokenizer.v1", "lang": "vi"}'
             )
         self.vocab = vocab
-        self.tokenizer, self._missing = make_tokenizer(lang, strict, word_joiner, phrases)
+        self.tokenizer, self._missing = make_tokenizer(lang, strict, word_joiner, phrases, fallback)
         self._compared: Tokenizer | None = None
         self._is_pipelines = False
         if not vocab.lookups.has_table(KEY):  # a component added later gives its own

@@ -324,6 +324,7 @@ class TestEncode:
             b"phonemic.version": phonemic.__version__.encode(),
             b"phonemic.lang": b"zh",
             b"phonemic.vocabulary_checksum": Tokenizer("zh").vocab.checksum.encode(),
+            b"phonemic.fallback": b"character",
         }
 
     def test_spans_and_text(self):

@@ -162,7 +162,9 @@ def test_a_batch_that_remembers_syllables_equals_single_texts(many, ending):
             assert np.array_equal(encoding.word_ids, single.word_ids)
 
 
-@pytest.mark.parametrize("around", ["\u3000hoa-x ", "hoa\u3000-x ", "-\u3000hoa ", "\u2581hoa ", "hoa\u2581 ", "\u2581zo "])
+@pytest.mark.parametrize(
+    "around", ["\u3000hoa-x ", "hoa\u3000-x ", "-\u3000hoa ", "\u2581hoa ", "hoa\u2581 ", "\u2581zo "]
+)
 def test_wide_spaces_and_joiners_are_no_part_of_a_remembered_syllable(around):
     """They stand among the code units that the batch loop looks up as one."""
     text = around * 4000

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import accumulate
+from itertools import accumulate, chain
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from phonemic import Tokenizer
 from phonemic.inventory import CLS, MASK, PAD, SEP, UNK
+from phonemic.units import separators
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -19,9 +20,6 @@ if TYPE_CHECKING:
 SPECIAL_IDS = {"[PAD]": PAD, "[UNK]": UNK, "[CLS]": CLS, "[SEP]": SEP, "[MASK]": MASK}
 SPECIAL_IDS = {token: symbol * 0x010101 for token, symbol in SPECIAL_IDS.items()}
 _WRITTEN = re.compile("|".join(map(re.escape, SPECIAL_IDS)))
-
-#: Between the words of text that is split into words. Mandarin is joined, so that a word is read in its context.
-WORD_SEPARATORS = {"vi": " ", "zh": ""}
 
 
 class Positions(NamedTuple):
@@ -60,9 +58,9 @@ def of_texts(tokenizer: Tokenizer, texts: list[str], written_specials: bool) -> 
 
 def of_words(tokenizer: Tokenizer, samples: Sequence[Sequence[str]], written_specials: bool) -> Positions:
     """The positions of texts that are split into words; spans are into the word that a position begins in."""
-    separator = WORD_SEPARATORS[tokenizer.lang]
-    texts = [separator.join(words) for words in samples]
-    starts = [_starts(words, len(separator)) for words in samples]
+    gaps = [separators(words, tokenizer) for words in samples]
+    texts = ["".join(chain.from_iterable(zip(*row, strict=True))) for row in zip(gaps, samples, strict=True)]
+    starts = [_starts(words, row) for words, row in zip(samples, gaps, strict=True)]
     found = (
         (row, int(start) + begin, int(start) + end, packed)
         for row, words in enumerate(samples)
@@ -80,8 +78,9 @@ def of_words(tokenizer: Tokenizer, samples: Sequence[Sequence[str]], written_spe
     return positions
 
 
-def _starts(words: Sequence[str], gap: int) -> NDArray[np.int32]:
-    return np.fromiter(accumulate((len(word) + gap for word in words[:-1]), initial=0), np.int32)
+def _starts(words: Sequence[str], gaps: Sequence[str]) -> NDArray[np.int32]:
+    sizes = (len(word) + len(gap) for word, gap in zip(words[:-1], gaps[1:], strict=True))
+    return np.fromiter(accumulate(sizes, initial=0), np.int32)
 
 
 def _encoded(tokenizer: Tokenizer, texts: list[str]) -> Positions:

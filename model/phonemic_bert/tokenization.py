@@ -14,7 +14,7 @@ from transformers.utils.generic import PaddingStrategy
 
 from phonemic import Tokenizer
 from phonemic.encoding import token_of
-from phonemic.inventory import EMPTY, kinds_of
+from phonemic.inventory import EMPTY, fallback_triple, kinds_of, packs
 from phonemic_bert import positions
 from phonemic_bert.errors import CheckpointError
 from phonemic_bert.positions import SPECIAL_IDS, Positions
@@ -41,6 +41,7 @@ class PhonemicBertTokenizer(PreTrainedTokenizerBase):
         strict: see ``phonemic.Tokenizer``.
         word_joiner: likewise.
         phrases: likewise.
+        fallback: likewise.
         vocab_file: what ``phonemic.Tokenizer.save`` wrote; ``from_pretrained`` passes it.
         model_max_length: the longest row, special tokens included, that ``truncation=True`` cuts to.
         kwargs: what every transformers tokenizer takes (``padding_side``, ``truncation_side`` ...).
@@ -61,12 +62,13 @@ class PhonemicBertTokenizer(PreTrainedTokenizerBase):
         phrases: Any = None,
         vocab_file: str | os.PathLike[str] | None = None,
         model_max_length: int = 512,
+        fallback: str = "character",
         **kwargs: Any,
     ) -> None:
         if vocab_file is not None:
             self.phonemic = Tokenizer.load(vocab_file)
         elif lang is not None:
-            self.phonemic = Tokenizer(lang, strict, word_joiner, phrases)
+            self.phonemic = Tokenizer(lang, strict, word_joiner, phrases, fallback)
         else:
             raise CheckpointError('say the language: lang="vi" or "zh"')
         for name, token in _NAMES.items():
@@ -101,7 +103,7 @@ class PhonemicBertTokenizer(PreTrainedTokenizerBase):
         return self.vocab_size
 
     def get_vocab(self) -> dict[str, int]:
-        """Every special symbol, fallback character and syllable, and its packed id."""
+        """Every special symbol, fallback character and syllable, and its packed id; not what the fallback packs."""
         from phonemic_bert.syllables import syllables
 
         vocab = self.phonemic.vocab
@@ -129,13 +131,18 @@ class PhonemicBertTokenizer(PreTrainedTokenizerBase):
         """Packed ids of tokens as :meth:`convert_ids_to_tokens` writes them; that of [UNK] for any other string."""
         if isinstance(tokens, str):
             vocab = self.phonemic.vocab
-            parts = (tokens,) * 3 if tokens in vocab else tuple(part or EMPTY for part in tokens.split("|"))
+            if self.phonemic.fallback == "packed" and packs(tokens):
+                parts: tuple[str, ...] = fallback_triple(tokens)
+            elif tokens in vocab:
+                parts = (tokens,) * 3
+            else:
+                parts = tuple(part or EMPTY for part in tokens.split("|"))
             known = len(parts) == 3 and parts[1] != EMPTY and all(part in vocab for part in parts)
             return vocab.pack(parts) if known else SPECIAL_IDS["[UNK]"]  # type: ignore[arg-type]
         return [self.convert_tokens_to_ids(token) for token in tokens]
 
     def convert_ids_to_tokens(self, ids: Any, skip_special_tokens: bool = False) -> Any:
-        """Tokens of packed ids: ``onset|rime|tone`` for a syllable, the symbol itself for any other position."""
+        """Tokens of packed ids: ``onset|rime|tone`` for a syllable, the symbol or characters of any other position."""
         if isinstance(ids, int | np.integer):
             return token_of(self.phonemic.vocab.unpack(int(ids)), int(kinds_of(np.asarray(ids, np.int32))))
         values = [int(packed) for packed in ids]
