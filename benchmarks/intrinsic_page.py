@@ -92,14 +92,15 @@ def _covered(counts: list[Any]) -> list[str]:
 
 
 def forms(rows: list[Row]) -> Table:
-    """Fertility and Rényi efficiency of the same texts in NFC and in NFD."""
-    keys = ("fertility", "renyi_efficiency")
+    """Fertility, length and Rényi efficiency of the same texts in NFC and in NFD."""
+    keys = {"fertility": "fertility", "average_length": "length", "renyi_efficiency": "Rényi"}
     by_key = {(row["dataset"], row["tokenizer"], row["form"]): row for row in rows}
     body = [
         [dataset, name, *(written(key, by_key[dataset, name, form][key]) for key in keys for form in ("NFC", "NFD"))]
         for dataset, name in dict.fromkeys((row["dataset"], row["tokenizer"]) for row in rows)
     ]
-    return [["data set", "tokenizer", "fertility, NFC", "NFD", "Rényi, NFC", "NFD"], *body]
+    heads = [head for name in keys.values() for head in (f"{name}, NFC", "NFD")]
+    return [["data set", "tokenizer", *heads], *body]
 
 
 def packed(result: Result) -> Table:
