@@ -87,10 +87,13 @@ def train(name: str, texts: Iterable[str], folder: str | os.PathLike[str], vocab
         The trained baseline, loaded from ``folder``.
 
     Raises:
-        BaselineError: it cannot be trained (only loaded), its code map is missing, or the corpus is too small.
+        BaselineError: it cannot be trained (only loaded), one is there already, its code map is missing, or the corpus
+            is too small.
     """
     kind = get(name)
     target = Path(folder) if Path(folder).name == kind.folder else Path(folder) / kind.folder
+    if found := [file for file in target.glob(next(iter(kind.files), "")) if file.is_file()]:
+        raise BaselineError(f"{name}: {found[0]} is there already; name another folder")
     target.mkdir(parents=True, exist_ok=True)
     kind.train(texts, target, vocab_size)
     return kind(target)
