@@ -455,10 +455,10 @@ class TestXlmR:
         pieces = ["<s>", "<pad>", "</s>", "<unk>", *map(model.id_to_piece, range(3, 41)), "<mask>"]
         ours = baselines.load("XLM-R", xlmr)
         assert ours.vocab_size == len(pieces) == 43
-        for text in ["Trời mưa to quá!", "đường \u4e2d trơn", "<s> <pad> </s> <mask>"]:
+        for text in ["Trời mưa to quá!", "đường \u4e2d trơn"]:
             tokens = model.encode_as_pieces(text)
             assert ours.encode(text) == [pieces.index(token) if token in pieces else 3 for token in tokens]
-            assert not {0, 1, 2, 42} & set(ours.encode(text))
+        assert not {0, 1, 2, 42} & set(ours.encode("<s> <pad> </s> <mask>"))
         assert ours.unknown_tokens(["mưa \u4e2d\u4e2d", "\u4e2d"]) == {"\u4e2d\u4e2d": 1, "\u4e2d": 1}
 
     def test_real_model(self, data):

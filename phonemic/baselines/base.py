@@ -89,9 +89,13 @@ class Baseline(ABC):
     def ids(self, texts: list[str]) -> list[list[int]]:
         """The ids of texts that hold no lone surrogate."""
 
-    def unknown_tokens(self, texts: list[str]) -> Counter[str]:
-        """What stands behind ``unknown_id`` in texts, and how often; here all of it is one, "[UNK]"."""
-        return Counter({"[UNK]": sum(number == self.unknown_id for row in self.encode_batch(texts) for number in row)})
+    def unknown(self, texts: list[str]) -> Counter[str]:
+        """As :meth:`unknown_tokens`, for texts that hold no lone surrogate; here all of it is one, "[UNK]"."""
+        return Counter({"[UNK]": sum(number == self.unknown_id for row in self.ids(texts) for number in row)})
+
+    def unknown_tokens(self, texts: Iterable[str]) -> Counter[str]:
+        """What stands behind ``unknown_id`` in texts, and how often, where the tokenizer tells; else "[UNK]"."""
+        return self.unknown([_scalar(text) for text in texts])
 
     def encode(self, text: str) -> list[int]:
         """The ids of one text."""
@@ -155,7 +159,7 @@ class SentencePiece:
         found: list[list[int]] = self._model.encode(texts)
         return found
 
-    def unknown_tokens(self, texts: list[str]) -> Counter[str]:
+    def unknown(self, texts: list[str]) -> Counter[str]:
         """The strings that became unknown, a run of unknown characters as one."""
         rows = zip(self.ids(texts), self._model.encode(texts, out_type=str), strict=True)
         return Counter(

@@ -61,7 +61,7 @@ class Character(_SubCharPaper):
         """An id a character."""
         return [[self._id_of.get(char, 0) for char in "".join(text.lower().split())] for text in texts]
 
-    def unknown_tokens(self, texts: list[str]) -> Counter[str]:
+    def unknown(self, texts: list[str]) -> Counter[str]:
         """The characters that the vocabulary lacks."""
         counts = Counter("".join("".join(texts).lower().split()))
         return Counter({char: count for char, count in counts.items() if char not in self._id_of})
@@ -98,9 +98,9 @@ class _SentencePiece(_SubCharPaper):
         """SentencePiece's ids of the rewritten texts."""
         return self._model.ids([self._rewrite(text) for text in texts])
 
-    def unknown_tokens(self, texts: list[str]) -> Counter[str]:
+    def unknown(self, texts: list[str]) -> Counter[str]:
         """The strings that the pieces could not write."""
-        return self._model.unknown_tokens([self._rewrite(text) for text in texts])
+        return self._model.unknown([self._rewrite(text) for text in texts])
 
     @classmethod
     def train(cls, texts: Iterable[str], path: Path, vocab_size: int) -> None:

@@ -32,6 +32,6 @@ class XlmRoberta(Baseline):
         """SentencePiece's ids, shifted."""
         return [[number + SHIFT if number else UNKNOWN for number in row] for row in self._model.ids(texts)]
 
-    def unknown_tokens(self, texts: list[str]) -> Counter[str]:
+    def unknown(self, texts: list[str]) -> Counter[str]:
         """The strings that the pieces could not write."""
-        return self._model.unknown_tokens(texts)
+        return self._model.unknown(texts)
