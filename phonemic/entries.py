@@ -71,7 +71,7 @@ def with_packing(tables: Tables, vocab: Vocabulary) -> Tables:
     for symbol in vocab.by_role("fallback"):
         classes[vocab.id(symbol)] = 1 if symbol.isalpha() else 2 if symbol.isdigit() else 0
     flag, repeat = (PACKS, 1) if vocab.lang == "vi" else (ZH_PACKS, 0x010101)
-    changed = {"classes": classes}
+    changed: Tables = {"classes": classes}
     for name in ("bmp", "astral"):
         entries = tables[name]
         symbols = entries & 255

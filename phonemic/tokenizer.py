@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,7 @@ import numpy as np
 
 from phonemic._core import Core, Work
 from phonemic.encoding import Batch, Encoding, Syllable
-from phonemic.entries import JOINER, ZH_HAN, ZH_JOINER, entry, with_entries, with_packing
+from phonemic.entries import JOINER, ZH_HAN, ZH_JOINER, Tables, entry, with_entries, with_packing
 from phonemic.errors import SavedTokenizerError
 from phonemic.inventory import FALLBACKS, LANGUAGES, Triple, Vocabulary, kinds_of, vocabulary
 from phonemic.tables import tables_of
@@ -69,7 +70,7 @@ class Tokenizer:
         self.vocab: Vocabulary = vocabulary(lang)
         self.fallback = fallback
         self.phrases: dict[str, str] = {}
-        tables = tables_of(lang)
+        tables = _packed_tables(lang) if fallback == "packed" else tables_of(lang)
         if joiner:
             tables = with_entries(tables, {joiner: JOINER if lang == "vi" else ZH_JOINER})
         if phrases:
@@ -79,8 +80,6 @@ class Tokenizer:
 
             self.phrases = read_phrases(phrases, lambda char: bool(entry(tables, char) & ZH_HAN))
             tables = with_phrases(tables, self.phrases)
-        if fallback == "packed":
-            tables = with_packing(tables, self.vocab)
         self.core = Core(tables, self.strict)
 
     @property
@@ -271,6 +270,11 @@ class Tokenizer:
         options += [f"phrases=<{len(self.phrases)}>"] if self.phrases else []
         options += [f"fallback={self.fallback!r}"] if self.fallback != "character" else []
         return f"Tokenizer({', '.join(options)})"
+
+
+@cache
+def _packed_tables(lang: str) -> Tables:
+    return with_packing(tables_of(lang), vocabulary(lang))
 
 
 def _never(run: str) -> None:

@@ -651,3 +651,36 @@ class TestProcess:
         )
         result = subprocess.check_output([sys.executable, "-c", code], input=b"ba\n", env=environment())
         assert result.decode().strip() == "[['ba']] False"
+
+
+# --- the packed fallback
+
+
+class TestPackedFallback:
+    TEXT = "covid 19 bc d\nHà Nội 2024\n"
+
+    def test_the_file_says_how_to_decode_it(self):
+        Path("in.txt").write_text(self.TEXT, encoding="utf-8")
+        run("encode", "in.txt", "out.parquet", "--lang", "vi", "--fallback", "packed", "--spans")
+        tokenizer = Tokenizer("vi", fallback="packed")
+        table = pq.read_table("out.parquet")
+        assert table["ids"].to_pylist() == [tokenizer.encode(line).ids.tolist() for line in self.TEXT.splitlines()]
+        assert table["spans"].to_pylist()[0][:4] == [0, 3, 3, 5]
+        assert table.schema.metadata[b"phonemic.fallback"] == b"packed"
+        assert run("decode", "out.parquet").stdout == "covid 19 bc d\nhà nội 2024\n"
+
+    def test_show_and_stats(self):
+        shown = run("show", "covid", "--lang", "vi", "--fallback", "packed").stdout
+        assert re.search(r"│ cov +│.*\n│ id +│", shown)
+        Path("in.txt").write_text(self.TEXT, encoding="utf-8")
+        found = json.loads(run("stats", "in.txt", "--lang", "vi", "--fallback", "packed", "--json").stdout)
+        assert (found["units"], found["positions"]) == (7, 9)
+        assert run("stats", "in.txt", "--lang", "vi", "--fallback", "byte", status=2).stderr
+
+    def test_a_file_of_a_later_version(self):
+        Path("in.txt").write_text(self.TEXT, encoding="utf-8")
+        run("encode", "in.txt", "out.parquet", "--lang", "vi")
+        table = pq.read_table("out.parquet")
+        changed = table.schema.metadata | {b"phonemic.fallback": b"byte"}
+        pq.write_table(table.replace_schema_metadata(changed), "out.parquet")
+        assert "unknown fallback 'byte'" in run("decode", "out.parquet", status=1).stderr

@@ -489,3 +489,41 @@ def test_treebank(name, data):
         for word, tag in pairs:
             assert format_tag(parse_tag(str2tuple(tuple2str((word, tag)))[1])) == tag
     assert native > 10_000
+
+
+# --- the packed fallback
+
+
+def test_packed_fallback():
+    tagger = PhonemicTagger("vi", fallback="packed")
+    assert tagger.tag(["Internet", "ở", "TP.HCM", "bc", "2024", "kkk"]) == [
+        ("Internet", "i~n~t+e~r~n+e~t"),
+        ("ở", "|ɘ|˧˩"),
+        ("TP.HCM", "t~p+.+h~c~m"),
+        ("bc", "b~c"),
+        ("2024", "2~0~2+4"),
+        ("kkk", "k~k+k"),
+    ]
+    triples = tagger.tokenizer.encode("COVID-19 ơ kkk 1/2_ôđ").triples
+    for tag in (format_tag(triples), format_tag(triples).upper()):
+        assert parse_tag(tag) == triples
+    for wrong in ("b~", "b~c~d~e", "k~k~k", "b~1", ".~.", "~", "b~π"):
+        with pytest.raises(ValueError, match="given by another tagger"):
+            parse_tag(wrong)
+    same = PhonemicTagger.decode_json_obj(tagger.encode_json_obj())
+    assert same.tokenizer == tagger.tokenizer
+    assert PhonemicTagger("vi", backoff=DefaultTagger("X"), fallback="packed").tag(["web"]) == [("web", "X")]
+
+
+def test_packed_fallback_gives_each_mandarin_token_its_own_positions():
+    tagger = PhonemicTagger("zh", fallback="packed")
+    tokens = ["银行", "AT", "M", "20", "24", "年"]
+    assert [tag for _, tag in tagger.tag(tokens)][1:5] == ["a~t", "m", "2~0", "2~4"]
+    assert tagger.tag(["银", "行"])[1] == PhonemicTagger("zh").tag(["银", "行"])[1]
+
+
+def test_packed_fallback_cuts_the_same_tokens():
+    text = "COVID-19 ở Việt Nam: kkk 2024, iphone15pro"
+    for kind in (PhonemicTokenizer, OnsetRimeTokenizer):
+        assert kind("vi", fallback="packed").tokenize(text) == kind("vi").tokenize(text)
+        assert repr(kind("vi", fallback="packed")) == f"{kind.__name__}('vi', fallback='packed')"

@@ -577,3 +577,53 @@ class TestRhymes:
 
 def test_version_of_attributes_on_all_three():
     assert {"syllables", "ipa"} <= {name for name in NAMES if Span.has_extension(name) and Doc.has_extension(name)}
+
+
+# --- the packed fallback
+
+
+@pytest.mark.parametrize("config", [SYLLABLES, PLAIN_VI], ids=["syllables", "spaCy's"])
+def test_packed_fallback(config, tmp_path):
+    """Attributes of foreign words are as by default; what begins in a token is found by its span."""
+    text = "Dịch COVID-19 ở quốc lộ, iphone15pro 2024"
+    nlp = spacy.blank("vi", config=config)
+    nlp.add_pipe("phonemic", config={"fallback": "packed", "store": True})
+    tokenizer = Tokenizer("vi", fallback="packed")
+    nlp.to_disk(tmp_path)
+    loaded = spacy.load(tmp_path)
+    copied = spacy.blank("vi", config=config)
+    copied.add_pipe("phonemic")
+    copied.from_bytes(nlp.to_bytes())
+    for made in (nlp, loaded, copied):
+        doc = made(text)
+        check(doc, tokenizer)
+        covid = next(token for token in doc if token.text.startswith("COVID"))
+        assert [syllable.text for syllable in covid._.syllables][:2] == ["COV", "ID"]
+        assert (covid._.onset, covid._.rime, covid._.tone, covid._.ipa) == ("", "", "", "")
+        assert not covid._.is_syllable
+        check(doc[2:6].as_doc(), tokenizer)
+    plain = pipeline("vi")
+    assert [token.text for token in spacy.blank("vi", config=config)(text)] == [token.text for token in nlp(text)]
+    assert plain(text)._.phonemic != nlp(text)._.phonemic
+
+
+def test_packed_fallback_of_the_tokenizer(tmp_path):
+    config = {"nlp": {"tokenizer": SYLLABLES["nlp"]["tokenizer"] | {"fallback": "packed"}}}
+    nlp, text = spacy.blank("vi", config=config), "covid19 ở Hà Nội kkk"
+    nlp.to_disk(tmp_path)
+    for made in (nlp, spacy.load(tmp_path)):
+        doc = made(text)
+        assert [token.text for token in doc] == [token.text for token in spacy.blank("vi", config=SYLLABLES)(text)]
+        check(doc, Tokenizer("vi", fallback="packed"))
+
+
+def test_options_saved_before_there_was_a_packed_fallback():
+    nlp = pipeline("vi")
+    component = nlp.get_pipe("phonemic")
+    state = json.loads(component.to_bytes())
+    del state["fallback"]
+    component.from_bytes(json.dumps(state).encode())
+    assert component.tokenizer == Tokenizer("vi")
+    del nlp.vocab.lookups.get_table("phonemic")[spacy.strings.hash_string("fallback")]
+    loaded = pipeline("vi").from_bytes(nlp.to_bytes())
+    assert loaded("covid")._.phonemic.tokens == list("covid")

@@ -381,3 +381,54 @@ def test_no_texts_and_empty_texts(ours):
     assert ours([])["input_ids"] == []
     assert ours([""])["input_ids"] == [[CLS * 0x010101, SEP * 0x010101]]
     assert ours("", add_special_tokens=False)["input_ids"] == []
+
+
+# --- the packed fallback
+
+
+def test_packed_fallback(tmp_path):
+    made = PhonemicBertTokenizer("vi", fallback="packed")
+    made.save_pretrained(tmp_path)
+    phonemic = Tokenizer("vi", fallback="packed")
+    text = "Tôi bị covid-19 [MASK] kkk"
+    for tokenizer in (made, pickle.loads(pickle.dumps(made)), PhonemicBertTokenizer.from_pretrained(tmp_path)):
+        assert tokenizer.phonemic == phonemic
+        row = tokenizer(text, return_offsets_mapping=True)
+        tokens = tokenizer.convert_ids_to_tokens(row["input_ids"])
+        assert tokens[3:-1] == ["cov", "id", "-", "19", "[MASK]", "kk", "k"]
+        assert row.tokens() == tokens
+        assert row["offset_mapping"][3:5] == [(7, 10), (10, 12)]
+        assert row.word_ids()[3:-1] == [2, 2, 2, 2, 3, 4, 4]
+        assert tokenizer.convert_tokens_to_ids(tokens) == row["input_ids"]
+        assert tokenizer.decode(row["input_ids"], skip_special_tokens=True) == "tôi bị covid - 19 kkk"
+        assert sum(row["attention_mask"]) == len(tokens)
+        assert tokenizer.get_special_tokens_mask(row["input_ids"], already_has_special_tokens=True)[3:8] == [
+            0,
+            0,
+            0,
+            0,
+            1,
+        ]
+    # "an" and "ic" are rimes' symbols as well as letters that share a position.
+    ids = phonemic.encode("bcdan bcdic").ids.tolist()
+    assert made.convert_tokens_to_ids(made.convert_ids_to_tokens(ids)) == ids
+    assert made.convert_tokens_to_ids(["kkk", "covid", "a1"]) == [made.unk_token_id] * 3
+    assert PhonemicBertTokenizer("vi").convert_tokens_to_ids("cov") == made.unk_token_id
+    vocab = made.get_vocab()
+    assert all(made.convert_tokens_to_ids(token) == packed for token, packed in vocab.items())
+
+
+def test_packed_fallback_keeps_to_the_given_words():
+    samples = [["银", "行", "A", "T", "M", "机", "2", "0", "2", "4"], ["iphone", "pro", "", "好"]]
+    packs, plain = PhonemicBertTokenizer("zh", fallback="packed"), PhonemicBertTokenizer("zh")
+    for words in samples:
+        row = packs(words, is_split_into_words=True, return_offsets_mapping=True)
+        found = {}
+        for packed, number, (start, end) in zip(row["input_ids"], row.word_ids(), row["offset_mapping"], strict=True):
+            if number is not None:
+                assert 0 <= start < end <= len(words[number])
+                found.setdefault(number, []).append(packed)
+        context = plain(words, is_split_into_words=True)
+        for number, word in enumerate(words):
+            ids = [packed for packed, at in zip(context["input_ids"], context.word_ids(), strict=True) if at == number]
+            assert found.get(number, []) == (packs.phonemic.encode(word).ids.tolist() if word.isascii() else ids)
