@@ -1,6 +1,6 @@
 """The paper's 23 data sets: one registry of what each is, and readers of the files as their authors publish them."""
 
-from phonemic.tasks.dataset import DataSet, Folds, Layout
+from phonemic.tasks.dataset import DataSet, Folds, Layout, layout
 from phonemic.tasks.examples import (
     Answer,
     AspectExample,
@@ -30,6 +30,7 @@ __all__ = [
     "TaggedExample",
     "TextExample",
     "get",
+    "layout",
     "names",
     "register",
 ]

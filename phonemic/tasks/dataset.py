@@ -66,29 +66,32 @@ def each_text(examples: Iterable[Any]) -> Iterator[str]:
         yield from example.texts
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class DataSet:
     """A data set as its authors publish it.
 
     Attributes:
-        name: its id: the title in lower case, with hyphens.
+        name: its id, in lower case.
         title: its name in the paper.
         lang: ``"vi"`` or ``"zh"``.
         kind: what is asked, which says of which class its examples are.
         metric: what the paper reports.
         labels: target to its labels. One target is called ``"label"``; several have names of their own; question
             answering and multiple choice have none. Aspects without a sentiment have an empty tuple.
-        splits: the names of its splits.
         layouts: the ways in which its files lie; the first that fits is read.
-        folders: where it lies below a root that holds many sets, see :meth:`find`.
-        home: where it is published.
-        licence: its terms.
         parse: reads the files of one split.
-        intrinsic: the splits that the paper's intrinsic tables count.
+        splits: the names of its splits.
+        intrinsic: the splits that the paper's intrinsic tables count; empty for all.
         test: the split that the paper reports on. A Chinese set's official dev set is its test set.
         dev: the split to choose by; None where it is a random tenth of the training set, drawn by seed.
         texts_of: which texts the intrinsic tables count.
+        folders: where it lies below a root that holds many sets, see :meth:`find`; empty for its name.
+        home: where it is published.
+        licence: its terms.
         note: what a user must know before reading it.
+
+    Raises:
+        ValueError: ``intrinsic``, ``test`` or ``dev`` names no split.
     """
 
     name: str
@@ -97,17 +100,22 @@ class DataSet:
     kind: Kind
     metric: Metric
     labels: Mapping[str, tuple[str, ...]]
-    splits: tuple[str, ...]
     layouts: tuple[Layout, ...]
-    folders: tuple[str, ...]
-    home: str
-    licence: str
     parse: Callable[[Sequence[Path]], Iterator[Example]] = field(repr=False)
-    intrinsic: tuple[str, ...]
-    test: str
-    dev: str | None = None
+    splits: tuple[str, ...] = ("train", "dev", "test")
+    intrinsic: tuple[str, ...] = ()
+    test: str = "test"
+    dev: str | None = "dev"
     texts_of: Callable[[Iterable[Any]], Iterator[str]] = field(default=each_text, repr=False)
+    folders: tuple[str, ...] = ()
+    home: str = ""
+    licence: str = "none stated"
     note: str = ""
+
+    def __post_init__(self) -> None:
+        for split in (*self.intrinsic, self.test, *([self.dev] if self.dev else [])):
+            if split not in self.splits:
+                raise ValueError(f"{self.title} has no split {split!r}: its splits are {', '.join(self.splits)}")
 
     def find(self, root: Folder) -> Path:
         """The set's folder below a root that holds many sets.
@@ -115,15 +123,16 @@ class DataSet:
         Raises:
             InputError: none of ``folders`` is there.
         """
-        for name in self.folders:
+        folders = self.folders or (f"{self.lang}/{self.name}", self.name)
+        for name in folders:
             if (Path(root) / name).is_dir():
                 return Path(root) / name
-        wanted = " or ".join(self.folders)
-        raise InputError(f"{os.fspath(root)}: no folder {wanted} for {self.title} in it. {self._source}")
+        wanted = " or ".join(folders)
+        raise InputError(f"{os.fspath(root)}: no folder {wanted} for {self.title} in it{self._source}")
 
     def present(self, folder: Folder) -> tuple[str, ...]:
         """The splits whose files are in the folder."""
-        return tuple(split for split in self.splits if self._paths(Path(folder), split))
+        return tuple(split for split in self.splits if self._layout(Path(folder), split))
 
     def read(self, folder: Folder, split: str) -> Iterator[Example]:
         """Reads one split.
@@ -151,7 +160,7 @@ class DataSet:
         """
         present = self.present(folder)
         if not present:
-            self.paths(folder, self.intrinsic[0])
+            self.paths(folder, (self.intrinsic or self.splits)[0])
         return tuple(split for split in present if split in self.intrinsic) or present
 
     def texts(self, folder: Folder, splits: Sequence[str] | None = None) -> Iterator[str]:
@@ -163,6 +172,7 @@ class DataSet:
 
         Raises:
             InputError: see :meth:`read`.
+            TypeError: ``splits`` is one str.
         """
         if isinstance(splits, str):
             raise TypeError(f"splits takes a sequence of names, not one str; did you mean [{splits!r}]?")
@@ -198,27 +208,29 @@ class DataSet:
         if split not in self.splits:
             raise InputError(f"{self.title} has no split {split!r}: choose one of {', '.join(self.splits)}")
         if not folder.is_dir():
-            raise InputError(f"{folder}: no such folder. {self._source}")
-        found = self._paths(folder, split)
-        if not found:
-            raise InputError(f"{folder}: no {split} split of {self.title} here: {self._missing(folder, split)}")
-        return found
+            raise InputError(f"{folder}: no such folder{self._source}")
+        patterns = self._layout(folder, split)
+        if not patterns:
+            raise InputError(f"{folder}: {self.title} lacks its {split} split here: {self._missing(folder, split)}")
+        return tuple(path for pattern in patterns for path in sorted(folder.glob(pattern)))
 
-    def _paths(self, folder: Path, split: str) -> tuple[Path, ...]:
+    def _layout(self, folder: Path, split: str) -> tuple[str, ...]:
+        """The patterns of the first layout that fits; none where none does."""
         for way in self.layouts:
-            matches = [sorted(folder.glob(pattern)) for pattern in way.files(split)]
-            if matches and all(matches):
-                return tuple(path for match in matches for path in match)
+            patterns = way.files(split)
+            if patterns and all(any(folder.glob(pattern)) for pattern in patterns):
+                return patterns
         return ()
 
     def _missing(self, folder: Path, split: str) -> str:
+        """What the layouts want that is not there; only of those that are there in part, where one is."""
         ways = [way.files(split) for way in self.layouts if way.files(split)]
         missing = [[pattern for pattern in way if not any(folder.glob(pattern))] for way in ways]
         partly = [lacks for way, lacks in zip(ways, missing, strict=True) if len(lacks) < len(way)]
-        lacks = " or ".join(dict.fromkeys(" and ".join(names) for names in partly or missing))
-        return f"{lacks} is missing. {self._source}"
+        wanted = " or ".join(dict.fromkeys(" and ".join(names) for names in partly or missing))
+        return f"no {wanted}{self._source}"
 
     @property
     def _source(self) -> str:
-        note = f" {self.note}" if self.note else ""
-        return f"{self.title} is published at {self.home} (terms: {self.licence}).{note}"
+        home = f". It is published at {self.home} (terms: {self.licence})" if self.home else ""
+        return f"{home}. {self.note}" if self.note else home

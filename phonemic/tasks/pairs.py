@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from phonemic.tasks.examples import PairExample
@@ -12,14 +12,10 @@ from phonemic.tasks.reading import Values, json_lines
 NO_GOLD = "-"
 
 
-def json_pairs(values: Values, key: str = "label") -> Callable[[Sequence[Path]], Iterator[PairExample]]:
-    """A parser of ``{"sentence1": ..., "sentence2": ..., key: ...}``, one a line."""
-
-    def parse(paths: Sequence[Path]) -> Iterator[PairExample]:
-        for path in paths:
-            for record in json_lines(path):
-                agreed = record.fields.get(key) != NO_GOLD
-                label = record.label(key, values) if agreed else None
-                yield PairExample(record.text("sentence1"), record.text("sentence2"), label)
-
-    return parse
+def parse(paths: Sequence[Path], values: Values, key: str = "label") -> Iterator[PairExample]:
+    """Lines ``{"sentence1": ..., "sentence2": ..., key: ...}``."""
+    for path in paths:
+        for record in json_lines(path):
+            agreed = record.fields.get(key) != NO_GOLD
+            label = record.label(key, values) if agreed else None
+            yield PairExample(record.text("sentence1"), record.text("sentence2"), label)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+import re
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
 from phonemic.errors import InputError
@@ -51,7 +52,7 @@ def join_words(
     """The words with a space between them, and where each lies; see :func:`tagged_words`."""
     tokens, written, at = [], [], 0
     for number, word in enumerate(words):
-        if not word.strip():
+        if not word:
             raise InputError(f"{places[min(number, len(places) - 1)]}: an empty word")
         plain = word[0] + word[1:-1].replace(joiner, " ") + word[-1] if joiner and len(word) > 1 else word
         tokens.append((at, at + len(plain)))
@@ -60,18 +61,16 @@ def join_words(
     return " ".join(written), tuple(tokens)
 
 
-def parser(labels: Collection[str], joiner: str = "") -> Callable[[Sequence[Path]], Iterator[TaggedExample]]:
-    """A parser of ``.conll`` files (``word tag``, an empty line after a sentence) and of JSON lines (words, tags)."""
-
-    def parse(paths: Sequence[Path]) -> Iterator[TaggedExample]:
-        for path in paths:
-            for places, words, tags in _json(path) if path.suffix == ".json" else _columns(path):
-                yield tagged_words(words, tags, places, labels, joiner)
-
-    return parse
+def parse(paths: Sequence[Path], labels: Collection[str], joiner: str = "") -> Iterator[TaggedExample]:
+    """Columns ``word tag`` with an empty line after a sentence; in ``.json``, lines of ``words`` and ``tags``."""
+    for path in paths:
+        for places, words, tags in _json(path) if path.suffix == ".json" else _columns(path):
+            yield tagged_words(words, tags, places, labels, joiner)
 
 
 Sentence = tuple[list[str], list[str], list[str]]  # places, words, tags
+
+_BETWEEN = re.compile("[ \t]+")  # a word may hold a no-break space
 
 
 def _columns(path: Path) -> Iterator[Sentence]:
@@ -79,7 +78,8 @@ def _columns(path: Path) -> Iterator[Sentence]:
     words: list[str] = []
     tags: list[str] = []
     for number, line in lines(path):
-        columns = line.split()
+        written = line.strip(" \t\r\n")
+        columns = _BETWEEN.split(written) if written else []
         if columns and len(columns) != 2:
             raise InputError(f"{path}:{number}: {len(columns)} columns, not a word and a tag")
         if columns:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from functools import partial
+
+from phonemic.tasks import pairs
 from phonemic.tasks.dataset import DataSet, layout
-from phonemic.tasks.pairs import json_pairs
 from phonemic.tasks.reading import same
 
 LABELS = same("0", "1")
@@ -15,12 +17,11 @@ DATASET = DataSet(
     kind="sentence-pair",
     metric="accuracy",
     labels={"label": tuple(LABELS.values())},
-    splits=("train", "dev", "test"),
     layouts=(layout("{}.json"),),
     folders=("zh/afqmc", "afqmc", "afqmc_public"),
     home="https://github.com/CLUEbenchmark/CLUE",
-    licence="none stated",
-    parse=json_pairs(LABELS),
+    parse=partial(pairs.parse, values=LABELS),
     intrinsic=("train", "dev"),
     test="dev",
+    dev=None,
 )

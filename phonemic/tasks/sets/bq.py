@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from phonemic.tasks import pairs
 from phonemic.tasks.dataset import DataSet, layout
 from phonemic.tasks.examples import PairExample
-from phonemic.tasks.pairs import json_pairs
 from phonemic.tasks.reading import Record, csv_rows, same
 
 LABELS = same("0", "1")
@@ -16,7 +16,7 @@ LABELS = same("0", "1")
 def parse(paths: Sequence[Path]) -> Iterator[PairExample]:
     """Lines ``{"sentence1": ..., "sentence2": ..., "gold_label": "0"}``, or three columns with or without a header."""
     if paths[0].suffix == ".json":
-        yield from json_pairs(LABELS, "gold_label")(paths)
+        yield from pairs.parse(paths, LABELS, "gold_label")
         return
     for at, (place, row) in enumerate(csv_rows(paths[0], "\t", quoting=False)):
         record = Record(place, dict(zip(("first", "second", "label"), row, strict=False)))
@@ -33,7 +33,6 @@ DATASET = DataSet(
     kind="sentence-pair",
     metric="accuracy",
     labels={"label": tuple(LABELS.values())},
-    splits=("train", "dev", "test"),
     layouts=(layout("BQ_{}.json"), layout("{}.tsv")),
     folders=("zh/bq", "bq", "bq_corpus"),
     home="http://icrc.hitsz.edu.cn/info/1037/1162.htm",
@@ -41,4 +40,5 @@ DATASET = DataSet(
     parse=parse,
     intrinsic=("train", "dev"),
     test="dev",
+    dev=None,
 )

@@ -53,7 +53,6 @@ DATASET = DataSet(
     kind="multiple-choice",
     metric="accuracy",
     labels={},
-    splits=("train", "dev", "test"),
     layouts=(layout("c3-d-{}.json", "c3-m-{}.json"), layout("d-{}.json", "m-{}.json")),
     folders=("zh/c3", "c3", "c3_public"),
     home="https://github.com/nlpdata/c3",
@@ -61,5 +60,6 @@ DATASET = DataSet(
     parse=parse,
     intrinsic=("train", "dev"),
     test="dev",
+    dev=None,
     texts_of=questions_and_choices,
 )

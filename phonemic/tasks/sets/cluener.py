@@ -48,12 +48,11 @@ DATASET = DataSet(
     kind="sequence-labelling",
     metric="span-f1",
     labels={"label": LABELS},
-    splits=("train", "dev", "test"),
     layouts=(layout("{}.json"),),
     folders=("zh/cluener", "cluener", "cluener_public"),
     home="https://github.com/CLUEbenchmark/CLUENER2020",
-    licence="none stated",
     parse=parse,
     intrinsic=("train", "dev"),
     test="dev",
+    dev=None,
 )

@@ -35,12 +35,11 @@ DATASET = DataSet(
     kind="coreference",
     metric="accuracy",
     labels={"label": tuple(LABELS.values())},
-    splits=("train", "dev", "test"),
     layouts=(layout("{}.json"),),
     folders=("zh/cluewsc2020", "zh/cluewsc", "cluewsc2020", "cluewsc2020_public", "cluewsc"),
     home="https://github.com/CLUEbenchmark/CLUE",
-    licence="none stated",
     parse=parse,
     intrinsic=("train", "dev"),
     test="dev",
+    dev=None,
 )

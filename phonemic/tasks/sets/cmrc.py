@@ -20,5 +20,6 @@ DATASET = DataSet(
     parse=squad.parse,
     intrinsic=("train", "dev"),
     test="dev",
+    dev=None,
     note="The intrinsic tables count the passage once a question, beside the question.",
 )

@@ -41,7 +41,6 @@ DATASET = DataSet(
     kind="sentence-pair",
     metric="accuracy",
     labels={"label": tuple(LABELS.values())},
-    splits=("train", "dev", "test"),
     layouts=(layout("{}.json"), layout("{}.tsv")),
     folders=("zh/csl", "csl", "csl_public", "zh/csl_ydli"),
     home="https://github.com/CLUEbenchmark/CLUE",
@@ -49,5 +48,6 @@ DATASET = DataSet(
     parse=parse,
     intrinsic=("train", "dev"),
     test="dev",
+    dev=None,
     texts_of=abstracts,
 )

@@ -56,7 +56,6 @@ DATASET = DataSet(
     kind="sequence-labelling",
     metric="macro-f1",
     labels={"label": LABELS},
-    splits=("train", "dev", "test"),
     layouts=(
         layout(
             "treebank/NIIVTB-1-Finished/{}/*/*.prd",
@@ -72,8 +71,5 @@ DATASET = DataSet(
     home="https://github.com/mynlp/niivtb",
     licence="CC BY-NC-SA 2.0; the newspaper text is its owners'",
     parse=parse,
-    intrinsic=("train", "dev", "test"),
-    test="test",
-    dev="dev",
     note="The release has no words: get the raw texts, and its scripts/merge.py writes the -Finished folders.",
 )

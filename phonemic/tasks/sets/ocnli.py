@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from functools import partial
+
+from phonemic.tasks import pairs
 from phonemic.tasks.dataset import DataSet, layout
-from phonemic.tasks.pairs import json_pairs
 from phonemic.tasks.reading import same
 
 LABELS = same("entailment", "neutral", "contradiction")
@@ -15,13 +17,13 @@ DATASET = DataSet(
     kind="sentence-pair",
     metric="accuracy",
     labels={"label": tuple(LABELS.values())},
-    splits=("train", "dev", "test"),
     layouts=(layout("{}.json", train="train.50k"), layout("{}.json"), layout("{}.json", train="train.10k")),
     folders=("zh/ocnli", "ocnli", "ocnli_public", "OCNLI"),
     home="https://github.com/CLUEbenchmark/OCNLI",
     licence="CC BY-NC 2.0",
-    parse=json_pairs(LABELS),
+    parse=partial(pairs.parse, values=LABELS),
     intrinsic=("train", "dev"),
     test="dev",
+    dev=None,
     note="Pairs on which the annotators did not agree have no label.",
 )

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from functools import partial
+
+from phonemic.tasks import tagging
 from phonemic.tasks.dataset import DataSet, layout
-from phonemic.tasks.tagging import parser
 
 LABELS = tuple("AGE DATE GENDER JOB LOCATION NAME ORGANIZATION PATIENT_ID SYMPTOM_AND_DISEASE TRANSPORTATION".split())
 
@@ -14,7 +16,6 @@ DATASET = DataSet(
     kind="sequence-labelling",
     metric="span-f1",
     labels={"label": LABELS},
-    splits=("train", "dev", "test"),
     layouts=(
         layout("data/syllable/{}_syllable.conll"),
         layout("{}_syllable.conll"),
@@ -25,8 +26,5 @@ DATASET = DataSet(
     folders=("vi/phoner", "phoner", "PhoNER_COVID19"),
     home="https://github.com/VinAIResearch/PhoNER_COVID19",
     licence="research and education, no redistribution",
-    parse=parser(LABELS, joiner="_"),
-    intrinsic=("train", "dev", "test"),
-    test="test",
-    dev="dev",
+    parse=partial(tagging.parse, labels=LABELS, joiner="_"),
 )

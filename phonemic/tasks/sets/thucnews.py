@@ -41,6 +41,7 @@ DATASET = DataSet(
     parse=parse,
     intrinsic=("train", "dev", "all"),
     test="dev",
+    dev=None,
     note=(
         "The release is a folder a category, without splits: it is read as the split 'all'. For training write your "
         'own train.json and dev.json, a line {"title", "content", "label"} a document.'

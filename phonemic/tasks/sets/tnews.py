@@ -25,12 +25,11 @@ DATASET = DataSet(
     kind="classification",
     metric="accuracy",
     labels={"label": tuple(LABELS.values())},
-    splits=("train", "dev", "test"),
     layouts=(layout("{}.json"),),
     folders=("zh/tnews", "tnews", "tnews_public"),
     home="https://github.com/CLUEbenchmark/CLUE",
-    licence="none stated",
     parse=parse,
     intrinsic=("train", "dev"),
     test="dev",
+    dev=None,
 )

@@ -27,7 +27,6 @@ DATASET = DataSet(
     kind="classification",
     metric="macro-f1",
     labels={target: tuple(values.values()) for target, (_, values) in TARGETS.items()},
-    splits=("train", "dev", "test"),
     layouts=(
         layout("ViCTSD_{}.csv", dev="valid"),
         layout("UIT-ViCTSD_{}.csv", dev="valid"),
@@ -35,9 +34,5 @@ DATASET = DataSet(
     ),
     folders=("vi/victsd", "victsd", "ViCTSD", "UIT-ViCTSD"),
     home="https://github.com/tarudesu/ViCTSD",
-    licence="none stated",
     parse=parse,
-    intrinsic=("train", "dev", "test"),
-    test="test",
-    dev="dev",
 )

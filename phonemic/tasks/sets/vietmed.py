@@ -48,7 +48,6 @@ DATASET = DataSet(
     kind="sequence-labelling",
     metric="span-f1",
     labels={"label": LABELS},
-    splits=("train", "dev", "test"),
     layouts=(
         layout("data/{}-*.parquet", dev="validation"),
         layout("{}-*.parquet", dev="validation"),
@@ -56,9 +55,5 @@ DATASET = DataSet(
     ),
     folders=("vi/vietmed", "vietmed", "VietMed-NER"),
     home="https://huggingface.co/datasets/leduckhai/VietMed-NER",
-    licence="see its page",
     parse=parse,
-    intrinsic=("train", "dev", "test"),
-    test="test",
-    dev="dev",
 )

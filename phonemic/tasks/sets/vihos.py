@@ -76,7 +76,6 @@ DATASET = DataSet(
     kind="sequence-labelling",
     metric="token-macro-f1",
     labels={"label": LABELS},
-    splits=("train", "dev", "test"),
     layouts=(
         layout("data/Span_Extraction_based_version/{}.csv", splits=("train", "dev")),
         layout("data/Test_data/{}.csv", splits=("test",)),
@@ -88,7 +87,4 @@ DATASET = DataSet(
     home="https://github.com/phusroyal/ViHOS",
     licence="MIT",
     parse=parse,
-    intrinsic=("train", "dev", "test"),
-    test="test",
-    dev="dev",
 )

@@ -25,13 +25,9 @@ DATASET = DataSet(
     kind="classification",
     metric="macro-f1",
     labels={"label": tuple(LABELS.values())},
-    splits=("train", "dev", "test"),
     layouts=(layout("{}.csv"), layout("vihsd/{}.csv")),
     folders=("vi/vihsd", "vihsd", "ViHSD"),
     home="https://github.com/sonlam1102/vihsd",
     licence="research",
     parse=parse,
-    intrinsic=("train", "dev", "test"),
-    test="test",
-    dev="dev",
 )

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from functools import partial
+
+from phonemic.tasks import pairs
 from phonemic.tasks.dataset import DataSet, layout
-from phonemic.tasks.pairs import json_pairs
 from phonemic.tasks.reading import same
 
 LABELS = same("entailment", "neutral", "contradiction", "other")
@@ -15,14 +17,10 @@ DATASET = DataSet(
     kind="sentence-pair",
     metric="macro-f1",
     labels={"label": tuple(LABELS.values())},
-    splits=("train", "dev", "test"),
     layouts=(layout("UIT_ViNLI_1.0_{}.jsonl"),),
     folders=("vi/vinli", "vinli", "ViNLI"),
     home="https://nlp.uit.edu.vn/datasets",
     licence="research, on request",
-    parse=json_pairs(LABELS, "gold_label"),
-    intrinsic=("train", "dev", "test"),
-    test="test",
-    dev="dev",
+    parse=partial(pairs.parse, values=LABELS, key="gold_label"),
     note="Pairs on which the annotators did not agree have no label.",
 )

@@ -30,13 +30,8 @@ DATASET = DataSet(
     kind="classification",
     metric="macro-f1",
     labels={"label": ("non-complaint", "complaint")},
-    splits=("train", "dev", "test"),
     layouts=(layout("{}.csv", dev="val"), layout("{}.csv"), layout("{}.json")),
     folders=("vi/viocd", "viocd", "ViOCD", "UIT-ViOCD"),
     home="https://huggingface.co/datasets/tarudesu/ViOCD",
-    licence="none stated",
     parse=parse,
-    intrinsic=("train", "dev", "test"),
-    test="test",
-    dev="dev",
 )

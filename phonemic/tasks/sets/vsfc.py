@@ -36,13 +36,9 @@ DATASET = DataSet(
     kind="classification",
     metric="macro-f1",
     labels={target: tuple(values.values()) for target, values in TARGETS.items()},
-    splits=("train", "dev", "test"),
     layouts=(layout("{}/sents.txt", "{}/sentiments.txt", "{}/topics.txt"),),
     folders=("vi/vsfc", "vi/uit-vsfc", "vsfc", "UIT-VSFC"),
     home="https://nlp.uit.edu.vn/datasets",
     licence="research, on request",
     parse=parse,
-    intrinsic=("train", "dev", "test"),
-    test="test",
-    dev="dev",
 )

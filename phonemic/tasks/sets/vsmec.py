@@ -25,13 +25,9 @@ DATASET = DataSet(
     kind="classification",
     metric="macro-f1",
     labels={"label": tuple(LABELS.values())},
-    splits=("train", "dev", "test"),
     layouts=(layout("{}_nor_811.xlsx", dev="valid"), layout("{}_nor_811.csv", dev="valid")),
     folders=("vi/vsmec", "vsmec", "UIT-VSMEC"),
     home="https://nlp.uit.edu.vn/datasets",
     licence="research, on request",
     parse=parse,
-    intrinsic=("train", "dev", "test"),
-    test="test",
-    dev="dev",
 )
