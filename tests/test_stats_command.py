@@ -107,7 +107,7 @@ class TestStats:
             (["--task", "cluener"], 2, "--data"),
             (["--task", "clue", "--data", "data"], 1, "no data set is called 'clue'"),
             (["--task", "uit-vsfc", "--data", "data"], 1, "UIT-VSFC is of language vi, not zh"),
-            (["--task", "tnews", "--data", "data"], 1, "TNEWS is published at"),
+            (["--task", "tnews", "--data", "data"], 1, "for TNEWS in it. It is published at https"),
             (["in.txt", "--tokenizer", "BERT"], 1, "no tokenizer is named 'BERT'"),
             (["in.txt", "--tokenizer", "mBERT", "--tokenizers", "tokenizers"], 1, "lacks vocab.txt, published at"),
         ],
