@@ -205,6 +205,15 @@ class TestPlots:
         assert all(picture.startswith(b"<?xml") and len(picture) > 5000 for picture in before)
         assert [file.read_bytes() for file in draw(rows, tmp_path / "new")] == before
 
+    def test_colours_differ(self):
+        pytest.importorskip("matplotlib", reason="plots need matplotlib")
+        from phonemic.intrinsic.plots import _colours
+
+        names = ["Phonemic-packed", "mBERT", "XLM-R", "Phonemic", "Letters"]
+        colours = _colours(names)
+        assert list(colours) == names
+        assert len(set(colours.values())) == len(names)
+
     def test_only_some(self, rows, tmp_path):
         pytest.importorskip("matplotlib", reason="plots need matplotlib")
         from phonemic.intrinsic.plots import draw

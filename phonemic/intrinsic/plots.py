@@ -11,8 +11,8 @@ from phonemic.intrinsic.measure import OURS
 
 Row = dict[str, Any]
 
-#: Ours in red, the others from dark to light in the order of the rows.
-OUR_COLOUR = "#c0392b"
+#: Ours in reds, the others from dark to light in the order of the rows.
+OUR_COLOURS = dict(zip(OURS, ("#c0392b", "#e8998d"), strict=True))
 
 _BAR = 0.8
 
@@ -61,7 +61,8 @@ def draw(rows: list[Row], folder: Path, form: str = "svg", only: Container[str] 
 def _colours(names: list[str]) -> dict[str, Any]:
     others = [name for name in names if name not in OURS]
     shades = require("matplotlib").colormaps["viridis"].resampled(len(others) + 1)
-    return dict.fromkeys(names, OUR_COLOUR) | {name: shades(number) for number, name in enumerate(others)}
+    colours = OUR_COLOURS | {name: shades(number) for number, name in enumerate(others)}
+    return {name: colours[name] for name in names}
 
 
 def _bars(figure: Any, rows: list[Row], measure: str, title: str, log: bool = False) -> None:
