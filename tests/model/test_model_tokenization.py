@@ -22,8 +22,9 @@ from transformers import (
 )
 
 from phonemic import SavedTokenizerError, Tokenizer
-from phonemic.inventory import CLS, MASK, PAD, SEP, UNK
+from phonemic.inventory import CLS, MASK, NATIVE, PAD, SEP, UNK, kinds_of
 from phonemic_bert import CheckpointError, PhonemicBertConfig, PhonemicBertTokenizer
+from phonemic_bert.syllables import syllables
 
 SPECIALS = dict(zip(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"], (PAD, UNK, CLS, SEP, MASK), strict=True))
 SYLLABLES = ["tôi", "yêu", "tiếng", "việt", "giếng", "quốc", "hoà", "nghiêng"]
@@ -432,3 +433,8 @@ def test_packed_fallback_keeps_to_the_given_words():
         for number, word in enumerate(words):
             ids = [packed for packed, at in zip(context["input_ids"], context.word_ids(), strict=True) if at == number]
             assert found.get(number, []) == (packs.phonemic.encode(word).ids.tolist() if word.isascii() else ids)
+
+
+@pytest.mark.parametrize("lang", ["vi", "zh"])
+def test_only_syllables_are_offered_for_a_mask(lang):
+    assert (kinds_of(syllables(lang)) == NATIVE).all()
