@@ -36,8 +36,8 @@ _ROWS = 1024
 Advance = Callable[[float], object]
 
 
-def require(package: str) -> Any:
-    """Imports an optional package.
+def require(package: str, extra: str = "cli") -> Any:
+    """Imports an optional package, which an extra of this one installs.
 
     Raises:
         PhonemicError: it is not installed; the message says what to install.
@@ -45,7 +45,7 @@ def require(package: str) -> Any:
     try:
         return importlib.import_module(package)
     except ImportError as error:
-        raise PhonemicError(f'this needs {package.partition(".")[0]}: pip install "phonemic[cli]"') from error
+        raise PhonemicError(f'this needs {package.partition(".")[0]}: pip install "phonemic[{extra}]"') from error
 
 
 # --- reading text
