@@ -62,7 +62,8 @@ def read_texts(
 
     Arguments:
         path: plain UTF-8 text, one text a line; that as .gz, .bz2, .xz or .zst; Parquet; or "-" for plain text on
-            standard input. Only "\n" and "\r\n" end a line. A byte order mark at the start of a file is no part of its text.
+            standard input. Only "\n" and "\r\n" end a line. A byte order mark at the start of a file is no part of
+            its text.
         column: the Parquet column; its nulls come as None.
         errors: "strict" or "replace", what to do about invalid UTF-8.
         advance: is told how many bytes of the file were read.

@@ -1,7 +1,7 @@
 """The ``phonemic`` command."""
 
-import functools
 import bz2
+import functools
 import gzip
 import json
 import lzma

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -14,7 +15,8 @@ from phonemic.corpus.segments import Job, make_segments
 from phonemic.errors import InputError, PhonemicError
 from phonemic.files import require
 
-In, Out = TypeVar("In"), TypeVar("Out")
+In = TypeVar("In")
+Out = TypeVar("Out")
 
 Parts = Sequence[tuple[int, Sequence[Piece]]]
 
@@ -102,8 +104,10 @@ class Ray:
         if not ray.is_initialized():
             ray.init(address=self.address, log_to_driver=False, logging_level="error")
         context = data.DataContext.get_current()
-        before = context.enable_progress_bars
-        context.enable_progress_bars = False
+        log = logging.getLogger("ray.data")
+        before = context.enable_progress_bars, log.level
+        context.enable_progress_bars = False  # ours shows bytes
+        log.setLevel(logging.ERROR)
         try:
             rows = data.range(len(items), override_num_blocks=len(items)).map(_Task(function, ray.put(list(items))))
             for row in rows.iter_rows():
@@ -111,7 +115,8 @@ class Ray:
                     raise _ERRORS[row["error"]](row["message"])
                 yield row["id"], row["value"]
         finally:
-            context.enable_progress_bars = before
+            context.enable_progress_bars = before[0]
+            log.setLevel(before[1])
 
 
 def _make_part(job: Job, part: tuple[int, Sequence[Piece]]) -> float:

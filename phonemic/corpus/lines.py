@@ -7,6 +7,7 @@ import io
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -214,9 +215,6 @@ def checked(chunk: Chunk, path: str, errors: str) -> Chunk:
                 f"{path}, {place}: not UTF-8 ({error.reason}); --errors replace puts U+FFFD for what is wrong"
             ) from error
     bounds = chunk.offsets.tolist()
-    rows = [
-        chunk.data[start:stop].tobytes().decode("utf-8", "replace").encode()
-        for start, stop in zip(bounds, bounds[1:], strict=False)
-    ]
+    rows = [chunk.data[start:stop].tobytes().decode("utf-8", "replace").encode() for start, stop in pairwise(bounds)]
     sizes = np.array([0, *map(len, rows)], np.int64)
     return replace(chunk, data=np.frombuffer(b"".join(rows), np.uint8), offsets=sizes.cumsum())

@@ -67,7 +67,8 @@ class Corpus:
 
     def path(self, shard: int) -> Path:
         """The file of a shard."""
-        return self.folder / self.manifest["shards"][shard]["file"]
+        name: str = self.manifest["shards"][shard]["file"]
+        return self.folder / name
 
     def __len__(self) -> int:
         return len(self.manifest["shards"])

@@ -34,6 +34,9 @@ Progress = Callable[[str, float, float], object]
 
 Parts = list[tuple[int, list[Piece]]]
 
+#: Files of the lines to drop, for the exact and for the near duplicates.
+Drops = tuple[tuple[Path, ...], tuple[Path, ...]]
+
 
 def prepare(
     inputs: Iterable[str],
@@ -77,7 +80,7 @@ def prepare(
         parts = list(enumerate(cut(sources, options)))
         _forget_unsound(folder, engine)
         work = partial(_make, engine=engine, parts=parts, progress=progress)
-        drops = ((), ())
+        drops: Drops = ((), ())
         if options.drops_duplicates:
             work(Job(folder, "keys", options, sources), phase="comparing")
             drops = _find_drops(folder, options, engine)
@@ -159,7 +162,7 @@ def _make(job: Job, phase: str, engine: Engine, parts: Parts, progress: Progress
         progress(phase, read, total)
 
 
-def _find_drops(folder: Path, options: Options, engine: Engine) -> tuple[tuple[Path, ...], tuple[Path, ...]]:
+def _find_drops(folder: Path, options: Options, engine: Engine) -> Drops:
     """Files of the lines to drop, for the exact and for the near duplicates; a file a column and range of keys."""
     found = [record for record in records(folder, "keys") if record["file"]]
     ranges = max(1, -(-sum(record["rows"] for record in found) // _KEYS_AT_A_TIME))
@@ -203,7 +206,7 @@ def _finish(folder: Path, plan: dict[str, Any], checksums: list[str]) -> None:
     by_source: dict[int, Counts] = {}
     damaged: dict[int, list[str]] = {}
     names: dict[str, str] = {}
-    shards = []
+    shards: list[dict[str, Any]] = []
     for record in made:
         counts.add(record["counts"])
         for source, found in record["sources"].items():

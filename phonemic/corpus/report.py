@@ -1,4 +1,4 @@
-"""The report beside a corpus: what was kept, coverage, lengths and component frequencies, as numbers and as pictures."""
+"""The report beside a corpus: what was kept, coverage, lengths and component frequencies, with plots."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ def write_report(out: Path, manifest: dict[str, Any], counts: Counts) -> None:
         file.write((json.dumps(numbers, ensure_ascii=False, indent=1) + "\n").encode())
     if manifest["totals"]["rows"]:
         with replacing(str(out / "report.png")) as file:
-            _draw(numbers, counts).savefig(file, format="png", dpi=110, metadata={"Software": None})
+            figure = _draw(numbers, counts, manifest["options"]["min_native"])
+            figure.savefig(file, format="png", dpi=110, metadata={"Software": None})
     with replacing(str(out / "report.md")) as file:
         file.write(_markdown(numbers, manifest).encode())
 
@@ -113,9 +114,9 @@ def _markdown(numbers: dict[str, Any], manifest: dict[str, Any]) -> str:
     text += ["", "| measure | value |", "| --- | ---: |", *(f"| {name} | {value} |" for name, value in shown.items())]
     if numbers["positions_per_line"]:
         names, values = zip(*numbers["positions_per_line"].items(), strict=True)
-        cells = [f"{value:.1f}" if isinstance(value, float) else f"{value:,}" for value in values]
+        figures = [f"{value:.1f}" if isinstance(value, float) else f"{value:,}" for value in values]
         text += ["", "Positions of a line: mean, and the length that so many lines do not exceed.", ""]
-        text += [f"| {' | '.join(names)} |", f"|{' ---: |' * len(names)}", f"| {' | '.join(cells)} |"]
+        text += [f"| {' | '.join(names)} |", f"|{' ---: |' * len(names)}", f"| {' | '.join(figures)} |"]
     for slot, found in numbers.get("components", {}).items():
         most = ", ".join(
             f"`{symbol}` {count / sum(found.values()):.1%}" for symbol, count in list(found.items())[:_SHOWN]
@@ -138,11 +139,12 @@ def _decimal(value: float | None) -> str:
     return "-" if value is None else f"{value:.4f}"
 
 
-def _draw(numbers: dict[str, Any], counts: Counts) -> Any:
+def _draw(numbers: dict[str, Any], counts: Counts, min_native: float) -> Any:
     """The figure; matplotlib without its global state, so that any thread may draw."""
     figure = require("matplotlib.figure", "corpus").Figure(figsize=(11, 7.5), layout="constrained")
     (shares, lengths), (ranks, tops) = figure.subplots(2, 2)
     shares.bar(np.arange(SHARES + 1) * 100 / SHARES, counts["shares"], width=80 / SHARES, align="edge", color="#4c72b0")
+    shares.axvline(100 * min_native, color="black", linewidth=1, linestyle="--")
     shares.set(title="Lines by share of native units", xlabel="native units, %", ylabel="lines", yscale="log")
     found = counts["lengths"]
     edges = np.unique(np.geomspace(1, LONGEST, 40).astype(int))
