@@ -43,7 +43,7 @@ def in_tmp_path(tmp_path, monkeypatch):
 @pytest.fixture
 def small_chunks(monkeypatch):
     """Chunks of a few bytes, so that a small file has many."""
-    monkeypatch.setattr("phonemic.cli.read_texts", functools.partial(read_texts, chunk=16))
+    monkeypatch.setattr("phonemic.cli_common.read_texts", functools.partial(read_texts, chunk=16))
     monkeypatch.setattr(files, "_BLOCK", 7)
     monkeypatch.setattr(files, "_COMPRESSED_BLOCK", 7)
     monkeypatch.setattr(files, "_ROWS", 2)
@@ -530,15 +530,19 @@ class TestStats:
         found = json.loads(run("stats", "in.parquet", "--lang", "vi", "--json").stdout)
         assert 0 < found.pop("renyi_efficiency") < 1
         assert found == {
+            "vocab_size": 256,
             "texts": 3,
             "units": 6,
             "positions": 7,
             "fertility": 7 / 6,
             "average_input_length": 6 / 3,
             "average_length": 7 / 3,
-            "token_coverage": 4 / 6,
-            "types": 5,
-            "type_coverage": 3 / 5,
+            "occurrences": 7,
+            "native_occurrences": 5,
+            "token_coverage": 5 / 7,
+            "types": 6,
+            "native_types": 4,
+            "type_coverage": 4 / 6,
             "fallback_share": 2 / 7,
             "unknown_share": 0,
             "alpha": 2.5,
