@@ -79,7 +79,7 @@ class Options:
             "vocab_size": baseline.vocab_size,
             "id_count": baseline.id_count,
             "version": __version__,
-            "files": _checksums(baseline.path),
+            "files": _checksums(baseline),
             "filter": phonemic,
         }
 
@@ -116,12 +116,12 @@ def _tables_digest(lang: str) -> str:
 
 @cache
 def _baseline(name: str, folder: str) -> Any:
-    from phonemic import baselines
+    from phonemic.baselines import load
 
-    return baselines.load(name, folder)
+    return load(name, folder)
 
 
-def _checksums(folder: Any) -> dict[str, str]:
-    """SHA-256 of each file of a baseline's folder."""
-    files = sorted(path for path in folder.rglob("*") if path.is_file())
-    return {str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
+def _checksums(baseline: Any) -> dict[str, str]:
+    """SHA-256 of each of a baseline's files."""
+    files = sorted({path for pattern in baseline.files for path in baseline.path.glob(pattern)})
+    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
