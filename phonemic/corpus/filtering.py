@@ -116,7 +116,7 @@ def characters(data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> NDArray[n
     return counts.astype(np.int32)
 
 
-def _sums(values: NDArray[np.uint8], offsets: NDArray[np.int64]) -> NDArray[np.int64]:
+def _sums(values: NDArray[np.integer[Any]], offsets: NDArray[np.int64]) -> NDArray[np.int64]:
     """The sum of each row; of an empty row 0."""
     sums = np.zeros(len(offsets) - 1, np.int64)
     filled = np.flatnonzero(np.diff(offsets))
