@@ -102,7 +102,7 @@ def encode(
 ) -> None:
     """Encodes texts to packed ids in a Parquet file.
 
-    IN is plain text, one text a line, also as .gz, .xz or .zst; or Parquet; or "-" for standard input.
+    IN is plain text, one text a line, also as .gz, .bz2, .xz or .zst; or Parquet; or "-" for standard input.
     """
     with input_texts(inputs, column, errors) as chunks, ids_writer(out, tokenizer, threads, spans, keep_text) as write:
         for texts in chunks:
