@@ -15,6 +15,7 @@ except ImportError as missing:
 from phonemic import PhonemicError, __version__
 from phonemic.inventory import LANGUAGES
 from phonemic_bert.configuration import PRESETS
+from phonemic_bert.pretraining.commands import COMMANDS
 
 
 class _Group(click.Group):
@@ -61,6 +62,10 @@ def params(preset: str, lang: str, config: str | None, as_json: bool) -> None:
         for name, count in sums.items():
             away = count / 1e6 - PAPER_MILLIONS
             console.print(f"{name}: {count / 1e6:.2f}M, {away:+.2f}M from the paper's {PAPER_MILLIONS}M")
+
+
+for command in COMMANDS:
+    cli.add_command(command)
 
 
 def main() -> None:
