@@ -124,7 +124,8 @@ def _unfold(folder: Path, manifest: dict[str, Any], symbols: Symbols, flat: Path
     """Writes the flat arrays beside their place, then renames."""
     flat.parent.mkdir(parents=True, exist_ok=True)
     partial = Path(mkdtemp(prefix=f"{flat.name}.partial-", dir=flat.parent))
-    total = sum(shard["positions"] for shard in manifest["shards"])
+    shards = [shard for shard in manifest["shards"] if shard["rows"]]
+    total = sum(shard["positions"] for shard in shards)
     try:
         with (
             open(partial / "ids.bin", "wb") as ids_file,
@@ -133,7 +134,7 @@ def _unfold(folder: Path, manifest: dict[str, Any], symbols: Symbols, flat: Path
         ):
             end = 0
             offsets_file.write(np.zeros(1, "<i8").tobytes())
-            for shard in manifest["shards"]:
+            for shard in shards:
                 for ids, lengths, characters in _read_shard(folder, shard, symbols):
                     ends = end + lengths.cumsum()
                     end = int(ends[-1]) if len(ends) else end

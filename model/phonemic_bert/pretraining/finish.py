@@ -105,6 +105,9 @@ def _beside(folder: Path) -> Iterator[Path]:
     partial.mkdir(parents=True)
     try:
         yield partial
+        os.umask(mask := os.umask(0))
+        for path in partial.iterdir():  # safetensors gives its files to their owner alone
+            path.chmod(0o666 & ~mask)
         os.replace(partial, folder)
     finally:
         shutil.rmtree(partial, ignore_errors=True)

@@ -68,12 +68,15 @@ def pretrain(settings: Settings, corpus: str | Path, folder: str | Path, console
     set_seed(settings.optimization.seed)
     model = _model(settings, opened)
     if settings.machine.gradient_checkpointing:
-        model.gradient_checkpointing_enable({"use_reentrant": False})
+        enable = getattr(model, "activation_checkpointing_enable", model.gradient_checkpointing_enable)  # 5.x; 4.x
+        enable({"use_reentrant": False})
 
     tokenizer = None
     if opened.symbols.phonemic:
-        options = {name: getattr(opened.symbols.make_tokenizer(), name) for name in ("lang", "strict", "word_joiner")}
-        tokenizer = PhonemicBertTokenizer(**options, model_max_length=settings.sequences.length)
+        made = opened.symbols.make_tokenizer()
+        tokenizer = PhonemicBertTokenizer(
+            made.lang, made.strict, made.word_joiner, made.phrases, model_max_length=settings.sequences.length
+        )
     trainer = PretrainingTrainer(
         model,
         args,

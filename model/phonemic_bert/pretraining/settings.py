@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields
 from difflib import get_close_matches
 from importlib.resources import files
+from math import isfinite
 from pathlib import Path
 from typing import Any, get_type_hints
 
@@ -211,6 +212,8 @@ def _section(kind: Any, values: Mapping[str, Any], where: str) -> Any:
         value = values[name]
         if expected is float and type(value) is int:
             value = float(value)
+        if expected is float and isinstance(value, float) and not isfinite(value):
+            raise SettingsError(f"{where}{name} = {value!r}: this must be finite")
         if type(value) is not expected:
             raise SettingsError(f"{where}{name} = {value!r}: this must be a {_TYPES[expected]}")
         checked[name] = value

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+import phonemic
 from phonemic import Tokenizer, __version__
 from phonemic.inventory import unpack, vocabulary
 from phonemic_bert.errors import CorpusError
@@ -98,11 +99,13 @@ class Symbols:
 def identity(tokenizer: Tokenizer) -> dict[str, str]:
     """What tells whether another installation reads text as this one does: version and checksums."""
     symbols = "\n".join(tokenizer.vocab).encode()
-    return {"version": __version__, "vocabulary": hashlib.sha256(symbols).hexdigest()}
+    tables = Path(phonemic.__file__).parent / "data" / f"tables-{tokenizer.lang}.bin"
+    digests = {"vocabulary": symbols, "tables": tables.read_bytes()}
+    return {"version": __version__, **{name: hashlib.sha256(data).hexdigest() for name, data in digests.items()}}
 
 
 def _tokenizer(description: dict[str, Any]) -> Tokenizer:
-    options = {name: description[name] for name in ("strict", "word_joiner", "fallback") if description.get(name)}
+    options = {name: description[name] for name in ("strict", "word_joiner", "phrases") if description.get(name)}
     return Tokenizer(description["lang"], **options)
 
 

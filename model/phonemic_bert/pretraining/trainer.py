@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+import transformers
 from torch import Tensor
 from torch.nn import functional
 from torch.utils.data import SequentialSampler
@@ -25,7 +26,27 @@ from phonemic_bert.errors import RunError
 from phonemic_bert.pretraining.models import parts
 from phonemic_bert.pretraining.sequences import Sequences, collate
 
-_MAJOR = int(__import__("transformers").__version__.split(".")[0])
+_MAJOR = int(transformers.__version__.partition(".")[0])
+
+
+def separate(inputs: dict[str, Any], pad: int, apart: bool = True, flash: bool = False) -> dict[str, Any]:
+    """Replaces ``documents`` (B, N) of a batch by the attention mask that the model takes.
+
+    Arguments:
+        inputs: ``input_ids`` and ``documents``, (B, N) each, and whatever else the model takes.
+        pad: the id of [PAD].
+        apart: positions attend to their own document only; otherwise to all but padding.
+        flash: flash attention tells documents by their position ids, which restart, and takes no mask.
+    """
+    inputs = dict(inputs)
+    documents = inputs.pop("documents")
+    if not apart:
+        inputs["attention_mask"] = (inputs["input_ids"] != pad).long()
+    elif not flash:
+        same = documents[:, :, None] == documents[:, None, :]
+        # transformers 5 takes a mask of four dimensions as it is, transformers 4 one of three.
+        inputs["attention_mask"] = same[:, None] if _MAJOR >= 5 else same
+    return inputs
 
 
 class PretrainingTrainer(Trainer):
@@ -58,6 +79,7 @@ class PretrainingTrainer(Trainer):
         **kwargs: Any,
     ) -> None:
         super().__init__(model, args, collate, train, **kwargs)  # type: ignore[arg-type]
+        self.symbols = train.symbols
         self.held_out, self.characters, self.positions = held_out, characters, positions
         self.separate_documents, self.best, self.keep = separate_documents, best, keep
         self.flash = "flash" in str(model.config._attn_implementation)
@@ -71,24 +93,14 @@ class PretrainingTrainer(Trainer):
     def _get_train_sampler(self, *args: Any, **kwargs: Any) -> SequentialSampler:
         return SequentialSampler(self.train_dataset)  # type: ignore[arg-type]
 
-    def _masked_attention(self, inputs: dict[str, Any]) -> dict[str, Any]:
-        """Replaces the document numbers (B, N) by the mask that keeps documents apart."""
-        inputs = dict(inputs)
-        documents = inputs.pop("documents")
-        if self.separate_documents:
-            if not self.flash:  # flash attention tells documents by their positions, which restart
-                same = documents[:, :, None] == documents[:, None, :]
-                inputs["attention_mask"] = same[:, None] if _MAJOR >= 5 else same
-        else:
-            padding = self.train_dataset.symbols.pad  # type: ignore[union-attr]
-            inputs["attention_mask"] = (inputs["input_ids"] != padding).long()
-        return inputs
+    def _attending(self, inputs: dict[str, Any]) -> dict[str, Any]:
+        return separate(inputs, self.symbols.pad, self.separate_documents, self.flash)
 
     # --- the loss
 
     def compute_loss(self, model: Any, inputs: Any, *args: Any, **kwargs: Any) -> Any:
         """Trainer's loss, of documents kept apart; it is also added up for the log."""
-        loss = super().compute_loss(model, self._masked_attention(inputs), *args, **kwargs)
+        loss = super().compute_loss(model, self._attending(inputs), *args, **kwargs)
         self.loss_sum = self.loss_sum + loss.detach()
         return loss
 
@@ -130,7 +142,7 @@ class PretrainingTrainer(Trainer):
         self.model.eval()
         sums: dict[str, float] = {}
         for batch in self._held_out_batches():
-            inputs = self._masked_attention(self._prepare_inputs(batch))
+            inputs = self._attending(self._prepare_inputs(batch))
             labels = inputs["labels"]
             right = None
             for name, (logits, target) in parts(self.model(**inputs).logits, labels).items():
