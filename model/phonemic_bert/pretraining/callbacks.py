@@ -33,7 +33,7 @@ class StopSignal:
 
     def _note(self, number: int, frame: FrameType | None) -> None:
         self.received = number
-        signal.signal(number, self._before[number])
+        signal.signal(number, self._before[signal.Signals(number)])
 
     def __exit__(self, *error: object) -> None:
         for number, handler in self._before.items():
@@ -143,7 +143,7 @@ class ProgressBar(TrainerCallback):
     def on_log(self, args: Any, state: Any, control: Any, logs: dict[str, Any] | None = None, **kwargs: Any) -> None:
         """Shows the figures."""
         names = {"loss": "loss", "eval_loss": "held-out", "eval_bits_per_character": "bits a character"}
-        new = {shown: f"{logs[name]:.4f}" for name, shown in names.items() if name in (logs or ())}
+        new = {shown: f"{logs[name]:.4f}" for name, shown in names.items() if logs and name in logs}
         if not state.is_world_process_zero or not new:
             return
         self.shown |= new

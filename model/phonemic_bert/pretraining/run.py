@@ -205,7 +205,7 @@ def _model(settings: Settings, corpus: Corpus) -> PreTrainedModel:
 def _tensorboard(folder: Path, step: int) -> Any:
     try:
         from torch.utils.tensorboard import SummaryWriter
-        from transformers.integrations import TensorBoardCallback
+        from transformers.integrations.integration_utils import TensorBoardCallback
     except ImportError as error:
         raise SettingsError(
             'output.tensorboard needs tensorboard: pip install "phonemic[pretrain]", or set it to false'

@@ -64,7 +64,8 @@ class Symbols:
         except (KeyError, TypeError, ValueError) as error:
             raise CorpusError(f"{where}: the tokenizer's vocab_size is missing or no number") from error
         shift = len(PLAIN_SPECIALS)
-        return cls(tokenizer, *range(shift), special=tuple(range(shift)), shift=shift, size=count + shift)
+        pad, bos, sep, mask = range(shift)
+        return cls(tokenizer, pad, bos, sep, mask, tuple(range(shift)), shift, count + shift)
 
     @property
     def phonemic(self) -> bool:

@@ -78,7 +78,7 @@ class PretrainingTrainer(Trainer):
         keep: int,
         **kwargs: Any,
     ) -> None:
-        super().__init__(model, args, collate, train, **kwargs)  # type: ignore[arg-type]
+        super().__init__(model, args, collate, train, **kwargs)
         self.symbols = train.symbols
         self.held_out, self.characters, self.positions = held_out, characters, positions
         self.separate_documents, self.best, self.keep = separate_documents, best, keep
@@ -100,7 +100,7 @@ class PretrainingTrainer(Trainer):
 
     def compute_loss(self, model: Any, inputs: Any, *args: Any, **kwargs: Any) -> Any:
         """Trainer's loss, of documents kept apart; it is also added up for the log."""
-        loss = super().compute_loss(model, self._attending(inputs), *args, **kwargs)
+        loss: Any = super().compute_loss(model, self._attending(inputs), *args, **kwargs)
         self.loss_sum = self.loss_sum + loss.detach()
         return loss
 
@@ -138,14 +138,15 @@ class PretrainingTrainer(Trainer):
         return metrics
 
     def _metrics(self) -> dict[str, float]:
-        was_training = self.model.training
-        self.model.eval()
+        model: Any = self.model
+        was_training = model.training
+        model.eval()
         sums: dict[str, float] = {}
         for batch in self._held_out_batches():
             inputs = self._attending(self._prepare_inputs(batch))
             labels = inputs["labels"]
             right = None
-            for name, (logits, target) in parts(self.model(**inputs).logits, labels).items():
+            for name, (logits, target) in parts(model(**inputs).logits, labels).items():
                 loss = functional.cross_entropy(logits.float(), target, reduction="sum")
                 hit = logits.argmax(-1) == target
                 right = hit if right is None else right & hit
@@ -153,15 +154,15 @@ class PretrainingTrainer(Trainer):
                 _add(sums, f"accuracy_{name}", hit.sum())
             _add(sums, "accuracy", right.sum())  # type: ignore[union-attr]
             _add(sums, "count", (labels != -100).sum())
-        self.model.train(was_training)
+        model.train(was_training)
         names = list(sums)
         totals = torch.tensor([sums[name] for name in names], dtype=torch.float64, device=self.args.device)
         values = dict(zip(names, self.accelerator.reduce(totals, "sum").tolist(), strict=True))
         count = max(values.pop("count"), 1)
         metrics = {f"eval_{name}": value / count for name, value in values.items()}
-        loss = math.fsum(value for name, value in metrics.items() if name.startswith("eval_loss_"))
+        total = math.fsum(value for name, value in metrics.items() if name.startswith("eval_loss_"))
         per_character = self.positions / max(self.characters, 1)
-        metrics |= {"eval_loss": loss, "eval_bits_per_character": loss / math.log(2) * per_character}
+        metrics |= {"eval_loss": total, "eval_bits_per_character": total / math.log(2) * per_character}
         if len(values) == 3:  # one component: its figures are the whole's
             metrics = {name: value for name, value in metrics.items() if not name.endswith("_symbol")}
         return {**metrics, "eval_predicted": int(count)}
@@ -203,7 +204,8 @@ class PretrainingTrainer(Trainer):
         folder = Path(str(self.args.output_dir))
         name = f"checkpoint-{self.state.global_step}"
         losses = self._gathered_losses()
-        self.state.stateful_callbacks["losses"] = {"sums": losses, "steps": self.loss_steps}  # type: ignore[union-attr]
+        kept: Any = self.state.stateful_callbacks  # what Trainer writes into its state as it is
+        kept["losses"] = {"sums": losses, "steps": self.loss_steps}
         with self._saving(folder / "partial", f"the checkpoint of step {self.state.global_step:,}"):
             self.accelerator.wait_for_everyone()  # until the first process has removed what a kill left
             self.staging = folder / "partial"
@@ -226,8 +228,8 @@ class PretrainingTrainer(Trainer):
 
     def continue_losses(self) -> None:
         """Takes the running sum of the loss from the checkpoint that the run is continued from."""
-        saved: Any = (self.state.stateful_callbacks or {}).get("losses")
-        if saved:
+        kept: Any = self.state.stateful_callbacks
+        if saved := kept.get("losses"):
             sums, world = saved["sums"], self.args.world_size
             # With another number of processes than before, the first takes the sum of all.
             own = sums if len(sums) == world else [math.fsum(sums) * world / len(sums)] + [0.0] * (world - 1)
