@@ -53,7 +53,7 @@ def test_every_position_is_in_one_sequence(lengths, length, data):
         used = stop - start + 2 * len(set(owner[start:stop].tolist()))
         assert used <= length
         follows = number + 1 < len(packed) and packed[number + 1][0] == stop
-        if follows:  # as full as it gets: the next document, or LEAST_PIECE of it, would not have fitted
+        if follows and not any(owner[stop - 1] < out < owner[stop] for out in left_out):  # as full as it gets: the next document, or LEAST_PIECE of it, would not have fitted
             more = owner[stop] != owner[stop - 1]
             rest = int(offsets[owner[stop] + 1] - stop)
             assert length - used < 2 * more + min(rest, LEAST_PIECE)
