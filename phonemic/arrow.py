@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from phonemic.errors import InputError, PhonemicError
+from phonemic.inventory import unpack
 from phonemic.tokenizer import Tokenizer, encode_rows
 
 try:
@@ -18,50 +19,104 @@ except ImportError as missing:
 
 _ROWS = 1 << 16  # offsets that are narrowed at a time
 
+#: Bytes of UTF-8 in int64 or int32 offsets: row i is ``data[offsets[i]:offsets[i + 1]]``.
+Texts = tuple[NDArray[np.uint8], NDArray[np.integer[Any]]]
 
-def encode(array: Any, tokenizer: Tokenizer, num_threads: int = 1) -> Any:
-    """Encodes an Arrow array of strings.
+
+def encode(
+    data: Any,
+    tokenizer: Tokenizer,
+    num_threads: int = 1,
+    *,
+    column: str = "text",
+    triples: bool = False,
+    spans: bool = False,
+) -> Any:
+    """Encodes Arrow strings.
 
     Arguments:
-        array: a pyarrow Array or ChunkedArray of type string, large_string or string_view, or a dictionary of them.
+        data: a pyarrow Array or ChunkedArray of type string, large_string or string_view, or a dictionary of them; or
+            a RecordBatch or Table with such a column.
         tokenizer: encodes.
         num_threads: threads that share the work (the GIL is released).
+        column: the column of a RecordBatch or Table.
+        triples: also give ``triples``, list<uint8>: onset, rime and tone ids of each position in turn.
+        spans: also give ``spans``, list<int32>: start and end of each position in turn, half-open, in bytes of the
+            text's UTF-8.
 
     Returns:
-        ``list<int32>`` of packed ids (ListArray, or ChunkedArray with the same chunks): a row a text, null for null.
+        ``ids``, list<int32> of packed ids: a row a text, null for null. An Array or ChunkedArray gives it as one with
+        the same chunks, or, where triples or spans are asked for too, as structs that hold all of them. A RecordBatch
+        or Table comes back with the new columns behind its own; columns of these names are replaced.
 
     Raises:
-        TypeError: not an array of strings.
-        InputError: a text is not UTF-8, or an array has more than 2**31 - 1 positions; the message names the row.
+        TypeError: not Arrow data of strings.
+        InputError: a text is not UTF-8 or an array has more positions than a list can hold (2**31 - 1 values), and the
+            message names the row; or there is no such column.
     """
-    if isinstance(array, pa.ChunkedArray):
+    if isinstance(data, pa.RecordBatch | pa.Table):
+        if column not in data.schema.names:
+            raise InputError(f"no column {column!r}; the columns are: {', '.join(data.schema.names)}")
+        found = encode(data[column], tokenizer, num_threads, triples=triples, spans=spans)
+        added = _fields(found) if triples or spans else {"ids": found}
+        kept = [name for name in data.schema.names if name not in added]
+        columns = {name: data[name] for name in kept} | added
+        schema = pa.schema(
+            [data.schema.field(name) for name in kept] + [pa.field(name, array.type) for name, array in added.items()],
+            metadata=data.schema.metadata,
+        )
+        return type(data).from_arrays(list(columns.values()), schema=schema)
+    if isinstance(data, pa.ChunkedArray):
         chunks, start = [], 0
-        for chunk in array.chunks:
-            chunks.append(_encode(chunk, tokenizer, num_threads, start))
+        for chunk in data.chunks:
+            chunks.append(_encode(chunk, tokenizer, num_threads, start, triples, spans))
             start += len(chunk)
-        return pa.chunked_array(chunks, pa.list_(pa.int32()))
-    if not isinstance(array, pa.Array):
-        raise TypeError(f"expected a pyarrow Array or ChunkedArray, not {type(array).__name__}")
-    return _encode(array, tokenizer, num_threads, 0)
+        return pa.chunked_array(chunks, _type(triples, spans))
+    if not isinstance(data, pa.Array):
+        raise TypeError(f"expected a pyarrow Array, ChunkedArray, RecordBatch or Table, not {type(data).__name__}")
+    return _encode(data, tokenizer, num_threads, 0, triples, spans)
 
 
-def _encode(array: Any, tokenizer: Tokenizer, num_threads: int, first_row: int) -> Any:
-    strings = _strings(array)
-    _, offset_buffer, data = strings.buffers()
-    width: type[np.integer[Any]] = np.int64 if pa.types.is_large_string(strings.type) else np.int32
-    offsets: NDArray[np.integer[Any]] = np.zeros(1, width)
-    if offset_buffer is not None and len(strings):
-        offsets = np.frombuffer(offset_buffer, width)[strings.offset : strings.offset + len(strings) + 1]
-    bytes_ = np.frombuffer(data, np.uint8) if data is not None and data.size else np.zeros(0, np.uint8)
+def _type(triples: bool, spans: bool) -> Any:
+    """The type of what :func:`encode` gives for an array."""
+    ids = pa.list_(pa.int32())
+    fields = {"ids": ids} | ({"triples": pa.list_(pa.uint8())} if triples else {}) | ({"spans": ids} if spans else {})
+    return pa.struct(fields.items()) if triples or spans else ids
+
+
+def _fields(structs: Any) -> dict[str, Any]:
+    """The fields of an array, or chunked array, of structs."""
+    names = [structs.type.field(index).name for index in range(structs.type.num_fields)]
+    return dict(zip(names, structs.flatten(), strict=True))
+
+
+def _encode(
+    array: Any, tokenizer: Tokenizer, num_threads: int, first_row: int, with_triples: bool, with_spans: bool
+) -> Any:
     try:
-        ids, ends, _, _ = encode_rows(tokenizer.core, bytes_, offsets, num_threads, spans=False, word_ids=False)
+        ids, ends, spans, _ = encode_rows(tokenizer.core, *utf8(array), num_threads, with_spans, word_ids=False)
     except InputError as error:
         where = f" (counted from row {first_row}, where its chunk begins)" if first_row else ""
         raise InputError(f"{error}{where}") from error
-    if len(ids) >= 1 << 31:
+    widest = 3 if with_triples else 2 if with_spans else 1
+    if len(ids) * widest >= 1 << 31:
         raise InputError(f"{len(ids)} positions do not fit one list array; encode smaller chunks")
-    mask = array.is_null() if array.null_count else None
-    return pa.ListArray.from_arrays(pa.array(_narrowed(ends)), pa.array(ids), mask=mask)
+    nulls = array.is_null() if array.null_count else None
+    lists: dict[str, tuple[int, NDArray[Any]]] = {"ids": (1, ids)}
+    if with_triples:
+        lists["triples"] = 3, unpack(ids).ravel()
+    if spans is not None:
+        lists["spans"] = 2, spans.ravel()
+    offsets = _narrowed(ends)
+    columns = {
+        name: pa.ListArray.from_arrays(
+            pa.array(offsets if width == 1 else offsets * width), pa.array(values), mask=nulls
+        )
+        for name, (width, values) in lists.items()
+    }
+    if len(columns) == 1:
+        return columns["ids"]
+    return pa.StructArray.from_arrays(list(columns.values()), list(columns), mask=nulls)
 
 
 def _narrowed(ends: NDArray[np.int64]) -> NDArray[np.int32]:
@@ -70,6 +125,21 @@ def _narrowed(ends: NDArray[np.int64]) -> NDArray[np.int32]:
     for at in range(0, len(ends), _ROWS):
         narrow[at : at + _ROWS] = ends[at : at + _ROWS]
     return narrow
+
+
+def utf8(array: Any) -> Texts:
+    """The UTF-8 of an Array of strings (see :func:`encode`) and where each row begins; a null is an empty text.
+
+    Raises:
+        TypeError: not an array of strings.
+    """
+    strings = _strings(array)
+    _, offset_buffer, data = strings.buffers()
+    width: type[np.integer[Any]] = np.int64 if pa.types.is_large_string(strings.type) else np.int32
+    offsets: NDArray[np.integer[Any]] = np.zeros(1, width)
+    if offset_buffer is not None and len(strings):
+        offsets = np.frombuffer(offset_buffer, width)[strings.offset : strings.offset + len(strings) + 1]
+    return np.frombuffer(data, np.uint8) if data is not None and data.size else np.zeros(0, np.uint8), offsets
 
 
 def _strings(array: Any) -> Any:

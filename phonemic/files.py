@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bz2
 import codecs
 import importlib
 import lzma
@@ -29,6 +30,9 @@ CHUNK = 8 << 20
 #: Bytes read at a time. Of compressed input few, because they may unfold to many thousand times as much.
 _BLOCK, _COMPRESSED_BLOCK = 1 << 20, 16 << 10
 
+#: The endings of compressed files.
+COMPRESSIONS = (".gz", ".bz2", ".xz", ".zst")
+
 #: Rows of Parquet decoded at a time.
 _ROWS = 1024
 
@@ -36,8 +40,8 @@ _ROWS = 1024
 Advance = Callable[[float], object]
 
 
-def require(package: str) -> Any:
-    """Imports an optional package.
+def require(package: str, extra: str = "cli") -> Any:
+    """Imports an optional package, which an extra of this one installs.
 
     Raises:
         PhonemicError: it is not installed; the message says what to install.
@@ -45,7 +49,7 @@ def require(package: str) -> Any:
     try:
         return importlib.import_module(package)
     except ImportError as error:
-        raise PhonemicError(f'this needs {package.partition(".")[0]}: pip install "phonemic[cli]"') from error
+        raise PhonemicError(f'this needs {package.partition(".")[0]}: pip install "phonemic[{extra}]"') from error
 
 
 # --- reading text
@@ -57,8 +61,9 @@ def read_texts(
     r"""Reads texts, a list of about ``chunk`` bytes at a time.
 
     Arguments:
-        path: plain UTF-8 text, one text a line; that as .gz, .xz or .zst; Parquet; or "-" for plain text on standard
-            input. Only "\n" and "\r\n" end a line. A byte order mark at the start of a file is no part of its text.
+        path: plain UTF-8 text, one text a line; that as .gz, .bz2, .xz or .zst; Parquet; or "-" for plain text on
+            standard input. Only "\n" and "\r\n" end a line. A byte order mark at the start of a file is no part of
+            its text.
         column: the Parquet column; its nulls come as None.
         errors: "strict" or "replace", what to do about invalid UTF-8.
         advance: is told how many bytes of the file were read.
@@ -72,7 +77,7 @@ def read_texts(
     """
     if _suffix(path) == ".parquet":
         return _parquet_texts(path, column, errors, advance, chunk)
-    return _decoded(_name(path), _whole_lines(_blocks(path, advance), chunk), errors)
+    return _decoded(_name(path), _whole_lines(blocks(path, advance), chunk), errors)
 
 
 def _suffix(path: str) -> str:
@@ -87,9 +92,15 @@ def _name(path: str) -> str:
     return "standard input" if path == "-" else path
 
 
-def _blocks(path: str, advance: Advance) -> Iterator[bytes]:
-    """The bytes of a text file, decompressed."""
-    compressed = _suffix(path) in (".gz", ".xz", ".zst")
+def blocks(path: str, advance: Advance = lambda size: None) -> Iterator[bytes]:
+    """The bytes of a file, decompressed where its name ends in .gz, .bz2, .xz or .zst.
+
+    Raises:
+        InputError: damaged or truncated compressed data.
+        OSError: the file cannot be opened or read.
+        PhonemicError: a package is missing.
+    """
+    compressed = _suffix(path) in COMPRESSIONS
     with _naming(_name(path)), nullcontext(sys.stdin.buffer) if path == "-" else open(path, "rb") as file:
         raw = _raw_blocks(cast(BufferedReader, file), _COMPRESSED_BLOCK if compressed else _BLOCK, advance)
         yield from _decompressed(path, raw) if compressed else raw
@@ -131,6 +142,8 @@ def _decompressed(path: str, blocks: Iterator[bytes]) -> Iterator[bytes]:
                     yield member.decompress(rest)
                     rest = member.unused_data
     except damage as error:
+        if isinstance(error, OSError) and error.errno:
+            raise  # the file could not be read
         raise InputError(f"{path}: damaged {_suffix(path)} file ({error})") from error
     if not member.eof:
         raise InputError(f"{path}: truncated {_suffix(path)} file (it ends before its end mark)")
@@ -140,6 +153,8 @@ def _decompressor(suffix: str) -> tuple[Callable[[], Any], type[Exception]]:
     """What makes a decompressor of one member, and what that raises on damaged data."""
     if suffix == ".gz":
         return lambda: zlib.decompressobj(wbits=31), zlib.error
+    if suffix == ".bz2":
+        return bz2.BZ2Decompressor, OSError
     if suffix == ".xz":
         return lzma.LZMADecompressor, lzma.LZMAError
     zstandard = require("zstandard")
@@ -249,16 +264,33 @@ def _parquet(path: str) -> Iterator[tuple[Any, int]]:
             raise InputError(f"{path}: damaged, or no Parquet file ({error})") from error
 
 
+@contextmanager
+def parquet_file(path: str, column: str) -> Iterator[Any]:
+    """An open ParquetFile with a column of strings; Arrow's errors, later ones too, come as InputError.
+
+    Raises:
+        InputError: the file is damaged or no Parquet, or the column is missing or no string.
+        OSError: the file cannot be opened.
+        PhonemicError: pyarrow is missing.
+    """
+    with _parquet(path) as (file, _):
+        _check_column(path, file.schema_arrow, column, "string", _is_string)
+        yield file
+
+
+def _check_column(path: str, schema: Any, column: str, kind: str, fits: Callable[[Any], bool]) -> None:
+    wrong = "" if column in schema.names else f"no column {column!r}"
+    if not wrong and not fits(schema.field(column).type):
+        wrong = f"column {column!r} is {schema.field(column).type}, not {kind}"
+    if wrong:
+        present = ", ".join(f"{field.name} ({field.type})" for field in schema)
+        raise InputError(f"{path}: {wrong}; the columns are: {present}")
+
+
 def _cells(path: str, column: str, kind: str, fits: Callable[[Any], bool], advance: Advance) -> Iterator[Any]:
     """A column as Arrow arrays of a few rows each."""
     with _parquet(path) as (file, size):
-        schema = file.schema_arrow
-        wrong = "" if column in schema.names else f"no column {column!r}"
-        if not wrong and not fits(schema.field(column).type):
-            wrong = f"column {column!r} is {schema.field(column).type}, not {kind}"
-        if wrong:
-            present = ", ".join(f"{field.name} ({field.type})" for field in schema)
-            raise InputError(f"{path}: {wrong}; the columns are: {present}")
+        _check_column(path, file.schema_arrow, column, kind, fits)
         for batch in file.iter_batches(_ROWS, columns=[column]):
             advance(size * batch.num_rows / file.metadata.num_rows)
             yield batch.column(0)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+import re
 import unicodedata
+from collections import Counter
 from collections.abc import Iterable
-from itertools import chain, compress
+from itertools import chain
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -28,7 +30,7 @@ def fertility(positions: ArrayLike, units: ArrayLike) -> float:
     Returns:
         sum(positions) / sum(units); nan where there are no units.
     """
-    return _ratio(float(np.sum(positions)), float(np.sum(units)))
+    return ratio(float(np.sum(positions)), float(np.sum(units)))
 
 
 def component_counts(ids: ArrayLike, vocab_size: int) -> NDArray[np.int64]:
@@ -85,25 +87,27 @@ def renyi_efficiency(counts: ArrayLike, vocab_size: int, alpha: float = 2.5) -> 
 class Statistics:
     """Measures of a corpus, gathered a list of texts at a time; memory grows only with the number of types.
 
-    Coverage counts units: a unit is native when it is exactly one position and that is a syllable. A unit is what
-    stands between whitespace in Vietnamese, and a character (a position) in Mandarin; units of one type are equal in
-    lower case and NFC. Measures of an empty corpus are nan.
+    Fertility and input length count what stands between whitespace. Coverage (section 6.1) counts finer units: in
+    Vietnamese a run of letters, a digit or a mark (see :func:`written_units`), in Mandarin a character. A unit is
+    native when it is exactly one position and that is a syllable. Measures of an empty corpus are nan.
 
     Attributes:
         texts: number of texts.
         units: number of whitespace-delimited units.
         counts: occurrences of each vocabulary entry in the three slots, int64 (V,).
+        occurrences: number of the units that coverage counts.
+        native_occurrences: number of them that are native.
     """
 
     def __init__(self, tokenizer: Tokenizer) -> None:
         self._tokenizer = tokenizer
         self.texts = 0
         self.units = 0
+        self.occurrences = 0
+        self.native_occurrences = 0
         self.counts = np.zeros(tokenizer.vocab_size, np.int64)
         self._kinds = np.zeros(len(KINDS), np.int64)
-        self._native_units = 0
-        self._types: set[str] = set()
-        self._native_types: set[str] = set()
+        self._types: dict[str, bool] = {}
 
     def update(self, texts: Iterable[str], num_threads: int = 1) -> None:
         """Adds texts.
@@ -116,16 +120,38 @@ class Statistics:
             TypeError: an element is not a str; nothing was added.
         """
         mandarin = self._tokenizer.lang == "zh"
-        batch = self._tokenizer.encode_batch(texts, num_threads, spans=mandarin, word_ids=not mandarin)
-        split = [text.split() for text in batch.texts]
-        types, native_types, native_units = _characters(batch) if mandarin else _whitespace_units(batch, split)
+        batch = self._tokenizer.encode_batch(texts, num_threads, spans=mandarin)
         self.texts += len(batch)
-        self.units += sum(map(len, split))
+        self.units += sum(len(text.split()) for text in batch.texts)
         self.counts += component_counts(batch.ids, len(self.counts))
         self._kinds += np.bincount(batch.kinds, minlength=len(KINDS))
-        self._native_units += native_units
-        self._types.update(map(_fold, types))
-        self._native_types.update(map(_fold, native_types))
+        (self._add_characters if mandarin else self._add_written_units)(batch)
+
+    def _add_characters(self, batch: Batch) -> None:
+        characters, native, native_positions = _characters(batch)
+        self.occurrences += len(batch.ids)
+        self.native_occurrences += native_positions
+        self._types = dict.fromkeys(map(fold, characters), False) | self._types
+        self._types |= dict.fromkeys(map(fold, native), True)
+
+    def _add_written_units(self, batch: Batch) -> None:
+        counts = written_units(batch.texts, self._tokenizer.word_joiner)
+        new = [unit for unit in counts if unit not in self._types]
+        alone = self._tokenizer.encode_batch(new)
+        native = np.bincount(np.repeat(np.arange(len(new)), alone.lengths)[alone.kinds == NATIVE], minlength=len(new))
+        self._types.update(zip(new, ((alone.lengths == 1) & (native == 1)).tolist(), strict=True))
+        self.occurrences += counts.total()
+        self.native_occurrences += sum(count for unit, count in counts.items() if self._types[unit])
+
+    @property
+    def vocab_size(self) -> int:
+        """Entries of the vocabulary."""
+        return len(self.counts)
+
+    @property
+    def frequencies(self) -> NDArray[np.int64]:
+        """Occurrences of the entries that occur, the most frequent first."""
+        return np.sort(self.counts[self.counts > 0])[::-1]
 
     @property
     def positions(self) -> int:
@@ -140,12 +166,12 @@ class Statistics:
     @property
     def average_length(self) -> float:
         """Positions per text."""
-        return _ratio(self.positions, self.texts)
+        return ratio(self.positions, self.texts)
 
     @property
     def average_input_length(self) -> float:
         """Units per text: whitespace-delimited units of Vietnamese, characters of Mandarin."""
-        return _ratio(self._coverage_units, self.texts)
+        return ratio(self.positions if self._tokenizer.lang == "zh" else self.units, self.texts)
 
     @property
     def types(self) -> int:
@@ -155,22 +181,27 @@ class Statistics:
     @property
     def token_coverage(self) -> float:
         """Share of the units that are native (section 6.1, token-level coverage)."""
-        return _ratio(self._native_units, self._coverage_units)
+        return ratio(self.native_occurrences, self.occurrences)
+
+    @property
+    def native_types(self) -> int:
+        """Number of different native units."""
+        return sum(self._types.values())
 
     @property
     def type_coverage(self) -> float:
         """Share of the types that are native (section 6.1, type-level coverage)."""
-        return _ratio(len(self._native_types), self.types)
+        return ratio(self.native_types, self.types)
 
     @property
     def fallback_share(self) -> float:
         """Share of the positions that are fallback characters."""
-        return _ratio(int(self._kinds[FALLBACK]), self.positions)
+        return ratio(int(self._kinds[FALLBACK]), self.positions)
 
     @property
     def unknown_share(self) -> float:
         """Share of the positions that are [UNK]."""
-        return _ratio(int(self._kinds[UNKNOWN]), self.positions)
+        return ratio(int(self._kinds[UNKNOWN]), self.positions)
 
     def renyi_efficiency(self, alpha: float = 2.5) -> float:
         """Rényi efficiency of the components, see :func:`renyi_efficiency`."""
@@ -179,35 +210,41 @@ class Statistics:
     def summary(self, alpha: float = 2.5) -> dict[str, float]:
         """Every measure by name."""
         names = (
-            "texts units positions fertility average_input_length average_length token_coverage types type_coverage "
-            "fallback_share unknown_share"
+            "vocab_size texts units positions fertility average_input_length average_length occurrences "
+            "native_occurrences token_coverage types native_types type_coverage fallback_share unknown_share"
         )
         return {name: getattr(self, name) for name in names.split()} | {
             "alpha": alpha,
             "renyi_efficiency": self.renyi_efficiency(alpha),
         }
 
-    @property
-    def _coverage_units(self) -> int:
-        return self.positions if self._tokenizer.lang == "zh" else self.units
+
+#: A run of letters, or any other single character that is no space.
+_WRITTEN_UNIT = re.compile(r"[^\W\d_]+|\S")
 
 
-def _ratio(part: float, whole: float) -> float:
+def ratio(part: float, whole: float) -> float:
+    """A share; nan of nothing."""
     return part / whole if whole else math.nan
 
 
-def _fold(unit: str) -> str:
+def fold(unit: str) -> str:
+    """What units of one type have in common."""
     return unicodedata.normalize("NFC", unit.lower())
 
 
-def _whitespace_units(batch: Batch, split: list[list[str]]) -> tuple[set[str], set[str], int]:
-    """Different units, different native units, and the number of native units. A unit may have no position (U+200B)."""
-    sizes = np.fromiter(map(len, split), np.int64, len(split))
-    unit_of = batch.word_ids + np.repeat(sizes.cumsum() - sizes, batch.lengths)
-    units = list(chain.from_iterable(split))
-    positions = np.bincount(unit_of, minlength=len(units))
-    native = (positions == 1) & (np.bincount(unit_of[batch.kinds == NATIVE], minlength=len(units)) == 1)
-    return set(units), set(compress(units, native.tolist())), int(native.sum())
+def written_units(texts: Iterable[str], joiner: str | None = None) -> Counter[str]:
+    """The units of Vietnamese text that the paper's coverage tables count: runs of letters, digits and marks.
+
+    Arguments:
+        texts: the texts; units of one type are equal in lower case and NFC.
+        joiner: a character that counts as a space.
+
+    Returns:
+        How often each type occurs.
+    """
+    folded = (fold(text.replace(joiner, " ") if joiner else text) for text in texts)
+    return Counter(chain.from_iterable(map(_WRITTEN_UNIT.findall, folded)))
 
 
 def _characters(batch: Batch) -> tuple[set[str], set[str], int]:

@@ -79,4 +79,9 @@ def tables_of(lang: str) -> dict[str, NDArray[Any]]:
     Raises:
         TableError: the file is missing, damaged, or made for another vocabulary.
     """
-    return read_tables(Path(__file__).parent / "data" / f"tables-{lang}.bin", vocabulary(lang).checksum)
+    return read_tables(tables_path(lang), vocabulary(lang).checksum)
+
+
+def tables_path(lang: str) -> Path:
+    """The table file of a language."""
+    return Path(__file__).parent / "data" / f"tables-{lang}.bin"

@@ -91,3 +91,46 @@ def test_damaged_offsets_are_an_error_and_no_crash(vi):
         for threads in (1, 2):
             with pytest.raises(InputError, match="row"):
                 encode_rows(vi.core, data, np.array(offsets, np.int64), threads, spans=False, word_ids=False)
+
+
+def test_triples_and_spans(vi):
+    rows = ["Tôi 🎉", None, "", "giếng"]
+    array = pa.array(rows)
+    encoded = arrow.encode(array, vi, triples=True, spans=True)
+    encoded.validate(full=True)
+    assert encoded.type == pa.struct(
+        {"ids": pa.list_(pa.int32()), "triples": pa.list_(pa.uint8()), "spans": pa.list_(pa.int32())}
+    )
+    for text, row in zip(rows, encoded.to_pylist(), strict=True):
+        if text is None:
+            assert row is None
+            continue
+        expected = vi.encode(text)
+        assert row["ids"] == expected.ids.tolist()
+        assert np.array(row["triples"]).reshape(-1, 3).tolist() == expected.components.tolist()
+        pieces = [text.encode()[start:end].decode() for start, end in np.array(row["spans"]).reshape(-1, 2)]
+        assert pieces == [text[start:end] for start, end in expected.spans]
+    alone = arrow.encode(array, vi, spans=True)
+    assert alone.field("ids").equals(encoded.field("ids"))
+    chunked = arrow.encode(pa.chunked_array([array[:2], array[2:]]), vi, triples=True, spans=True)
+    assert chunked.to_pylist() == encoded.to_pylist()
+    assert arrow.encode(pa.chunked_array([], pa.string()), vi, spans=True).type == alone.type
+
+
+@pytest.mark.parametrize("kind", [pa.RecordBatch, pa.Table])
+def test_record_batches_and_tables(vi, kind):
+    texts = ["Tôi", None, "yêu tiếng"]
+    data = kind.from_pydict({"n": [1, 2, 3], "text": texts, "ids": ["old"] * 3})
+    data = data.replace_schema_metadata({"made": "here"})
+    encoded = arrow.encode(data, vi)
+    assert isinstance(encoded, kind)
+    assert encoded.schema.names == ["n", "text", "ids"]
+    assert encoded.schema.metadata == {b"made": b"here"}
+    assert encoded["ids"].to_pylist() == arrow.encode(pa.array(texts), vi).to_pylist()
+    both = arrow.encode(data.rename_columns(["n", "body", "ids"]), vi, column="body", triples=True, spans=True)
+    assert both.schema.names == ["n", "body", "ids", "triples", "spans"]
+    assert both["ids"].to_pylist()[1] is both["spans"].to_pylist()[1] is None
+    with pytest.raises(InputError, match="no column 'words'; the columns are: n, text, ids"):
+        arrow.encode(data, vi, column="words")
+    with pytest.raises(TypeError, match="expected an array of strings, not int64"):
+        arrow.encode(data, vi, column="n")

@@ -1,5 +1,6 @@
 """The ``phonemic`` command."""
 
+import bz2
 import functools
 import gzip
 import json
@@ -42,7 +43,7 @@ def in_tmp_path(tmp_path, monkeypatch):
 @pytest.fixture
 def small_chunks(monkeypatch):
     """Chunks of a few bytes, so that a small file has many."""
-    monkeypatch.setattr("phonemic.cli.read_texts", functools.partial(read_texts, chunk=16))
+    monkeypatch.setattr("phonemic.cli_common.read_texts", functools.partial(read_texts, chunk=16))
     monkeypatch.setattr(files, "_BLOCK", 7)
     monkeypatch.setattr(files, "_COMPRESSED_BLOCK", 7)
     monkeypatch.setattr(files, "_ROWS", 2)
@@ -225,7 +226,7 @@ class TestInvalidUtf8:
         data = b"ba\xffba\r\n\xe1\xba\nbon\xe1"
         assert texts_of(data, "replace", chunk) == ["ba\ufffdba", "\ufffd", "bon\ufffd"]
 
-    @pytest.mark.parametrize("suffix", [".txt", ".gz", ".xz", ".zst"])
+    @pytest.mark.parametrize("suffix", [".txt", ".gz", ".bz2", ".xz", ".zst"])
     def test_command_counts_decompressed_bytes(self, suffix, small_chunks):
         Path(f"in{suffix}").write_bytes(compressed(self.GOOD + b"a\xffb\n" + self.GOOD)[f"in{suffix}"])
         error = run("encode", f"in{suffix}", "out.parquet", "--lang", "vi", status=1).stderr
@@ -247,20 +248,21 @@ def compressed(data):
     return {
         "in.txt": data,
         "in.gz": gzip.compress(data),
+        "in.bz2": bz2.compress(data),
         "in.xz": lzma.compress(data),
         "in.zst": zstandard.ZstdCompressor(write_checksum=True).compress(data),
     }
 
 
 class TestCompressed:
-    @pytest.mark.parametrize("name", ["in.gz", "in.xz", "in.zst"])
+    @pytest.mark.parametrize("name", ["in.gz", "in.bz2", "in.xz", "in.zst"])
     def test_members_and_padding(self, name, small_chunks):
         one, two = compressed(b"mot\nhai")[name], compressed(b" con\nba\n")[name]
         skippable = b"\x50\x2a\x4d\x18\x03\x00\x00\x00abc" if name == "in.zst" else b""
         Path(name).write_bytes(one + skippable + bytes(8) + two + skippable + bytes(16))
         assert [text for texts in read_texts(name) for text in texts] == ["mot", "hai con", "ba"]
 
-    @pytest.mark.parametrize("name", ["in.gz", "in.xz", "in.zst"])
+    @pytest.mark.parametrize("name", ["in.gz", "in.bz2", "in.xz", "in.zst"])
     @pytest.mark.parametrize("kept", [0, 0.5, 0.99])
     def test_truncated(self, name, kept):
         data = compressed(os.urandom(5000).hex().encode())[name]
@@ -269,7 +271,7 @@ class TestCompressed:
         assert error.startswith(f"Error: {name}: truncated")
         assert os.listdir() == [name]
 
-    @pytest.mark.parametrize("name", ["in.gz", "in.xz", "in.zst"])
+    @pytest.mark.parametrize("name", ["in.gz", "in.bz2", "in.xz", "in.zst"])
     def test_damaged(self, name):
         data = bytearray(compressed(os.urandom(5000).hex().encode())[name])
         data[len(data) // 2] ^= 0x55
@@ -277,7 +279,7 @@ class TestCompressed:
         assert f"{name}: damaged" in run("encode", name, "out.parquet", "--lang", "vi", status=1).stderr
         assert os.listdir() == [name]
 
-    @pytest.mark.parametrize("name", ["in.gz", "in.xz", "in.zst"])
+    @pytest.mark.parametrize("name", ["in.gz", "in.bz2", "in.xz", "in.zst"])
     def test_not_compressed_at_all(self, name):
         Path(name).write_bytes(TEXT)
         assert f"{name}: damaged" in run("stats", name, "--lang", "vi", status=1).stderr
@@ -293,7 +295,7 @@ class TestCompressed:
 
 
 class TestEncode:
-    @pytest.mark.parametrize("name", ["in.txt", "in.gz", "in.xz", "in.zst", "in.parquet", "-"])
+    @pytest.mark.parametrize("name", ["in.txt", "in.gz", "in.bz2", "in.xz", "in.zst", "in.parquet", "-"])
     def test_every_input_gives_the_same_ids(self, name):
         if name == "in.parquet":
             pq.write_table(pa.table({"text": LINES}), name)
@@ -528,15 +530,19 @@ class TestStats:
         found = json.loads(run("stats", "in.parquet", "--lang", "vi", "--json").stdout)
         assert 0 < found.pop("renyi_efficiency") < 1
         assert found == {
+            "vocab_size": 256,
             "texts": 3,
             "units": 6,
             "positions": 7,
             "fertility": 7 / 6,
             "average_input_length": 6 / 3,
             "average_length": 7 / 3,
-            "token_coverage": 4 / 6,
-            "types": 5,
-            "type_coverage": 3 / 5,
+            "occurrences": 7,
+            "native_occurrences": 5,
+            "token_coverage": 5 / 7,
+            "types": 6,
+            "native_types": 4,
+            "type_coverage": 4 / 6,
             "fallback_share": 2 / 7,
             "unknown_share": 0,
             "alpha": 2.5,

@@ -1,6 +1,7 @@
 """Metrics against figures worked out by hand."""
 
 import math
+import unicodedata
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ import pytest
 from phonemic import Tokenizer
 from phonemic.encoding import PACKED_CLS, PACKED_SEP
 from phonemic.inventory import CLS, EMPTY_ID, MASK, PAD, SEP, UNK
-from phonemic.metrics import Statistics, component_counts, fertility, renyi_efficiency
+from phonemic.metrics import Statistics, component_counts, fertility, renyi_efficiency, written_units
 
 
 @pytest.fixture(scope="module")
@@ -139,9 +140,31 @@ class TestVietnamese:
 
     def test_coverage(self, vi):
         found = measured(vi, self.text)
-        assert found.token_coverage == 4 / 6  # 2 is fallback, "bánh," is two positions
-        assert found.types == 5
-        assert found.type_coverage == 3 / 5
+        # units: mẹ mua 2 cái bánh , mẹ
+        assert (found.occurrences, found.native_occurrences, found.token_coverage) == (7, 5, 5 / 7)
+        assert (found.types, found.native_types, found.type_coverage) == (6, 4, 4 / 6)
+
+    def test_units_of_coverage(self):
+        assert written_units(["Covid19 ở Q.1", "a_b  \u1ec8a\u0301 50%"]) == {
+            "covid": 1,
+            "1": 2,
+            "9": 1,
+            "ở": 1,
+            "q": 1,
+            ".": 1,
+            "a": 1,
+            "_": 1,
+            "b": 1,
+            "ỉá": 1,
+            "5": 1,
+            "0": 1,
+            "%": 1,
+        }
+        assert written_units(["bà_con bà"], "_") == {"bà": 2, "con": 1}
+
+    def test_run_of_letters_that_is_no_syllable(self, vi):
+        found = measured(vi, "covid19 ba")
+        assert (found.occurrences, found.native_occurrences, found.positions) == (4, 1, 8)
 
     def test_component_counts(self, vi):
         counts = measured(vi, "mẹ mẹ ơ").counts
@@ -179,7 +202,7 @@ class TestVietnamese:
     def test_word_joiner(self):
         found = measured(Tokenizer("vi", word_joiner="_"), "bà_con vui")
         assert (found.units, found.positions) == (2, 3)
-        assert found.token_coverage == 1 / 2
+        assert found.token_coverage == 1
 
 
 class TestMandarin:
@@ -236,8 +259,12 @@ class TestStreaming:
         found.update([])
         measures = found.summary(alpha=2)
         counts = {name for name, value in measures.items() if value == 0}
-        assert counts == {"texts", "units", "positions", "types"}
-        assert all(math.isnan(value) for name, value in measures.items() if name not in {*counts, "alpha"})
+        assert counts == {
+            *["texts", "units", "positions", "occurrences", "native_occurrences", "types", "native_types"]
+        }
+        assert all(
+            math.isnan(value) for name, value in measures.items() if name not in {*counts, "alpha", "vocab_size"}
+        )
 
     def test_a_wrong_element_adds_nothing(self, lang, texts):
         found = measured(Tokenizer(lang), *texts)
@@ -245,6 +272,19 @@ class TestStreaming:
         with pytest.raises(TypeError, match="text 1"):
             found.update(["ba", None])
         assert found.summary() == before
+
+
+def plain_units(text):
+    """Runs of letters, and every other character but spaces, one character at a time."""
+    found = []
+    before = " "
+    for char in text:
+        if char.isalpha() and before.isalpha():
+            found[-1] += char
+        elif not char.isspace():
+            found.append(char)
+        before = char
+    return found
 
 
 @pytest.mark.parametrize("lang", ["vi", "zh"])
@@ -263,7 +303,7 @@ def test_plain_python_agrees(lang):
         encoding = tokenizer.encode(text)
         positions += len(encoding)
         if lang == "vi":
-            rows = [(unit, list(tokenizer.encode(unit))) for unit in text.split()]
+            rows = [(unit, list(tokenizer.encode(unit))) for unit in plain_units(unicodedata.normalize("NFC", text))]
         else:
             rows = [(syllable.text, [syllable]) for syllable in encoding]
         for surface, syllables in rows:

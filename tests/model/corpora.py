@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from phonemic import Tokenizer
-from phonemic_bert.pretraining.symbols import identity
+from phonemic.corpus.options import describe
 
 
 def write_corpus(folder: Path, documents: list[np.ndarray], characters: list[int], tokenizer: dict, shards=2) -> Path:
@@ -42,16 +42,8 @@ def phonemic_corpus(folder: Path, lines: list[str], lang="vi", repeat=8, shards=
     random = np.random.default_rng(0)
     texts = [" ".join(random.permutation(line.split()).tolist()) for _ in range(repeat) for line in lines]
     tokenizer = Tokenizer(lang)
-    batch = tokenizer.encode_batch(texts)
-    described = {
-        "name": "phonemic",
-        "lang": lang,
-        "strict": False,
-        "word_joiner": None,
-        "vocab_size": len(tokenizer.vocab),
-    }
     counts = [len("".join(text.split())) for text in texts]
-    return write_corpus(folder, [one.ids for one in batch], counts, {**described, **identity(tokenizer)}, shards)
+    return write_corpus(folder, [one.ids for one in tokenizer.encode_batch(texts)], counts, describe(tokenizer), shards)
 
 
 def character_corpus(folder: Path, lines: list[str], lang="vi", repeat=8, shards=2) -> Path:

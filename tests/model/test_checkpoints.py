@@ -157,5 +157,5 @@ def test_commands(checkpoint, tmp_path):
     assert found.exit_code == 1
     assert "unknown field 'layer': did you mean 'layers'?" in found.output
     found = run(cli, ["pretrain", "tiny", str(tmp_path), str(tmp_path / "run")])
-    assert "no manifest.json in it; make a corpus with phonemic-bert prepare" in found.output
+    assert "no prepared corpus" in found.output
     assert not (tmp_path / "run").exists()

@@ -159,10 +159,11 @@ def test_bits_per_character(straight, corpus):
 
 
 def test_held_out_documents_are_not_learned_from(corpus):
-    from phonemic_bert.pretraining.corpus import Corpus
+    from phonemic.corpus import open_corpus
+    from phonemic_bert.pretraining.flat import FlatCorpus
     from phonemic_bert.pretraining.run import split
 
-    opened = Corpus.open(corpus)
+    opened = FlatCorpus(open_corpus(corpus))
     train, held_out, numbers = split(opened, settings())
     seen = {position for start, stop in train.packed.tolist() for position in range(start, stop)}
     kept = {at for number in numbers for at in range(opened.offsets[number], opened.offsets[number + 1])}

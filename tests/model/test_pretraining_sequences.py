@@ -15,19 +15,19 @@ pytest.importorskip("pyarrow", reason="needs the arrow extra")
 from pathlib import Path
 
 from phonemic import Tokenizer
+from phonemic.corpus.options import describe
 from phonemic.inventory import CLS, MASK, PAD, SEP, UNK
 from phonemic_bert import PhonemicBertForMaskedLM, PhonemicBertTokenizer
 from phonemic_bert.pretraining.sequences import LEAST_PIECE, Sequences, collate, pack
-from phonemic_bert.pretraining.symbols import Symbols, identity
+from phonemic_bert.pretraining.symbols import Symbols
 from phonemic_bert.pretraining.trainer import separate
 
-VI = {"name": "phonemic", "lang": "vi", "strict": False, "word_joiner": None}
+VI = describe(Tokenizer("vi"))
 PLAIN = {"name": "character", "lang": "vi", "vocab_size": 50, "id_count": 50}
 
 
 def symbols(described=PLAIN):
-    own = identity(Tokenizer("vi")) if described is VI else {}
-    return Symbols.of_manifest({**described, **own}, Path("manifest.json"))
+    return Symbols.of_manifest(described, Path("manifest.json"))
 
 
 def make(lengths, length=32, described=PLAIN, ids=None, **options):
@@ -53,7 +53,9 @@ def test_every_position_is_in_one_sequence(lengths, length, data):
         used = stop - start + 2 * len(set(owner[start:stop].tolist()))
         assert used <= length
         follows = number + 1 < len(packed) and packed[number + 1][0] == stop
-        if follows and not any(owner[stop - 1] < out < owner[stop] for out in left_out):  # as full as it gets: the next document, or LEAST_PIECE of it, would not have fitted
+        if follows and not any(
+            owner[stop - 1] < out < owner[stop] for out in left_out
+        ):  # as full as it gets: the next document, or LEAST_PIECE of it, would not have fitted
             more = owner[stop] != owner[stop - 1]
             rest = int(offsets[owner[stop] + 1] - stop)
             assert length - used < 2 * more + min(rest, LEAST_PIECE)

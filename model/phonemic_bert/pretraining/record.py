@@ -13,8 +13,9 @@ import torch
 import transformers
 
 from phonemic import __version__
+from phonemic.corpus import Corpus
 from phonemic_bert.errors import RunError
-from phonemic_bert.pretraining.corpus import read_manifest
+from phonemic_bert.pretraining.flat import fingerprint
 from phonemic_bert.pretraining.settings import Settings
 
 FORMAT = "phonemic pretraining run 1"
@@ -24,18 +25,13 @@ RECORD, LOG = "run.json", "log.jsonl"
 _OF_CORPUS = ("tokenizer", "sources", "options", "totals")
 
 
-def make_record(settings: Settings, corpus: Path) -> dict[str, Any]:
-    """The settings, what the corpus says of itself, and the versions.
-
-    Raises:
-        CorpusError: it is no corpus.
-    """
-    manifest, fingerprint = read_manifest(corpus)
+def make_record(settings: Settings, corpus: Corpus) -> dict[str, Any]:
+    """The settings, what the corpus says of itself, and the versions."""
     versions = {"phonemic": __version__, "torch": torch.__version__, "transformers": transformers.__version__}
     return {
         "format": FORMAT,
         "settings": settings.as_dict(),
-        "corpus": {"manifest": fingerprint, **{name: manifest.get(name) for name in _OF_CORPUS}},
+        "corpus": {"manifest": fingerprint(corpus), **{name: corpus.manifest.get(name) for name in _OF_CORPUS}},
         "versions": {**versions, "python": sys.version.split()[0], "numpy": np.__version__},
     }
 

@@ -16,9 +16,10 @@ import transformers
 from rich.console import Console
 from transformers import PreTrainedModel, TrainingArguments, set_seed
 
+from phonemic.corpus import open_corpus
 from phonemic_bert.errors import SettingsError
 from phonemic_bert.pretraining.callbacks import Flow, JsonLog, ProgressBar, StopSignal
-from phonemic_bert.pretraining.corpus import Corpus
+from phonemic_bert.pretraining.flat import FlatCorpus
 from phonemic_bert.pretraining.finish import finish
 from phonemic_bert.pretraining.models import make_model
 from phonemic_bert.pretraining.record import LOG, RECORD, check_folder, make_record, write_json
@@ -48,9 +49,9 @@ def pretrain(settings: Settings, corpus: str | Path, folder: str | Path, console
         CorpusError: the corpus is damaged or was tokenized by another version.
         RunError: something cannot be saved, or the loss is no number.
     """
-    corpus, folder = Path(corpus), Path(folder)
+    folder, opened = Path(folder), open_corpus(corpus)
     console = console or Console(stderr=True)
-    record = make_record(settings, corpus)
+    record = make_record(settings, opened)
     check_folder(folder, record)
     if (folder / "final").exists():
         console.print(f"{folder}: this run is complete; {folder / 'final'} is the model")
@@ -59,21 +60,21 @@ def pretrain(settings: Settings, corpus: str | Path, folder: str | Path, console
     transformers.utils.logging.disable_progress_bar()
     args = _arguments(settings, folder)
     with args.main_process_first(local=False, desc="unfolding the corpus"):
-        opened = Corpus.open(corpus, settings.machine.cache or None, settings.machine.verify and args.should_save)
+        flat = FlatCorpus(opened, settings.machine.cache or None, settings.machine.verify and args.should_save)
         if args.should_save:
             write_json(folder / RECORD, record)
             if (folder / "best.old").exists() and not (folder / "best").exists():
                 os.replace(folder / "best.old", folder / "best")
-    train, held_out, held_out_documents = split(opened, settings)
+    train, held_out, held_out_documents = split(flat, settings)
     set_seed(settings.optimization.seed)
-    model = _model(settings, opened)
+    model = _model(settings, flat)
     if settings.machine.gradient_checkpointing:
         enable = getattr(model, "activation_checkpointing_enable", model.gradient_checkpointing_enable)  # 5.x; 4.x
         enable({"use_reentrant": False})
 
     tokenizer = None
-    if opened.symbols.phonemic:
-        made = opened.symbols.make_tokenizer()
+    if flat.symbols.phonemic:
+        made = flat.symbols.make_tokenizer()
         tokenizer = PhonemicBertTokenizer(
             made.lang, made.strict, made.word_joiner, made.phrases, model_max_length=settings.sequences.length
         )
@@ -82,7 +83,7 @@ def pretrain(settings: Settings, corpus: str | Path, folder: str | Path, console
         args,
         train,
         held_out,
-        characters=int(opened.characters[held_out_documents].sum()),
+        characters=int(flat.characters[held_out_documents].sum()),
         positions=0 if held_out is None else len(held_out.ids),
         separate_documents=settings.sequences.separate_documents,
         best=folder / "best",
@@ -111,7 +112,7 @@ def pretrain(settings: Settings, corpus: str | Path, folder: str | Path, console
     return 0
 
 
-def split(corpus: Corpus, settings: Settings) -> tuple[Sequences, Sequences | None, np.ndarray[Any, Any]]:
+def split(corpus: FlatCorpus, settings: Settings) -> tuple[Sequences, Sequences | None, np.ndarray[Any, Any]]:
     """The sequences to learn from, those held out, and the numbers of the documents that are held out.
 
     Raises:
@@ -193,7 +194,7 @@ def _arguments(settings: Settings, folder: Path) -> TrainingArguments:
         raise SettingsError(f"this machine cannot train so: {error}") from error
 
 
-def _model(settings: Settings, corpus: Corpus) -> PreTrainedModel:
+def _model(settings: Settings, corpus: FlatCorpus) -> PreTrainedModel:
     try:
         return make_model(settings, corpus.symbols)
     except (ImportError, ValueError) as error:

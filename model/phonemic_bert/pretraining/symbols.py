@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-import phonemic
 from phonemic import Tokenizer, __version__
+from phonemic.corpus.options import describe
 from phonemic.inventory import unpack, vocabulary
 from phonemic_bert.errors import CorpusError
 from phonemic_bert.positions import SPECIAL_IDS
@@ -32,7 +31,7 @@ class Symbols:
         cls: of [CLS].
         sep: of [SEP].
         mask: of [MASK].
-        special: input ids that are never masked.
+        special: input ids that are never masked, [UNK] among them.
         shift: what is added to the corpus's ids to give input ids.
         size: entries of the embedding table.
     """
@@ -64,8 +63,10 @@ class Symbols:
         except (KeyError, TypeError, ValueError) as error:
             raise CorpusError(f"{where}: the tokenizer's vocab_size is missing or no number") from error
         shift = len(PLAIN_SPECIALS)
+        unknown = tokenizer.get("unknown_id")
+        special = (*range(shift), *([] if unknown is None else [unknown + shift]))
         pad, bos, sep, mask = range(shift)
-        return cls(tokenizer, pad, bos, sep, mask, tuple(range(shift)), shift, count + shift)
+        return cls(tokenizer, pad, bos, sep, mask, special, shift, count + shift)
 
     @property
     def phonemic(self) -> bool:
@@ -97,14 +98,6 @@ class Symbols:
             raise CorpusError(f"{where}: it holds ids from {low} to {high}, but the tokenizer has {limit}")
 
 
-def identity(tokenizer: Tokenizer) -> dict[str, str]:
-    """What tells whether another installation reads text as this one does: version and checksums."""
-    symbols = "\n".join(tokenizer.vocab).encode()
-    tables = Path(phonemic.__file__).parent / "data" / f"tables-{tokenizer.lang}.bin"
-    digests = {"vocabulary": symbols, "tables": tables.read_bytes()}
-    return {"version": __version__, **{name: hashlib.sha256(data).hexdigest() for name, data in digests.items()}}
-
-
 def _tokenizer(description: dict[str, Any]) -> Tokenizer:
     options = {name: description[name] for name in ("strict", "word_joiner", "phrases") if description.get(name)}
     return Tokenizer(description["lang"], **options)
@@ -112,7 +105,7 @@ def _tokenizer(description: dict[str, Any]) -> Tokenizer:
 
 def _same_version(tokenizer: dict[str, Any], where: Path) -> None:
     try:
-        installed = identity(_tokenizer(tokenizer))
+        installed = describe(_tokenizer(tokenizer))
     except (KeyError, TypeError, ValueError) as error:
         raise CorpusError(f"{where}: the tokenizer it describes cannot be made ({error})") from error
     for name, value in installed.items():

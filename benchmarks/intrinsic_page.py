@@ -1,0 +1,153 @@
+"""The tables of docs/intrinsic.md from the JSON file: ``python benchmarks/intrinsic_page.py``."""
+
+from __future__ import annotations
+
+import csv
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from benchmarks.timing import ROOT
+from phonemic.intrinsic.tables import Table, markdown, written
+
+RESULT = ROOT / "benchmarks" / "results" / "intrinsic.json"
+PAPER = ROOT / "benchmarks" / "paper" / "intrinsic.tsv"
+PAGE = ROOT / "docs" / "intrinsic.md"
+
+#: The plots that the page shows.
+PLOTS = ("intrinsic-renyi-zh", "intrinsic-ranks-zh", "intrinsic-alpha-vi", "intrinsic-fertility-vi")
+
+BEGIN, END = "<!-- table: {} -->", "<!-- end of table -->"
+
+Row = dict[str, Any]
+Result = dict[str, Any]
+
+
+def paper() -> dict[tuple[str, str, str, str], float]:
+    """The paper's figures by language, measure, data set and tokenizer."""
+    with PAPER.open(encoding="utf-8", newline="") as file:
+        rows = csv.DictReader(file, delimiter="\t")
+        return {(row["lang"], row["measure"], row["dataset"], row["tokenizer"]): float(row["value"]) for row in rows}
+
+
+def beside(result: Result, lang: str, measure: str) -> Table:
+    """A measure of each data set: what was measured, and below it what the paper prints."""
+    rows = [row for row in result["rows"] if row["lang"] == lang]
+    names = list(dict.fromkeys(row["tokenizer"] for row in rows))
+    figures = paper()
+    first = ["input"] if measure == "average_length" else []
+    body = []
+    for dataset in dict.fromkeys(row["dataset"] for row in rows):
+        some = {row["tokenizer"]: row for row in rows if row["dataset"] == dataset}
+        inputs = [written("average_input_length", next(iter(some.values()))["average_input_length"])] if first else []
+        body.append([dataset, *inputs, *(written(measure, some.get(name, {}).get(measure)) for name in names)])
+        printed = [figures.get((lang, measure, dataset, name)) for name in names]
+        if any(printed):
+            inputs = (
+                [written("average_input_length", figures[lang, "average_input_length", dataset, ""])] if first else []
+            )
+            body.append(["the paper", *inputs, *(written(measure, value) for value in printed)])
+    return [["data set", *first, *names], *body]
+
+
+def vocabulary(result: Result) -> Table:
+    """Entries of each vocabulary."""
+    sizes = {
+        row["tokenizer"]: (row["lang"], row["vocab_size"]) for row in result["rows"] if row["tokenizer"] != "Phonemic"
+    }
+    ours = {(row["lang"], row["vocab_size"]) for row in result["rows"] if row["tokenizer"] == "Phonemic"}
+    printed = {name: value for (_, measure, _, name), value in paper().items() if measure == "vocab_size"}
+    body = [
+        [name, f"{size:,}", f"{printed[name]:,.0f}" if name in printed else "-"] for name, (_, size) in sizes.items()
+    ]
+    body += [[f"Phonemic ({lang})", f"{size:,}", f"{size:,}"] for lang, size in sorted(ours)]
+    return [["tokenizer", "entries", "the paper"], *body]
+
+
+def coverage(result: Result) -> Table:
+    """Types and occurrences, and how many of them are native, in Vietnamese."""
+    keys = ("types", "native_types", "occurrences", "native_occurrences")
+    figures = paper()
+    body = []
+    for row in result["rows"]:
+        if (row["lang"], row["tokenizer"]) != ("vi", "Phonemic"):
+            continue
+        body.append([row["dataset"], *_covered([row[key] for key in keys])])
+        printed = [figures.get(("vi", key, row["dataset"], "Phonemic")) for key in keys]
+        if None not in printed:
+            body.append(["the paper", *_covered(printed)])
+    return [["data set", "types", "native", "coverage", "occurrences", "native", "coverage"], *body]
+
+
+def _covered(counts: list[Any]) -> list[str]:
+    types, native_types, occurrences, native = counts
+    return [
+        *(f"{types:,.0f}", f"{native_types:,.0f}", f"{native_types / types:.0%}"),
+        *(f"{occurrences:,.0f}", f"{native:,.0f}", f"{native / occurrences:.0%}"),
+    ]
+
+
+def forms(rows: list[Row]) -> Table:
+    """Fertility and Rényi efficiency of the same texts in NFC and in NFD."""
+    keys = ("fertility", "renyi_efficiency")
+    by_key = {(row["dataset"], row["tokenizer"], row["form"]): row for row in rows}
+    body = [
+        [dataset, name, *(written(key, by_key[dataset, name, form][key]) for key in keys for form in ("NFC", "NFD"))]
+        for dataset, name in dict.fromkeys((row["dataset"], row["tokenizer"]) for row in rows)
+    ]
+    return [["data set", "tokenizer", "fertility, NFC", "NFD", "Rényi, NFC", "NFD"], *body]
+
+
+def packed(result: Result) -> Table:
+    """Fertility and length of the default and of the packed fallback beside the subword tokenizers."""
+    names = ("PhoBERT", "PhoBERT-unsegmented", "mBERT", "XLM-R", "Phonemic", "Phonemic-packed")
+    by_key = {(row["dataset"], row["tokenizer"]): row for row in result["rows"] if row["lang"] == "vi"}
+    body = [
+        [dataset, label, *(written(key, by_key.get((dataset, name), {}).get(key)) for name in names)]
+        for dataset in dict.fromkeys(dataset for dataset, _ in by_key)
+        for key, label in (("fertility", "fertility"), ("average_length", "length"))
+    ]
+    return [["data set", "", *names], *body]
+
+
+def sections(result: Result) -> dict[str, Table]:
+    """The tables by name."""
+    return {
+        "vocabulary": vocabulary(result),
+        "zh renyi": beside(result, "zh", "renyi_efficiency"),
+        "zh length": beside(result, "zh", "average_length"),
+        "vi fertility": beside(result, "vi", "fertility"),
+        "vi renyi": beside(result, "vi", "renyi_efficiency"),
+        "vi length": beside(result, "vi", "average_length"),
+        "vi coverage": coverage(result),
+        "forms": forms(result["forms"]),
+        "packed": packed(result),
+    }
+
+
+def rendered(page: str, result: Result) -> str:
+    """The page with its tables replaced.
+
+    Raises:
+        ValueError: the page lacks a table's mark.
+    """
+    for name, table in sections(result).items():
+        begin = BEGIN.format(name)
+        if page.count(begin) != 1:
+            raise ValueError(f"docs/intrinsic.md must hold the line {begin!r} once")
+        before, _, rest = page.partition(begin)
+        page = f"{before}{begin}\n\n{markdown(table)}\n\n{END}{rest.partition(END)[2]}"
+    return page
+
+
+def write_page(result: Result) -> None:
+    """Writes the tables into the page."""
+    PAGE.write_text(rendered(PAGE.read_text(encoding="utf-8"), result), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    write_page(json.loads(RESULT.read_text(encoding="utf-8")))

@@ -1,0 +1,126 @@
+"""``phonemic-bert prepare``: from raw text to a corpus of ids."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
+
+from phonemic.cli_common import tokenizer_options
+from phonemic.tokenizer import Tokenizer
+
+_UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
+
+
+def _size(context: click.Context, parameter: click.Parameter, value: str) -> int:
+    found = re.fullmatch(r"(\d+)([kmg]?)b?", value.lower())
+    if not found or not int(found[1]):
+        raise click.BadParameter(f"{value!r} is no size: give bytes, or 64M, 1G")
+    return int(found[1]) * _UNITS[found[2]]
+
+
+def _baseline(context: click.Context, parameter: click.Parameter, value: str | None) -> tuple[str, str] | None:
+    if value is None:
+        return None
+    name, equals, folder = value.partition("=")
+    if not (name and equals and folder):
+        raise click.BadParameter(f"{value!r} must be NAME=FOLDER, as in Character=tokenizers")
+    return name, folder
+
+
+@click.command()
+@click.argument("inputs", metavar="IN...", nargs=-1, required=True)
+@click.argument("out", metavar="OUT")
+@tokenizer_options
+@click.option(
+    "--tokenizer", "baseline", metavar="NAME=FOLDER", callback=_baseline, help="A baseline's ids instead, same lines."
+)
+@click.option("--column", default="text", show_default=True, help="The column of Parquet, the field of JSON lines.")
+@click.option(
+    "--min-native",
+    type=click.FloatRange(0, 1),
+    default=0.7,
+    show_default=True,
+    help="Keep lines with this share of native units.",
+)
+@click.option("--exact-duplicates", "exact", is_flag=True, help="Drop lines that stood before, word for word.")
+@click.option(
+    "--near-duplicates",
+    "near",
+    type=click.FloatRange(0.1, 1),
+    metavar="SIMILARITY",
+    help="Drop lines like one before: Jaccard similarity of their runs of syllables, about; 0.8 is usual.",
+)
+@click.option("--shard-size", callback=_size, default="256M", show_default=True, help="Text that makes one shard.")
+@click.option(
+    "--errors", type=click.Choice(["strict", "replace"]), default="strict", help="Stop at invalid UTF-8, or replace it."
+)
+@click.option("--keep-going", is_flag=True, help="Pass over what is damaged, and say so at the end.")
+@click.option("--engine", type=click.Choice(["threads", "ray"]), default="threads", show_default=True)
+@click.option(
+    "--threads", type=click.IntRange(1), default=os.cpu_count() or 1, show_default=True, help="Threads that tokenize."
+)
+@click.option("--address", help="The Ray cluster.  [default: the one Ray finds, else this machine]")
+def prepare(
+    *,
+    inputs: tuple[str, ...],
+    out: str,
+    tokenizer: Tokenizer,
+    shard_size: int,
+    engine: str,
+    threads: int,
+    address: str | None,
+    **options: Any,
+) -> None:
+    """Turns text into a corpus of ids for pretraining, in the folder OUT.
+
+    IN is plain text, JSON lines (.jsonl, .ndjson, .json), both also as .gz, .bz2, .xz or .zst, or Parquet; a folder of
+    them, or a glob. Each line is one document.
+
+    Stopped at any moment and called again, it goes on; OUT comes out the same.
+    """
+    from phonemic.corpus import Options, Ray, Threads
+    from phonemic.corpus import prepare as run
+
+    # A termination is an ordinary end: what is unfinished is removed.
+    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
+    chosen = Options(tokenizer, shard_bytes=shard_size, **options)
+    place = Ray(address) if engine == "ray" else Threads(threads)
+    with _progress() as progress:
+        manifest = run(inputs, out, chosen, place, progress)
+    totals = manifest["totals"]
+    lines, read = (totals[f"{name}_kept"] + sum(totals[f"{name}_dropped"].values()) for name in ("lines", "bytes"))
+    click.echo(
+        f"{out}: {totals['lines_kept']:,} of {lines:,} lines, {totals['bytes_kept']:,} of {read:,} bytes, "
+        f"{totals['positions']:,} positions in {totals['shards']} shards; see report.md"
+    )
+    for source in manifest["sources"]:
+        for message in source.get("damaged", ()):
+            click.echo(f"passed over from there on: {message}", err=True)
+
+
+@contextmanager
+def _progress() -> Iterator[Any]:
+    """Shows each phase with its rate and remaining time, where stderr is a terminal."""
+    console = Console(stderr=True)
+    columns = TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn()
+    if not console.is_terminal:
+        yield lambda phase, read, total: None
+        return
+    with Progress(*columns, TimeRemainingColumn(), console=console) as bars:
+        tasks: dict[str, Any] = {}
+
+        def advance(phase: str, read: float, total: float) -> None:
+            if phase not in tasks:
+                tasks[phase] = bars.add_task(phase, total=total)
+            bars.advance(tasks[phase], read)
+
+        yield advance

@@ -1,0 +1,147 @@
+"""What the commands share: options, input under a progress bar, output."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from functools import wraps
+from typing import Any, BinaryIO
+
+import click
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.progress import BarColumn, DownloadColumn, Progress, TimeRemainingColumn, TransferSpeedColumn
+from rich.table import Table
+
+from phonemic.errors import PhonemicError
+from phonemic.files import read_texts, replacing
+from phonemic.inventory import LANGUAGES
+from phonemic.tokenizer import Tokenizer
+
+Command = Callable[..., None]
+
+_WIDE = 240
+
+# --- options
+
+
+def language_option(required: bool = True) -> Callable[[Command], Command]:
+    """``--lang``."""
+    return click.option("--lang", type=click.Choice(LANGUAGES), required=required, help="The language.")
+
+
+def tokenizer_options(command: Command) -> Command:
+    """Adds the options of a Tokenizer and passes the command ``tokenizer``."""
+
+    @language_option()
+    @click.option("--strict", is_flag=True, help="Reject syllables that Vietnamese orthography does not allow.")
+    @click.option("--word-joiner", metavar="CHAR", help='What joins the syllables of a word, "_" in sinh_viên.')
+    @click.option("--phrases", metavar="FILE", help="Your own Mandarin readings, a line PHRASE<TAB>PINYIN each.")
+    @wraps(command)
+    def with_tokenizer(
+        *args: Any, lang: str, strict: bool, word_joiner: str | None, phrases: str | None, **options: Any
+    ) -> None:
+        try:
+            tokenizer = Tokenizer(lang, strict, word_joiner, phrases)
+        except PhonemicError:
+            raise
+        except ValueError as error:
+            raise click.UsageError(str(error)) from error
+        command(*args, tokenizer=tokenizer, **options)
+
+    return with_tokenizer
+
+
+errors_option = click.option(
+    "--errors", type=click.Choice(["strict", "replace"]), default="strict", help="Stop at invalid UTF-8, or replace it."
+)
+
+
+def input_options(required: bool = True, threads: bool = True) -> Callable[[Command], Command]:
+    """Adds IN... and how to read it."""
+    options = [
+        click.argument("inputs", metavar="IN...", nargs=-1, required=required),
+        click.option("--column", default="text", show_default=True, help="The column of a Parquet file to read."),
+        errors_option,
+    ]
+    if threads:
+        number = click.IntRange(1)
+        options += [click.option("--threads", type=number, default=1, show_default=True, help="Threads that encode.")]
+
+    def add(command: Command) -> Command:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return add
+
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Write JSON.")
+
+
+# --- input, output
+
+
+@contextmanager
+def input_texts(inputs: Sequence[str], column: str, errors: str) -> Iterator[Iterator[list[str | None]]]:
+    """The texts of all inputs in lists, under a progress bar on stderr where that is a terminal."""
+    sizes = [0 if path == "-" else os.stat(path).st_size for path in inputs]
+    console = Console(stderr=True)
+    columns = BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn()
+    progress = Progress(*columns, console=console)
+    task = progress.add_task("", total=None if "-" in inputs else sum(sizes) or None)
+
+    def chunks() -> Iterator[list[str | None]]:
+        read: list[float] = []
+        for path in inputs:
+            for texts in read_texts(path, column, errors, read.append):
+                yield texts
+                progress.advance(task, sum(read))  # only now are they encoded
+                read.clear()
+
+    with progress if console.is_terminal else nullcontext():
+        yield chunks()
+
+
+def print_table(columns: Iterable[str], rows: Iterable[Iterable[object]]) -> None:
+    """A table on standard output."""
+    table = Table(*columns)
+    for row in rows:
+        cells = map(str, row)
+        table.add_row(*(cell if cell.isprintable() else repr(cell)[1:-1] for cell in cells))
+    Console(markup=False, emoji=False, highlight=False).print(table)
+
+
+def print_figures(title: str, heading: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """A table of figures, whose first column may wrap; where standard output is no terminal, as wide as it is."""
+    table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    table.add_column(heading[0], overflow="fold")
+    body = list(rows)
+    for column, name in enumerate(heading[1:], start=1):
+        words = [*name.split(), *(row[column] for row in body)]
+        table.add_column(name, justify="right", min_width=max(map(len, words)))
+    for row in body:
+        table.add_row(*row)
+    console = Console(markup=False, emoji=False, highlight=False)
+    if not console.is_terminal:
+        console.width = _WIDE
+    console.print(table)
+
+
+def print_json(value: object) -> None:
+    """JSON on standard output."""
+    click.echo(json.dumps(value, ensure_ascii=False, indent=2, allow_nan=False))
+
+
+@contextmanager
+def output_file(path: str | None) -> Iterator[BinaryIO]:
+    """Standard output, or a file that appears when it is complete."""
+    if path is not None:
+        with replacing(path) as file:
+            yield file
+    else:
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()

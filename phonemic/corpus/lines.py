@@ -1,0 +1,220 @@
+"""Lines of text as Arrow holds strings: the bytes of many lines in one buffer, and where each begins."""
+
+from __future__ import annotations
+
+import codecs
+import io
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any, BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from phonemic.arrow import utf8
+from phonemic.corpus.inputs import Piece, Source, kind_of
+from phonemic.corpus.options import Options
+from phonemic.errors import InputError
+from phonemic.files import blocks, parquet_file, require
+
+#: Bytes of a plain file read at a time, and rows of Parquet.
+_BLOCK, _ROWS = 1 << 20, 1024
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """Some lines of one piece, in their order.
+
+    Attributes:
+        piece: number of the piece in its part.
+        source: number of the source.
+        start: the byte of the decompressed file at which it begins; -1 for Parquet.
+        data: UTF-8, or JSON lines where ``json`` is set.
+        offsets: line i is ``data[offsets[i]:offsets[i + 1]]``, its line end included; int64 (lines + 1,).
+        json: the lines are still JSON objects.
+        read: bytes of the file on the disk that were read for it, about.
+        damage: why the rest of the piece cannot be read; such a chunk has no lines.
+    """
+
+    piece: int
+    source: int
+    start: int
+    data: NDArray[np.uint8]
+    offsets: NDArray[np.int64]
+    json: bool = False
+    read: float = 0
+    damage: str = ""
+
+
+def read_part(part: Sequence[Piece], sources: Sequence[Source], options: Options) -> Iterator[Chunk]:
+    """The lines of a part, in chunks of about ``options.chunk`` bytes; the cuts depend on the text alone.
+
+    A piece that is damaged ends with a Chunk that says so.
+    """
+    for number, piece in enumerate(part):
+        path = sources[piece.source].path
+        empty = Chunk(number, piece.source, 0, np.zeros(0, np.uint8), np.zeros(1, np.int64))
+        if piece.unusable:
+            yield replace(empty, damage=piece.unusable, read=piece.bytes)
+            continue
+        try:
+            if kind_of(path)[0] == "parquet":
+                yield from _of_parquet(path, piece, empty, options)
+            else:
+                yield from _of_text(path, piece, empty, options)
+        except InputError as error:
+            yield replace(empty, damage=str(error))
+
+
+def _of_text(path: str, piece: Piece, empty: Chunk, options: Options) -> Iterator[Chunk]:
+    kind, compression = kind_of(path)
+    read = [0.0]
+
+    def advance(size: float) -> None:
+        read[0] += size
+
+    if compression:
+        at, stream = 0, blocks(path, advance)
+    else:
+        with open(path, "rb") as file:
+            at, stop = _line_start(file, piece.start), _line_start(file, piece.stop)
+        stream = _range(path, at, stop, advance)
+    for data in whole_lines(stream, options.chunk):
+        mark = len(codecs.BOM_UTF8) if at == 0 and data.startswith(codecs.BOM_UTF8) else 0
+        array = np.frombuffer(data, np.uint8)[mark:]
+        offsets = line_offsets(array, np.array([0, len(array)]))
+        yield replace(empty, start=at + mark, data=array, offsets=offsets, json=kind == "json", read=read[0])
+        at += len(data)
+        read[0] = 0
+
+
+def _line_start(file: BinaryIO, at: int) -> int:
+    """Where the first line begins that does not begin before ``at``; the file's end where there is none."""
+    if at == 0:
+        return 0
+    file.seek(at - 1)
+    file.readline()
+    return file.tell()
+
+
+def _range(path: str, start: int, stop: int, advance: Any) -> Iterator[bytes]:
+    with open(path, "rb") as file:
+        file.seek(start)
+        while start < stop and (block := file.read(min(_BLOCK, stop - start))):
+            start += len(block)
+            advance(len(block))
+            yield block
+
+
+def whole_lines(stream: Iterable[bytes], size: int) -> Iterator[bytes]:
+    r"""Cuts a stream behind the last "\n" within ``size`` bytes each time, or behind the first where none is."""
+    held = bytearray()
+    searched = 0
+    for block in stream:
+        held += block
+        while len(held) >= size:
+            cut = held.rfind(b"\n", 0, size) + 1 or held.find(b"\n", max(size, searched)) + 1
+            if not cut:
+                searched = len(held)
+                break
+            yield bytes(held[:cut])
+            del held[:cut]
+            searched = 0
+    if held:
+        yield bytes(held)
+
+
+def line_offsets(data: NDArray[np.uint8], offsets: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
+    r"""Cuts texts at their "\n": the offsets of lines, each with its line end."""
+    first, last = int(offsets[0]), int(offsets[-1])
+    ends = np.flatnonzero(data[first:last] == ord("\n")) + (first + 1)
+    if len(offsets) == 2:
+        tail = [] if len(ends) and ends[-1] == last else [last]
+        return np.concatenate([[first], ends, tail if last > first else []]).astype(np.int64)
+    return np.unique(np.concatenate([offsets.astype(np.int64), ends]))
+
+
+def _of_parquet(path: str, piece: Piece, empty: Chunk, options: Options) -> Iterator[Chunk]:
+    arrow = require("pyarrow")
+    with parquet_file(path, options.column) as file:
+        groups = list(range(piece.start, piece.stop))
+        rows = sum(file.metadata.row_group(group).num_rows for group in groups)
+        held: list[Any] = []
+        size = count = 0
+        for batch in file.iter_batches(_ROWS, row_groups=groups, columns=[options.column]):
+            cells = batch.column(0).cast(arrow.large_string()).drop_null()
+            held.append(cells)
+            size += cells.nbytes
+            count += batch.num_rows
+            if size >= options.chunk or count == rows:
+                data, offsets = utf8(arrow.concat_arrays(held))
+                read = piece.bytes * sum(map(len, held)) / max(rows, 1)
+                yield replace(empty, start=-1, data=data, offsets=line_offsets(data, offsets), read=read)
+                held, size = [], 0
+
+
+def texts_of_json(chunk: Chunk, path: str, field: str) -> Chunk:
+    """The lines of the text field of JSON lines; lines without it, or null, are passed over.
+
+    Raises:
+        InputError: a line is no JSON object, or the field is no string; the message names the byte.
+    """
+    arrow, reader = require("pyarrow"), require("pyarrow.json")
+    data = chunk.data[chunk.offsets[0] : chunk.offsets[-1]]
+    if not data.tobytes().strip():
+        return replace(chunk, data=data[:0], offsets=np.zeros(1, np.int64), json=False)
+    schema = arrow.schema([(field, arrow.string())])
+    parse = reader.ParseOptions(explicit_schema=schema, unexpected_field_behavior="ignore", newlines_in_values=False)
+    read = reader.ReadOptions(use_threads=False, block_size=len(data) + 1)
+    try:
+        table = reader.read_json(io.BytesIO(data.tobytes()), read_options=read, parse_options=parse)
+    except arrow.ArrowInvalid as error:
+        raise InputError(_json_fault(chunk, path, field) or f"{path}: damaged JSON lines ({error})") from error
+    texts = arrow.concat_arrays([part.cast(arrow.large_string()).drop_null() for part in table[field].chunks])
+    found, offsets = utf8(texts)
+    return replace(chunk, data=found, offsets=line_offsets(found, offsets), json=False)
+
+
+def _json_fault(chunk: Chunk, path: str, field: str) -> str:
+    """What is wrong with the first line that is wrong."""
+    for start, stop in zip(chunk.offsets[:-1].tolist(), chunk.offsets[1:].tolist(), strict=True):
+        line = chunk.data[start:stop].tobytes()
+        wrong = ""
+        try:
+            value = json.loads(line) if line.strip() else {}
+            if not isinstance(value, dict):
+                wrong = f"a JSON {type(value).__name__}, not an object"
+            elif not isinstance(value.get(field, ""), str | None):
+                wrong = f"the field {field!r} is no string"
+        except ValueError as error:
+            wrong = f"no JSON ({error})"
+        if wrong:
+            return f"{path}, the line at byte {chunk.start + start} of the file: {wrong}"
+    return ""
+
+
+def checked(chunk: Chunk, path: str, errors: str) -> Chunk:
+    """The chunk where it is UTF-8, or with U+FFFD for what is not.
+
+    Raises:
+        InputError: it is not UTF-8, and ``errors`` is "strict"; the message names the byte.
+    """
+    first = int(chunk.offsets[0])
+    data = chunk.data[first : int(chunk.offsets[-1])].tobytes()
+    try:
+        data.decode()
+        return chunk
+    except UnicodeDecodeError as error:
+        if errors == "strict":
+            row = int(np.searchsorted(chunk.offsets, first + error.start, side="right")) - 1
+            within = first + error.start - int(chunk.offsets[row])
+            place = f"byte {within} of a line" if chunk.start < 0 else f"byte {chunk.start + error.start} of the file"
+            raise InputError(
+                f"{path}, {place}: not UTF-8 ({error.reason}); --errors replace puts U+FFFD for what is wrong"
+            ) from error
+    bounds = chunk.offsets.tolist()
+    rows = [chunk.data[start:stop].tobytes().decode("utf-8", "replace").encode() for start, stop in pairwise(bounds)]
+    sizes = np.array([0, *map(len, rows)], np.int64)
+    return replace(chunk, data=np.frombuffer(b"".join(rows), np.uint8), offsets=sizes.cumsum())

@@ -1,0 +1,128 @@
+"""What a corpus is prepared with."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import asdict, dataclass, field
+from functools import cache
+from typing import Any
+
+from phonemic.errors import InputError
+from phonemic.inventory import Vocabulary, vocabulary
+from phonemic.tables import tables_path
+from phonemic.tokenizer import Tokenizer
+from phonemic.version import __version__
+
+#: Bytes of text that are read, tokenized and written at a time.
+CHUNK = 8 << 20
+
+
+@dataclass(frozen=True)
+class Options:
+    """How a corpus is prepared; the same options and sources give the same bytes.
+
+    Attributes:
+        tokenizer: judges which lines are of its language, and gives the ids where no baseline is named.
+        baseline: name and folder of a tokenizer of :mod:`phonemic.baselines` that gives the ids instead, or None.
+        column: the text's column in Parquet and field in JSON lines.
+        errors: "strict", or "replace" to put U+FFFD for what is not UTF-8.
+        min_native: keep lines in which at least this share of the units is native, 0 to 1.
+        exact: drop a line whose text, but for white space around it, stood before.
+        near: drop lines that are like one before: the Jaccard similarity from which on, or None.
+        shard_bytes: bytes of text read for one shard, about.
+        keep_going: pass over what is damaged. Only this may be changed when a stopped run continues.
+    """
+
+    tokenizer: Tokenizer
+    baseline: tuple[str, str] | None = None
+    column: str = "text"
+    errors: str = "strict"
+    min_native: float = 0.7
+    exact: bool = False
+    near: float | None = None
+    shard_bytes: int = 256 << 20
+    keep_going: bool = field(default=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.min_native <= 1:
+            raise InputError(f"min_native must be between 0 and 1, not {self.min_native}")
+        if self.near is not None and not 0.1 <= self.near <= 1:
+            raise InputError(f"near must be between 0.1 and 1, not {self.near}")
+        if self.shard_bytes < 1:
+            raise InputError(f"shard_bytes must be at least 1, not {self.shard_bytes}")
+
+    @property
+    def chunk(self) -> int:
+        """Bytes of text worked on at a time."""
+        return max(1, min(CHUNK, self.shard_bytes // 8))
+
+    @property
+    def drops_duplicates(self) -> bool:
+        """Whether lines are compared with one another."""
+        return self.exact or self.near is not None
+
+    def describe(self) -> dict[str, Any]:
+        """What decides the shards' bytes besides the tokenizer and the sources, for the manifest."""
+        fields = asdict(self)
+        return {name: fields[name] for name in ("column", "errors", "min_native", "exact", "near", "shard_bytes")}
+
+    def describe_tokenizer(self) -> dict[str, Any]:
+        """The tokenizers, their versions and checksums, for the manifest."""
+        phonemic = describe(self.tokenizer)
+        if self.baseline is None:
+            return phonemic
+        name, folder = self.baseline
+        baseline = _baseline(name, folder)
+        return {
+            "name": name,
+            "lang": self.tokenizer.lang,
+            "vocab_size": baseline.vocab_size,
+            "id_count": baseline.id_count,
+            "unknown_id": baseline.unknown_id,
+            "version": __version__,
+            "files": _checksums(baseline),
+            "filter": phonemic,
+        }
+
+    def load_baseline(self) -> Any:
+        """The baseline, loaded once a process; None where there is none."""
+        return None if self.baseline is None else _baseline(*self.baseline)
+
+
+def describe(tokenizer: Tokenizer) -> dict[str, Any]:
+    """A tokenizer's options, version, and SHA-256 of its vocabulary's symbols and of its tables."""
+    _, (lang, strict, joiner, phrases, *_) = tokenizer.__reduce__()
+    return {
+        "name": "phonemic",
+        "lang": lang,
+        "strict": strict,
+        "word_joiner": joiner,
+        **({"phrases": phrases} if phrases else {}),
+        "vocab_size": tokenizer.vocab_size,
+        "version": __version__,
+        "vocabulary": vocabulary_digest(vocabulary(lang)),
+        "tables": _tables_digest(lang),
+    }
+
+
+def vocabulary_digest(vocab: Vocabulary) -> str:
+    r"""SHA-256 of the symbols in the order of their ids, joined by "\n", in UTF-8."""
+    return hashlib.sha256("\n".join(vocab.symbols).encode()).hexdigest()
+
+
+@cache
+def _tables_digest(lang: str) -> str:
+    return hashlib.sha256(tables_path(lang).read_bytes()).hexdigest()
+
+
+@cache
+def _baseline(name: str, folder: str) -> Any:
+    from phonemic.baselines import load
+
+    return load(name, folder)
+
+
+def _checksums(baseline: Any) -> dict[str, str]:
+    """SHA-256 of each of a baseline's files."""
+    files = sorted({path for pattern in baseline.files for path in baseline.path.glob(pattern)})
+    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in files}

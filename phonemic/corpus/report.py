@@ -1,0 +1,180 @@
+"""The report beside a corpus: what was kept, coverage, lengths and component frequencies, with plots."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from phonemic.corpus.counts import FATES, LONGEST, SHARES, Counts
+from phonemic.files import replacing, require
+from phonemic.inventory import KINDS, SPECIALS, vocabulary
+from phonemic.metrics import CONTROL_SYMBOLS, renyi_efficiency
+
+SLOTS = ("onset", "rime", "tone")
+
+_SHOWN = 12  # most frequent symbols that are listed
+
+_QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95, 0.99)
+
+
+def write_report(out: Path, manifest: dict[str, Any], counts: Counts) -> None:
+    """Writes ``report.json``, ``report.md`` and, if a line was kept, ``report.png``."""
+    numbers = summary(manifest, counts)
+    with replacing(str(out / "report.json")) as file:
+        file.write((json.dumps(numbers, ensure_ascii=False, indent=1) + "\n").encode())
+    if manifest["totals"]["rows"]:
+        with replacing(str(out / "report.png")) as file:
+            figure = _draw(numbers, counts, manifest["options"]["min_native"])
+            figure.savefig(file, format="png", dpi=110, metadata={"Software": None})
+    with replacing(str(out / "report.md")) as file:
+        file.write(_markdown(numbers, manifest).encode())
+
+
+def summary(manifest: dict[str, Any], counts: Counts) -> dict[str, Any]:
+    """The report's numbers; a ratio of nothing is None."""
+    totals, tokenizer = manifest["totals"], manifest["tokenizer"]
+    units, native = counts.get("units", np.zeros(2)), counts.get("native", np.zeros(2))
+    numbers = {
+        "lines": dict(zip(FATES, counts.get("lines", np.zeros(len(FATES), int)).tolist(), strict=True)),
+        "bytes": dict(zip(FATES, counts.get("bytes", np.zeros(len(FATES), int)).tolist(), strict=True)),
+        "native_units_of_lines_read": _ratio(native[0], units[0]),
+        "native_units_of_lines_kept": _ratio(native[1], units[1]),
+        "positions": totals["positions"],
+        "characters": totals["characters"],
+        "characters_per_position": _ratio(totals["characters"], totals["positions"]),
+        "bytes_per_position": _ratio(totals["bytes_kept"], totals["positions"]),
+        "positions_per_line": _lengths(counts, totals),
+    }
+    if "ids" not in counts:
+        return numbers
+    ids = counts["ids"]
+    if tokenizer["name"] != "phonemic":
+        return numbers | {"ids_used": int((ids > 0).sum()), "renyi_efficiency": _renyi(ids, tokenizer["vocab_size"])}
+    symbols = vocabulary(tokenizer["lang"]).symbols
+    own = ids[:, : len(symbols)].copy()
+    own[:, CONTROL_SYMBOLS] = 0
+    return numbers | {
+        "kinds": dict(zip(KINDS, (counts["kinds"] / max(1, totals["positions"])).tolist(), strict=True)),
+        "renyi_efficiency": _renyi(own.sum(axis=0), len(symbols)),
+        "components": {
+            slot: {symbols[at]: int(row[at]) for at in np.argsort(-row, kind="stable").tolist() if row[at]}
+            for slot, row in zip(SLOTS, own, strict=True)
+        },
+    }
+
+
+def _ratio(part: float, whole: float) -> float | None:
+    return float(part / whole) if whole else None
+
+
+def _renyi(frequencies: NDArray[np.int64], vocab_size: int) -> float | None:
+    return renyi_efficiency(frequencies, vocab_size) if frequencies.any() else None
+
+
+def _lengths(counts: Counts, totals: dict[str, Any]) -> dict[str, Any]:
+    """Mean and quantiles; a quantile of LONGEST means that or more."""
+    lengths = counts.get("lengths")
+    if lengths is None or not totals["rows"]:
+        return {}
+    below = lengths.cumsum() / lengths.sum()
+    quantiles = {f"{share:.0%}": int(np.searchsorted(below, share)) for share in _QUANTILES}
+    return {"mean": totals["positions"] / totals["rows"], **quantiles}
+
+
+def _markdown(numbers: dict[str, Any], manifest: dict[str, Any]) -> str:
+    tokenizer, options = manifest["tokenizer"], manifest["options"]
+    lines_read, bytes_read = (sum(numbers[name].values()) or 1 for name in ("lines", "bytes"))
+    text = [
+        f"# Corpus of {tokenizer['lang']}: {numbers['positions']:,} positions",
+        "",
+        f"Tokenizer {tokenizer['name']} (phonemic {tokenizer['version']}); lines with at least "
+        f"{options['min_native']:.0%} native units.",
+        "",
+        "| lines | number | share | bytes | share |",
+        "| --- | ---: | ---: | ---: | ---: |",
+    ]
+    for fate in FATES:
+        lines, size = numbers["lines"][fate], numbers["bytes"][fate]
+        cells = f"{lines:,} | {lines / lines_read:.2%} | {size:,} | {size / bytes_read:.2%}"
+        text.append(f"| {fate.replace('_', ' ')} | {cells} |")
+    shown = {
+        "native units of the lines read": _percent(numbers["native_units_of_lines_read"]),
+        "native units of the lines kept": _percent(numbers["native_units_of_lines_kept"]),
+        "characters": f"{numbers['characters']:,}",
+        "positions": f"{numbers['positions']:,}",
+        "characters per position": _decimal(numbers["characters_per_position"]),
+        "bytes per position": _decimal(numbers["bytes_per_position"]),
+        **{f"positions that are {kind}": _percent(share) for kind, share in numbers.get("kinds", {}).items()},
+        "Rényi efficiency of the ids": _decimal(numbers.get("renyi_efficiency")),
+    }
+    text += ["", "| measure | value |", "| --- | ---: |", *(f"| {name} | {value} |" for name, value in shown.items())]
+    if numbers["positions_per_line"]:
+        names, values = zip(*numbers["positions_per_line"].items(), strict=True)
+        figures = [f"{value:.1f}" if isinstance(value, float) else f"{value:,}" for value in values]
+        text += ["", "Positions of a line: mean, and the length that so many lines do not exceed.", ""]
+        text += [f"| {' | '.join(names)} |", f"|{' ---: |' * len(names)}", f"| {' | '.join(figures)} |"]
+    for slot, found in numbers.get("components", {}).items():
+        most = ", ".join(
+            f"`{symbol}` {count / sum(found.values()):.1%}" for symbol, count in list(found.items())[:_SHOWN]
+        )
+        text += ["", f"The commonest of {len(found)} in the {slot} slot: {most}."]
+    damaged = [source for source in manifest["sources"] if "damaged" in source]
+    if damaged:
+        text += ["", "Damaged, and passed over from there on:", ""]
+        text += [f"- {message}" for source in damaged for message in source["damaged"]]
+    if manifest["totals"]["rows"]:
+        text += ["", "![Share of native units, lengths and frequencies](report.png)"]
+    return "\n".join(text) + "\n"
+
+
+def _percent(share: float | None) -> str:
+    return "-" if share is None else f"{share:.2%}"
+
+
+def _decimal(value: float | None) -> str:
+    return "-" if value is None else f"{value:.4f}"
+
+
+def _draw(numbers: dict[str, Any], counts: Counts, min_native: float) -> Any:
+    """The figure; matplotlib without its global state, so that any thread may draw."""
+    figure = require("matplotlib.figure", "corpus").Figure(figsize=(11, 7.5), layout="constrained")
+    (shares, lengths), (ranks, tops) = figure.subplots(2, 2)
+    shares.bar(np.arange(SHARES + 1) * 100 / SHARES, counts["shares"], width=80 / SHARES, align="edge", color="#4c72b0")
+    shares.axvline(100 * min_native, color="black", linewidth=1, linestyle="--")
+    shares.set(title="Lines by share of native units", xlabel="native units, %", ylabel="lines", yscale="log")
+    found = counts["lengths"]
+    edges = np.unique(np.geomspace(1, LONGEST, 40).astype(int))
+    lengths.bar(edges, np.add.reduceat(found, edges), width=np.diff(edges, append=edges[-1] * 1.2), align="edge",
+                color="#55a868")  # fmt: skip
+    lengths.set(title="Kept lines by length", xlabel=f"positions (the last bar: {LONGEST} or more)", ylabel="lines",
+                xscale="log")  # fmt: skip
+    components = numbers.get("components")
+    series = components or {"ids": dict(enumerate(counts["ids"].tolist()))}
+    for name, frequencies in series.items():
+        values = np.sort([count for count in frequencies.values() if count])[::-1]
+        ranks.plot(np.arange(1, len(values) + 1), values / values.sum(), ".-", label=name)
+    ranks.set(title="Frequencies by rank", xlabel="rank", ylabel="share of the slot", xscale="log", yscale="log")
+    ranks.legend()
+    if components:
+        _draw_commonest(tops, components)
+    else:
+        tops.set_axis_off()
+    return figure
+
+
+def _draw_commonest(axes: Any, components: dict[str, dict[str, int]]) -> None:
+    labels, values, colours = [], [], []
+    for slot, colour in zip(SLOTS, ("#4c72b0", "#dd8452", "#55a868"), strict=True):
+        whole = sum(components[slot].values())
+        for symbol, count in list(components[slot].items())[:8]:
+            labels.append("(none)" if symbol in SPECIALS[-1:] else symbol)
+            values.append(100 * count / whole)
+            colours.append(colour)
+    axes.barh(np.arange(len(labels)), values, color=colours)
+    axes.set_yticks(np.arange(len(labels)), labels, fontsize=8)
+    axes.invert_yaxis()
+    axes.set(title="Commonest onsets, rimes and tones", xlabel="% of the slot")

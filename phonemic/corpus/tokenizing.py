@@ -1,0 +1,99 @@
+"""One chunk of lines: which are kept, and their ids."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from phonemic.corpus.counts import EMPTY, FOREIGN, KEPT, Counts, id_counts, line_counts
+from phonemic.corpus.filtering import characters, native_units
+from phonemic.corpus.lines import Chunk, checked, texts_of_json
+from phonemic.corpus.options import Options
+from phonemic.errors import InputError
+from phonemic.tokenizer import encode_rows
+
+#: The columns of a shard. No null is possible, which makes the file faster to write and to read.
+SCHEMA = pa.schema(
+    [
+        pa.field("ids", pa.list_(pa.field("element", pa.int32(), nullable=False)), nullable=False),
+        pa.field("characters", pa.int32(), nullable=False),
+    ]
+)
+
+
+@dataclass(frozen=True)
+class Judged:
+    """The lines of a chunk, tokenized, and which of them are of the language.
+
+    Attributes:
+        data: UTF-8 of the lines.
+        offsets: line i is ``data[offsets[i]:offsets[i + 1]]``, int64 (B + 1,).
+        ids: packed ids of all lines, int32 (N,).
+        ends: where each line's ids begin and end, int64 (B + 1,).
+        native: native units of each line, int64 (B,).
+        units: units of each line, int64 (B,).
+        fates: KEPT, EMPTY or FOREIGN, int64 (B,).
+    """
+
+    data: NDArray[np.uint8]
+    offsets: NDArray[np.int64]
+    ids: NDArray[np.int32]
+    ends: NDArray[np.int64]
+    native: NDArray[np.int64]
+    units: NDArray[np.int64]
+    fates: NDArray[np.int64]
+
+
+def judge(chunk: Chunk, path: str, options: Options) -> Judged:
+    """Tokenizes lines and finds those to keep.
+
+    Raises:
+        InputError: JSON lines that are none, or text that is not UTF-8; the message names the file and the byte.
+    """
+    core = options.tokenizer.core
+
+    def encoded(lines: Chunk) -> tuple[Chunk, Any]:
+        lines = texts_of_json(lines, path, options.column) if lines.json else lines
+        return lines, encode_rows(core, lines.data, lines.offsets, 1, spans=True, word_ids=False)
+
+    try:
+        lines, (ids, ends, spans, _) = encoded(chunk)
+    except InputError:
+        # The text is looked at only now that something is wrong: this names the place, or mends it.
+        lines, (ids, ends, spans, _) = encoded(checked(chunk, path, options.errors))
+    native, units = native_units(lines.data, lines.offsets, ids, ends, spans, options.tokenizer.lang)
+    fates = np.where(native >= options.min_native * units, KEPT, FOREIGN)
+    fates[units == 0] = EMPTY
+    return Judged(lines.data, lines.offsets, ids, ends, native, units, fates)
+
+
+def rows_of(judged: Judged, fates: NDArray[np.int64], options: Options) -> tuple[pa.Table, Counts]:
+    """The rows of a shard for the lines that are kept.
+
+    Arguments:
+        judged: the lines.
+        fates: what becomes of them in the end, int64 (B,).
+        options: the baseline, if one gives the ids.
+
+    Returns:
+        A table of SCHEMA, and what was counted.
+    """
+    kept = np.flatnonzero(fates == KEPT)
+    sizes = np.diff(judged.offsets)
+    counts = Counts(line_counts(fates, sizes, judged.native, judged.units))
+    counted = characters(judged.data, judged.offsets)[kept]
+    baseline = options.load_baseline()
+    if baseline is None:
+        lists = pa.ListArray.from_arrays(pa.array(judged.ends, pa.int32()), pa.array(judged.ids), type=SCHEMA[0].type)
+        lists = lists.take(pa.array(kept))
+    else:
+        text, bounds = judged.data.tobytes(), judged.offsets
+        texts = [text[bounds[at] : bounds[at + 1]].decode().strip() for at in kept.tolist()]
+        lists = pa.array(baseline.encode_batch(texts), SCHEMA[0].type)
+    ids, lengths = lists.flatten().to_numpy(), lists.value_lengths().to_numpy().astype(np.int64)
+    counts.add(id_counts(ids, lengths, counted, None if baseline is None else baseline.id_count))
+    return pa.table([lists, pa.array(counted)], schema=SCHEMA), counts

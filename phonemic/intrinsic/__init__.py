@@ -1,0 +1,25 @@
+"""The paper's intrinsic evaluation: any tokenizer's measures on any texts, as tables and plots.
+
+from phonemic import intrinsic
+
+tokenizers = intrinsic.tokenizers(["Phonemic", "mBERT"], "vi", "tokenizers")
+rows = intrinsic.measure("news", "vi", [["Trời mưa to."]], tokenizers)
+print(intrinsic.table(rows, "markdown"))
+"""
+
+from phonemic.intrinsic.measure import OURS, available, chunks, measure, tokenizers
+from phonemic.intrinsic.statistics import Corpus, TokenStatistics
+from phonemic.intrinsic.tables import FORMATS, pivot, table
+
+__all__ = [
+    "FORMATS",
+    "OURS",
+    "Corpus",
+    "TokenStatistics",
+    "available",
+    "chunks",
+    "measure",
+    "pivot",
+    "table",
+    "tokenizers",
+]

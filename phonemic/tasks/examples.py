@@ -1,0 +1,140 @@
+"""What the readers give, a class for each kind of task. Offsets are half-open and count characters of the text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A labelled piece of a text: ``text[start:end]``."""
+
+    start: int
+    end: int
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class TextExample:
+    """Single-text classification: a text, and the label of each target; no labels where the file gives none."""
+
+    text: str
+    labels: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The texts that a tokenizer reads."""
+        return (self.text,)
+
+
+@dataclass(frozen=True, slots=True)
+class AspectExample:
+    """Aspect sentiment: a text, and (aspect, sentiment) in the file's order; the sentiment is None where none is."""
+
+    text: str
+    aspects: tuple[tuple[str, str | None], ...]
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The texts that a tokenizer reads."""
+        return (self.text,)
+
+
+@dataclass(frozen=True, slots=True)
+class PairExample:
+    """Two texts and a label; None in an unlabelled test set, and where the annotators did not agree (``-``)."""
+
+    text_a: str
+    text_b: str
+    label: str | None
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The texts that a tokenizer reads: each member is its own text."""
+        return self.text_a, self.text_b
+
+
+@dataclass(frozen=True, slots=True)
+class CoreferenceExample:
+    """A text, a noun phrase and a pronoun in it, and whether they mean the same; None in an unlabelled test set."""
+
+    text: str
+    candidate: Span
+    pronoun: Span
+    label: str | None
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The texts that a tokenizer reads."""
+        return (self.text,)
+
+
+@dataclass(frozen=True, slots=True)
+class ChoiceExample:
+    """Multiple choice: the index of the right choice, None in an unlabelled test set."""
+
+    context: str
+    question: str
+    choices: tuple[str, ...]
+    answer: int | None
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The texts that a tokenizer reads."""
+        return self.context, self.question, *self.choices
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An answer, and where it begins in the context; None where the context does not hold it literally."""
+
+    text: str
+    start: int | None
+
+    @property
+    def end(self) -> int | None:
+        """Where it ends: ``context[start:end] == text``."""
+        return None if self.start is None else self.start + len(self.text)
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionExample:
+    """Extractive question answering: every accepted answer; none in an unlabelled test set."""
+
+    id: str
+    context: str
+    question: str
+    answers: tuple[Answer, ...]
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The texts that a tokenizer reads."""
+        return self.context, self.question
+
+
+@dataclass(frozen=True, slots=True)
+class TaggedExample:
+    """Sequence labelling.
+
+    Attributes:
+        text: the sentence.
+        spans: the gold annotation; None where the file gives none (an unlabelled test set).
+        tokens: start and end of each of the file's tokens; empty where the file has characters only (CLUENER).
+        tags: the file's tag of each token, as it stands there (``B-LOCATION``, ``O``, ``Nn``).
+    """
+
+    text: str
+    spans: tuple[Span, ...] | None
+    tokens: tuple[tuple[int, int], ...] = ()
+    tags: tuple[str, ...] = ()
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The texts that a tokenizer reads."""
+        return (self.text,)
+
+
+Example = (
+    TextExample | AspectExample | PairExample | CoreferenceExample | ChoiceExample | QuestionExample | TaggedExample
+)

@@ -1,0 +1,59 @@
+"""CLUENER: named entities in news, 10 types, annotated by characters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from phonemic.tasks.dataset import DataSet, layout
+from phonemic.tasks.examples import Span, TaggedExample
+from phonemic.tasks.reading import Record, json_lines
+
+LABELS = tuple("address book company game government movie name organization position scene".split())
+
+
+def parse(paths: Sequence[Path]) -> Iterator[TaggedExample]:
+    """Lines ``{"text": ..., "label": {"name": {"叶老桂": [[9, 11]]}}}``, the last character included."""
+    for record in json_lines(paths[0]):
+        text = record.text("text")
+        labelled = "label" in record.fields
+        yield TaggedExample(text, tuple(sorted(_spans(record, text), key=_place)) if labelled else None)
+
+
+def _spans(record: Record, text: str) -> Iterator[Span]:
+    for label, mentions in record.get("label", dict).items():
+        if label not in LABELS:
+            raise record.error(f"{label!r} is no label of this set: {', '.join(LABELS)}")
+        for mention, places in Record(record.place, {label: mentions}).get(label, dict).items():
+            for place in places:
+                yield _span(record, text, label, mention, place)
+
+
+def _span(record: Record, text: str, label: str, mention: str, place: Any) -> Span:
+    match place:
+        case [int(first), int(last)] if 0 <= first <= last and text[first : last + 1] == mention:
+            return Span(first, last + 1, label)
+    raise record.error(f"{label} {mention!r} does not stand at characters {place}")
+
+
+def _place(span: Span) -> tuple[int, int]:
+    return span.start, span.end
+
+
+DATASET = DataSet(
+    name="cluener",
+    title="CLUENER",
+    lang="zh",
+    kind="sequence-labelling",
+    metric="span-f1",
+    labels={"label": LABELS},
+    splits=("train", "dev", "test"),
+    layouts=(layout("{}.json"),),
+    folders=("zh/cluener", "cluener", "cluener_public"),
+    home="https://github.com/CLUEbenchmark/CLUENER2020",
+    licence="none stated",
+    parse=parse,
+    intrinsic=("train", "dev"),
+    test="dev",
+)

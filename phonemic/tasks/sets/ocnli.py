@@ -1,0 +1,27 @@
+"""OCNLI: natural language inference, written in Chinese from the start."""
+
+from __future__ import annotations
+
+from phonemic.tasks.dataset import DataSet, layout
+from phonemic.tasks.pairs import json_pairs
+from phonemic.tasks.reading import same
+
+LABELS = same("entailment", "neutral", "contradiction")
+
+DATASET = DataSet(
+    name="ocnli",
+    title="OCNLI",
+    lang="zh",
+    kind="sentence-pair",
+    metric="accuracy",
+    labels={"label": tuple(LABELS.values())},
+    splits=("train", "dev", "test"),
+    layouts=(layout("{}.json", train="train.50k"), layout("{}.json"), layout("{}.json", train="train.10k")),
+    folders=("zh/ocnli", "ocnli", "ocnli_public", "OCNLI"),
+    home="https://github.com/CLUEbenchmark/OCNLI",
+    licence="CC BY-NC 2.0",
+    parse=json_pairs(LABELS),
+    intrinsic=("train", "dev"),
+    test="dev",
+    note="Pairs on which the annotators did not agree have no label.",
+)

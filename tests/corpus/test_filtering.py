@@ -1,0 +1,76 @@
+"""Counts of units and characters equal those of a plain program, line by line."""
+
+import unicodedata
+
+import numpy as np
+import pytest
+from corpus_helpers import TOKENIZERS, characters, native_and_units
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from phonemic.corpus import filtering
+from phonemic.tokenizer import encode_rows
+
+TEXT = st.text(
+    st.characters(exclude_categories=["Cs"])
+    | st.sampled_from(
+        "aệnghĐ银行囧ñж한\u1100\u1161\u11a8\u0301\u0323\u031b\u3000\u00a0\u2000\u200b\u2126Å 19-,，。🎉\r"
+    ),
+    max_size=30,
+)
+
+
+def measured(texts, lang):
+    parts = [text.encode() for text in texts]
+    data = np.frombuffer(b"junk" + b"".join(parts), np.uint8)
+    offsets = np.cumsum([4, *map(len, parts)])
+    ids, ends, spans, _ = encode_rows(TOKENIZERS[lang].core, data, offsets, 1, spans=True, word_ids=False)
+    native, units = filtering.native_units(data, offsets, ids, ends, spans, lang)
+    counted = filtering.characters(data, offsets)
+    assert counted.dtype == np.int32
+    return list(zip(native.tolist(), units.tolist(), strict=True)), counted.tolist()
+
+
+@given(st.lists(TEXT, max_size=6))
+@example(["", "a", "b c", " b", "xx", "xx "])
+@example(["한국", "\u1112\u1161\u11ab", "\u0958", "e\u0301\u0323", "\u0301", "\u2001\u1680"])
+def test_equals_the_plain_program(texts):
+    for lang in TOKENIZERS:
+        units, counted = measured(texts, lang)
+        assert units == [native_and_units(text, lang) for text in texts]
+        assert counted == [characters(text) for text in texts]
+
+
+@pytest.mark.parametrize(
+    ("text", "lang", "native", "units"),
+    [
+        ("Tôi yêu tiếng Việt.", "vi", 4, 4),
+        ("Ông Putin, 70 tuổi: COVID-19!", "vi", 2, 6),  # ông tuổi; putin 70 covid 19
+        ("iPhone15", "vi", 0, 1),
+        ("我爱iPhone。", "zh", 2, 8),
+        ("，。！", "zh", 0, 0),
+        ("Привет мир", "vi", 0, 2),
+    ],
+)
+def test_what_counts(text, lang, native, units):
+    assert measured([text], lang)[0] == [(native, units)]
+
+
+def test_every_character_that_changes_length_under_nfc():
+    changing = [
+        chr(c) for c in range(0x110000) if not 0xD800 <= c < 0xE000 and len(unicodedata.normalize("NFC", chr(c))) > 1
+    ]
+    assert len(changing) > 50
+    assert measured(changing, "vi")[1] == [characters(char) for char in changing]
+    pairs = []
+    for code in range(0x110000):
+        parts = unicodedata.decomposition(chr(code)) if not 0xD800 <= code < 0xE000 else ""
+        if parts and not parts.startswith("<") and " " in parts:
+            pairs.append("".join(chr(int(part, 16)) for part in parts.split()))
+    assert measured(pairs, "zh")[1] == [characters(pair) for pair in pairs]
+
+
+def test_white_space_is_no_character():
+    spaces = [chr(code) for code in range(0x110000) if chr(code).isspace()]
+    assert len(spaces) > 20
+    assert measured([f"a{space}b" for space in spaces], "vi")[1] == [2] * len(spaces)

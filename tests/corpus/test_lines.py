@@ -1,0 +1,172 @@
+"""Every format, compression and cut gives the same lines; what is wrong is named by file and byte."""
+
+import bz2
+import gzip
+import json
+import lzma
+from itertools import pairwise
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from corpus_helpers import expected_rows
+from hypothesis import given
+from hypothesis import strategies as st
+
+from phonemic import InputError, Tokenizer
+from phonemic.corpus import Options, Threads, prepare
+from phonemic.corpus.inputs import cut, find_sources
+from phonemic.corpus.lines import read_part, whole_lines
+from phonemic.corpus.tokenizing import judge
+from phonemic.corpus.tokenizing import rows_of as rows_of_lines
+
+zstandard = pytest.importorskip("zstandard")
+VI = Tokenizer("vi")
+
+
+def pieces_of(path, options):
+    """The chunks of each part of a file."""
+    sources = find_sources([str(path)])
+    return [list(read_part(part, sources, options)) for part in cut(sources, options)]
+
+
+def kept_rows(path, options):
+    """Ids and characters of the kept lines of each part of a file."""
+    parts = []
+    for chunks in pieces_of(path, options):
+        parts.append([])
+        for chunk in chunks:
+            judged = judge(chunk, str(path), options)
+            rows, _ = rows_of_lines(judged, judged.fates, options)
+            parts[-1] += zip(rows["ids"].to_pylist(), rows["characters"].to_pylist(), strict=True)
+    return parts
+
+
+@given(st.lists(st.binary(max_size=12), max_size=8), st.integers(1, 20))
+def test_whole_lines_depend_on_the_text_alone(blocks, size):
+    text = b"".join(blocks).replace(b"x", b"\n")
+    whole = list(whole_lines([text] if text else [], size))
+    assert b"".join(whole) == text
+    assert list(whole_lines([text[at : at + 1] for at in range(len(text))], size)) == whole
+    assert all(chunk.endswith(b"\n") for chunk in whole[:-1])
+    assert all(len(chunk) <= size or chunk.count(b"\n") <= 1 for chunk in whole)
+
+
+@given(
+    st.lists(st.sampled_from(["", "a", "bc", "xin chào", "ba " * 20]), max_size=12), st.integers(1, 60), st.booleans()
+)
+def test_cuts_of_a_plain_file_lose_and_repeat_nothing(tmp_path_factory, texts, shard_bytes, ended):
+    path = tmp_path_factory.mktemp("cut") / "in.txt"
+    data = ("\n".join(texts) + ("\n" if ended else "")).encode()
+    path.write_bytes(data)
+    lines, read = [], 0
+    for chunk in (chunk for part in pieces_of(path, Options(VI, shard_bytes=shard_bytes)) for chunk in part):
+        bounds = chunk.offsets.tolist()
+        assert chunk.start == sum(map(len, lines))
+        lines += [chunk.data[start:stop].tobytes() for start, stop in pairwise(bounds)]
+        read += chunk.read
+    assert lines == data.splitlines(keepends=True)
+    assert read == len(data)
+
+
+def written(folder, lines):
+    """The same lines in every format."""
+    text = "\n".join(lines).encode()
+    # Several lines are one text: lines are what is kept or dropped.
+    texts = ["\n".join(lines[at : at + 3]) for at in range(0, len(lines), 3)]
+    rows = [json.dumps({"n": at, "body": text, "more": {"body": 1}}) for at, text in enumerate(texts)]
+    rows[1:1] = ['{"n": 1}', '{"body": null}', ""]
+    objects = "\n".join(rows).encode()
+    (folder / "plain.txt").write_bytes(b"\xef\xbb\xbf" + text)
+    (folder / "crlf.txt").write_bytes(text.replace(b"\n", b"\r\n"))
+    (folder / "text.gz").write_bytes(gzip.compress(text[:1000]) + gzip.compress(text[1000:]))
+    (folder / "text.txt.bz2").write_bytes(bz2.compress(text))
+    (folder / "text.xz").write_bytes(lzma.compress(text))
+    (folder / "text.zst").write_bytes(zstandard.ZstdCompressor().compress(text))
+    (folder / "rows.jsonl").write_bytes(objects)
+    (folder / "rows.ndjson.gz").write_bytes(gzip.compress(objects))
+    for name, kind in (("a", pa.string()), ("b", pa.large_string()), ("c", pa.dictionary(pa.int32(), pa.string()))):
+        table = pa.table({"n": range(len(texts) + 1), "body": pa.array([None, *texts]).cast(kind)})
+        pq.write_table(table, folder / f"{name}.parquet", row_group_size=7)
+
+
+@pytest.mark.parametrize("lang", ["vi", "zh"])
+def test_every_format_gives_the_rows_of_the_plain_program(tmp_path, lines, lang):
+    texts = lines(lang, 120)
+    (tmp_path / "in").mkdir()
+    written(tmp_path / "in", texts)
+    expected = expected_rows(texts, lang)
+    assert 20 < len(expected) < 110
+    for path in sorted((tmp_path / "in").iterdir()):
+        for shard_bytes in (1000, 1 << 20):
+            parts = kept_rows(path, Options(Tokenizer(lang), column="body", shard_bytes=shard_bytes))
+            assert [row for part in parts for row in part] == expected, path
+            assert (len(parts) > 1) == (shard_bytes == 1000 and path.suffix in (".txt", ".jsonl", ".parquet")), path
+    assert len(list((tmp_path / "in").iterdir())) == 11
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "message"),
+    [
+        ("a.txt", b"ba\nba\xffba\n", "a.txt, byte 5 of the file: not UTF-8"),
+        ("a.gz", gzip.compress(b"ba\nba\xffba\n"), "a.gz, byte 5 of the file: not UTF-8"),
+        ("a.jsonl", b'{"text": "ba"}\n{"text": "b\xff"}', "a.jsonl, byte 26 of the file: not UTF-8"),
+        ("a.jsonl", b'{"text": "ba"}\n{"text": }\n', "a.jsonl, the line at byte 15 of the file: no JSON"),
+        ("a.jsonl", b'{"text": "ba"}\n[1]\n', "a.jsonl, the line at byte 15 of the file: a JSON list, not an object"),
+        ("a.jsonl", b'{"text": 1}\n', "a.jsonl, the line at byte 0 of the file: the field 'text' is no string"),
+        ("a.gz", gzip.compress(b"ba\n" * 999)[:-9], "a.gz: truncated"),
+        ("a.xz", b"no xz", "a.xz: damaged"),
+        ("a.parquet", b"PAR1 no", "a.parquet: damaged, or no Parquet file"),
+        ("a.parquet.gz", b"", "a.parquet.gz: Parquet is compressed inside"),
+    ],
+)
+def test_damage_is_named(tmp_path, name, data, message):
+    (tmp_path / name).write_bytes(data)
+    with pytest.raises(InputError, match=message.replace("(", r"\(").replace("[", r"\[")) as caught:
+        prepare([str(tmp_path / name)], tmp_path / "out", Options(VI), Threads(1))
+    assert str(tmp_path) in str(caught.value)
+    assert not list(tmp_path.rglob("*.parquet.partial"))
+
+
+def test_parquet_without_the_column_or_with_bad_text(tmp_path):
+    pq.write_table(pa.table({"body": ["ba"]}), tmp_path / "a.parquet")
+    with pytest.raises(InputError, match=r"a\.parquet: no column 'text'; the columns are: body"):
+        prepare([str(tmp_path / "a.parquet")], tmp_path / "out", Options(VI), Threads(1))
+    bad = pa.array([b"tot ba", b"x\xffy"]).view(pa.string())
+    pq.write_table(pa.table({"body": bad}), tmp_path / "b.parquet")
+    with pytest.raises(InputError, match=r"b\.parquet, byte 1 of a line: not UTF-8"):
+        prepare([str(tmp_path / "b.parquet")], tmp_path / "o2", Options(VI, column="body"), Threads(1))
+
+
+@pytest.mark.parametrize("name", ["a.txt", "a.jsonl", "a.parquet"])
+def test_replace_puts_the_replacement_character(tmp_path, name):
+    lines = [b"xin ch\xffo ba me", b"hai", b"ba \xe1\xba"]
+    if name == "a.parquet":
+        pq.write_table(pa.table({"text": pa.array(lines).view(pa.string())}), tmp_path / name)
+    else:
+        rows = lines if name == "a.txt" else [b'{"text": "' + line + b'"}' for line in lines]
+        (tmp_path / name).write_bytes(b"\n".join(rows))
+    options = Options(VI, errors="replace", min_native=0)
+    texts = [line.decode("utf-8", "replace") for line in lines]
+    assert kept_rows(tmp_path / name, options) == [expected_rows(texts, "vi", 0)]
+
+
+def test_folders_globs_and_what_is_missing(tmp_path):
+    for name in ("b.txt", "a.txt", ".hidden.txt", "_SUCCESS", "sub/c.jsonl", ".git/d.txt"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("ba\n")
+
+    def found(*inputs):
+        return [
+            source.path.removeprefix(f"{tmp_path}/") for source in find_sources([str(tmp_path / i) for i in inputs])
+        ]
+
+    assert found("") == ["a.txt", "b.txt", "sub/c.jsonl"]
+    assert found("*.txt") == ["a.txt", "b.txt"]
+    assert found("**/*.jsonl", "b.txt") == ["sub/c.jsonl", "b.txt"]
+    with pytest.raises(InputError, match=r"\*\.csv: no file there"):
+        found("*.csv")
+    with pytest.raises(InputError, match=r"a\.txt: given twice"):
+        found("a.txt", "*.txt")
+    with pytest.raises(FileNotFoundError):
+        found("nothing.txt")
