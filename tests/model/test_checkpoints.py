@@ -144,7 +144,7 @@ def test_commands(checkpoint, tmp_path):
         "license: cc-by-4.0",
         "language: vi",
         "Text of *news*.",
-        "rows 1,234",
+        "1,234 documents",
         "news.txt",
         "| 1 | 2.500 | 1.250 | 50.0% |",
     ):

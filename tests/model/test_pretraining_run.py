@@ -288,6 +288,8 @@ def test_other_settings_or_texts_are_refused(straight, corpus, tmp_path, vi_line
         pretrain(settings(model__lang="zh"), corpus, tmp_path / "zh")
     with pytest.raises(SettingsError, match=r"batch_size = 8 is no multiple of 1 processes times .* = 3"):
         pretrain(settings(machine__device_batch_size=3), corpus, tmp_path / "three")
+    with pytest.raises(SettingsError, match=r"machine\.fsdp needs GPUs"):
+        pretrain(settings(machine__fsdp=True), corpus, tmp_path / "fsdp")
     with pytest.raises(SettingsError, match='H-MLM masks every chosen syllable; only "mask"'):
         pretrain(settings(masking__replacement="80/10/10"), corpus, tmp_path / "eighty")
 
@@ -376,6 +378,25 @@ def test_tensorboard(corpus, tmp_path):
         (step, pytest.approx(loss)) for step, loss in want
     ]
     assert len(events.Scalars("eval/bits_per_character")) == 2
+
+
+def test_from_text_to_a_checkpoint(tmp_path, vi_lines):
+    """What `prepare` writes is what `pretrain` reads, by their commands."""
+    pytest.importorskip("matplotlib", reason="needs the corpus extra")
+    from click.testing import CliRunner
+
+    from phonemic_bert.cli import cli
+
+    text = tmp_path / "lines.txt"
+    text.write_text("\n".join(vi_lines * 3), "utf-8")
+    found = CliRunner().invoke(cli, ["prepare", str(text), str(tmp_path / "corpus"), "--lang", "vi"])
+    assert found.exit_code == 0, found.output
+    options = [part for value in overrides(optimization__steps=3) for part in ("--set", value)]
+    folders = [str(tmp_path / "corpus"), str(tmp_path / "run")]
+    found = CliRunner().invoke(cli, ["pretrain", "tiny", *folders, *options, "--export", "fp16"])
+    assert found.exit_code == 0, found.output
+    assert "lines.txt" in (tmp_path / "run" / "final-fp16" / "README.md").read_text()
+    AutoModelForMaskedLM.from_pretrained(tmp_path / "run" / "final-fp16")
 
 
 # --- plain BERT

@@ -84,7 +84,8 @@ def _loading(phonemic: bool) -> str:
 
 def _corpus(corpus: dict[str, Any]) -> str:
     totals = corpus.get("totals") or {}
-    figures = [f"{name} {value:,}" for name, value in totals.items() if isinstance(value, int)]
+    counted = {"rows": "documents", "positions": "positions", "characters": "characters"}
+    figures = [f"{totals[name]:,} {shown}" for name, shown in counted.items() if name in totals]
     sources = [_source_name(source) for source in corpus.get("sources") or ()]
     lines = [f"Prepared corpus {corpus['manifest'][:16]}" + (f": {', '.join(figures)}." if figures else ".")]
     if sources:
@@ -92,10 +93,9 @@ def _corpus(corpus: dict[str, Any]) -> str:
     return " ".join(lines)
 
 
-def _source_name(source: Any) -> str:
+def _source_name(source: dict[str, Any]) -> str:
     """The name of a source, without the folders it lay in."""
-    path = source.get("path", source.get("file", "")) if isinstance(source, dict) else source
-    return re.split(r"[\\/]", str(path))[-1]
+    return re.split(r"[\\/]", str(source["path"]))[-1]
 
 
 def _table(evaluations: list[dict[str, Any]]) -> str:

@@ -19,13 +19,13 @@ from transformers import PreTrainedModel, TrainingArguments, set_seed
 from phonemic.corpus import open_corpus
 from phonemic_bert.errors import SettingsError
 from phonemic_bert.pretraining.callbacks import Flow, JsonLog, ProgressBar, StopSignal
-from phonemic_bert.pretraining.flat import FlatCorpus
 from phonemic_bert.pretraining.finish import finish
+from phonemic_bert.pretraining.flat import FlatCorpus
 from phonemic_bert.pretraining.models import make_model
 from phonemic_bert.pretraining.record import LOG, RECORD, check_folder, make_record, write_json
 from phonemic_bert.pretraining.sequences import Sequences, pack
 from phonemic_bert.pretraining.settings import Settings
-from phonemic_bert.pretraining.trainer import PretrainingTrainer, checkpoints
+from phonemic_bert.pretraining.trainer import MAJOR, PretrainingTrainer, checkpoints
 from phonemic_bert.tokenization import PhonemicBertTokenizer
 
 #: Exit status of a run that a signal stopped and that can be continued (EX_TEMPFAIL of sysexits.h).
@@ -155,8 +155,10 @@ def _arguments(settings: Settings, folder: Path) -> TrainingArguments:
         )
     sharded: dict[str, Any] = {}
     if machine.fsdp:
-        layers = ["BertLayer"]
-        sharded = {"fsdp": "full_shard auto_wrap", "fsdp_config": {"transformer_layer_cls_to_wrap": layers}}
+        if cpu:
+            raise SettingsError("machine.fsdp needs GPUs: accelerate does not shard on the CPU")
+        wrapped = {"transformer_layer_cls_to_wrap": ["BertLayer"], "state_dict_type": "FULL_STATE_DICT"}
+        sharded = {"fsdp": True if MAJOR >= 5 else "full_shard auto_wrap", "fsdp_config": wrapped}
     try:
         return TrainingArguments(
             str(folder / "checkpoints"),

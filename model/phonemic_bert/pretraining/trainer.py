@@ -26,7 +26,8 @@ from phonemic_bert.errors import RunError
 from phonemic_bert.pretraining.models import parts
 from phonemic_bert.pretraining.sequences import Sequences, collate
 
-_MAJOR = int(transformers.__version__.partition(".")[0])
+#: transformers' major version: 4 and 5 take some things differently.
+MAJOR = int(transformers.__version__.partition(".")[0])
 
 
 def separate(inputs: dict[str, Any], pad: int, apart: bool = True, flash: bool = False) -> dict[str, Any]:
@@ -45,7 +46,7 @@ def separate(inputs: dict[str, Any], pad: int, apart: bool = True, flash: bool =
     elif not flash:
         same = documents[:, :, None] == documents[:, None, :]
         # transformers 5 takes a mask of four dimensions as it is, transformers 4 one of three.
-        inputs["attention_mask"] = same[:, None] if _MAJOR >= 5 else same
+        inputs["attention_mask"] = same[:, None] if MAJOR >= 5 else same
     return inputs
 
 
