@@ -199,10 +199,12 @@ def wait_for_lines(folder, count, running):
 
 
 def test_sigterm_saves_and_the_run_goes_on(straight, corpus, tmp_path):
+    """Told to the whole process group, as a batch system may, with a worker that reads."""
     folder = tmp_path / "run"
-    running = subprocess.Popen(command(corpus, folder), env=environment(), stderr=subprocess.PIPE, text=True)
+    told = command(corpus, folder, machine__workers=1)
+    running = subprocess.Popen(told, env=environment(), stderr=subprocess.PIPE, text=True, start_new_session=True)
     wait_for_lines(folder, 1, running)
-    running.send_signal(signal.SIGTERM)
+    os.killpg(running.pid, signal.SIGTERM)
     _, errors = running.communicate(timeout=90)
     assert running.returncode == STOPPED, errors
     [saved] = re.findall(r"stopped and saved after step (\d+); run it again", " ".join(errors.split()))

@@ -6,16 +6,28 @@ import json
 import os
 import signal
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
 import torch
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, TextColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    TaskID,
+    TaskProgressColumn,
+    TextColumn,
+    TimeRemainingColumn,
+)
 from rich.text import Text
 from transformers import TrainerCallback
 
+from phonemic_bert.pretraining.flat import Advance
 from phonemic_bert.pretraining.record import read_log
 from phonemic_bert.pretraining.settings import Settings
 from phonemic_bert.pretraining.trainer import PretrainingTrainer
@@ -108,8 +120,12 @@ class JsonLog(TrainerCallback):
             steps, seconds = state.global_step - self.last[0], now - self.last[1]
             row["positions_per_second"] = round(steps * self.positions_per_step / max(seconds, 1e-9))
             self.last = (state.global_step, now)
-        with open(self.path, "a", encoding="utf-8") as file:
-            file.write(json.dumps(row) + "\n")
+        try:
+            with open(self.path, "a", encoding="utf-8") as file:
+                file.write(json.dumps(row) + "\n")
+        except OSError as error:
+            error.filename = error.filename or str(self.path)
+            raise
 
 
 class _Rate(ProgressColumn):
@@ -118,6 +134,20 @@ class _Rate(ProgressColumn):
     def render(self, task: Any) -> Text:
         """``12.3 steps/s``."""
         return Text(f"{task.speed:.3g} steps/s" if task.speed else "")
+
+
+@contextmanager
+def unfolding(console: Console) -> Iterator[Advance]:
+    """A bar for the unfolding of a corpus, shown once there is something to unfold."""
+    columns = (TextColumn("unfolding"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console, disable=not console.is_terminal) as progress:
+        tasks: list[TaskID] = []
+
+        def advance(done: int, total: int) -> None:
+            tasks or tasks.append(progress.add_task("", total=total))
+            progress.advance(tasks[0], done)
+
+        yield advance
 
 
 class ProgressBar(TrainerCallback):

@@ -18,7 +18,7 @@ from transformers import PreTrainedModel, TrainingArguments, set_seed
 
 from phonemic.corpus import open_corpus
 from phonemic_bert.errors import SettingsError
-from phonemic_bert.pretraining.callbacks import Flow, JsonLog, ProgressBar, StopSignal
+from phonemic_bert.pretraining.callbacks import Flow, JsonLog, ProgressBar, StopSignal, unfolding
 from phonemic_bert.pretraining.finish import finish
 from phonemic_bert.pretraining.flat import FlatCorpus
 from phonemic_bert.pretraining.models import make_model
@@ -59,8 +59,9 @@ def pretrain(settings: Settings, corpus: str | Path, folder: str | Path, console
     folder.mkdir(parents=True, exist_ok=True)
     transformers.utils.logging.disable_progress_bar()
     args = _arguments(settings, folder)
-    with args.main_process_first(local=False, desc="unfolding the corpus"):
-        flat = FlatCorpus(opened, settings.machine.cache or None, settings.machine.verify and args.should_save)
+    with args.main_process_first(local=False, desc="unfolding the corpus"), unfolding(console) as advance:
+        verify = settings.machine.verify and args.should_save
+        flat = FlatCorpus(opened, settings.machine.cache or None, verify, advance)
         if args.should_save:
             write_json(folder / RECORD, record)
             if (folder / "best.old").exists() and not (folder / "best").exists():

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 import os
 import shutil
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -90,6 +91,13 @@ class PretrainingTrainer(Trainer):
         self.staging: Path | None = None
 
     # --- data
+
+    def get_train_dataloader(self) -> Any:
+        """Trainer's loader, whose worker processes leave signals to the training process."""
+        loader = super().get_train_dataloader()
+        # accelerate's loader is an adapter around torch's, which starts the workers.
+        getattr(loader, "base_dataloader", loader).worker_init_fn = _leave_signals
+        return loader
 
     def _get_train_sampler(self, *args: Any, **kwargs: Any) -> SequentialSampler:
         return SequentialSampler(self.train_dataset)  # type: ignore[arg-type]
@@ -256,6 +264,12 @@ class _Saving:
                 f"{self.partial.parent}: cannot save {self.what} ({reason}). The checkpoints before it are whole: "
                 "see whether the disk is full, then run the same command again to continue"
             ) from error
+
+
+def _leave_signals(worker: int) -> None:
+    """A signal to the whole process group must not end the workers while the last step still needs them."""
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, signal.SIG_IGN)
 
 
 def _add(sums: dict[str, float], name: str, value: Tensor) -> None:
