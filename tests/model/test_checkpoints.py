@@ -10,6 +10,7 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="needs the model extra")
 pytest.importorskip("transformers", reason="needs the model extra")
+pytest.importorskip("pyarrow", reason="needs the arrow extra")
 
 from click.testing import CliRunner
 from transformers import AutoModelForMaskedLM, AutoTokenizer

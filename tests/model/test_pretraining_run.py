@@ -296,6 +296,11 @@ def test_other_settings_or_texts_are_refused(straight, corpus, tmp_path, vi_line
         pretrain(settings(masking__replacement="80/10/10"), corpus, tmp_path / "eighty")
 
 
+def test_a_loss_that_is_no_number_stops_the_run(corpus, tmp_path):
+    with pytest.raises(RunError, match=r"step \d+: the loss is (nan|inf); a lower optimization\.learning_rate"):
+        pretrain(settings(optimization__learning_rate=1e30), corpus, tmp_path / "run", Console(quiet=True))
+
+
 # --- how it computes
 
 

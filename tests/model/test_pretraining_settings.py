@@ -3,6 +3,7 @@
 import re
 from contextlib import suppress
 from dataclasses import fields
+from pathlib import Path
 from typing import get_type_hints
 
 import pytest
@@ -97,6 +98,34 @@ def test_files(tmp_path):
         Settings.load("huge")
     with pytest.raises(SettingsError, match="unknown preset 'huge'"):
         preset_text("huge")
+
+
+def test_the_page_tells_the_presets(tiny):
+    """docs/pretraining.md has the presets as they are, with the parameters of their models."""
+    from phonemic_bert import PhonemicBertConfig
+    from phonemic_bert.parameters import count_parameters, totals
+
+    page = (Path(__file__).parents[2] / "docs" / "pretraining.md").read_text("utf-8")
+    rows = {
+        row[0].strip(" `"): [cell.strip() for cell in row[1:]]
+        for row in (line.split("|")[1:-1] for line in page.splitlines())
+        if len(row) == 6
+    }
+    for name in PRESETS:
+        settings = Settings.load(name)
+        model, optimization = settings.model, settings.optimization
+        lang = "vi" if model.lang == "any" else model.lang
+        shape = {"num_hidden_layers": model.layers, "hidden_size": model.hidden_size}
+        shape |= {"num_attention_heads": model.attention_heads, "intermediate_size": model.intermediate_size}
+        parts = count_parameters(PhonemicBertConfig(lang, max_position_embeddings=settings.sequences.length, **shape))
+        count = totals(parts)["encoder with heads (for pretraining)"]
+        assert rows[name] == [
+            f"{model.layers} x {model.hidden_size}",
+            f"{count / 1e6:.1f}M",
+            f"{optimization.batch_size} x {settings.sequences.length}",
+            f"{optimization.steps:,}",
+            f"{optimization.learning_rate:.0e}".replace("e-0", "e-"),
+        ]
 
 
 @given(st.text(max_size=30), st.text(max_size=10))

@@ -144,7 +144,8 @@ def unfolding(console: Console) -> Iterator[Advance]:
         tasks: list[TaskID] = []
 
         def advance(done: int, total: int) -> None:
-            tasks or tasks.append(progress.add_task("", total=total))
+            if not tasks:
+                tasks.append(progress.add_task("", total=total))
             progress.advance(tasks[0], done)
 
         yield advance

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import sys
+from pathlib import Path
 
 import click
+
+from phonemic.files import require
 
 _FOLDER = click.Path(file_okay=False)
 
@@ -24,8 +28,7 @@ def pretrain(config: str, corpus: str, run: str, overrides: tuple[str, ...], dty
 
     An interrupted run is continued by the same command. SIGTERM and Ctrl-C save first and exit with status 75.
     """
-    from pathlib import Path
-
+    require("pyarrow", "pretrain")
     from phonemic_bert.pretraining.finish import export as write_export
     from phonemic_bert.pretraining.run import pretrain as run_it
     from phonemic_bert.pretraining.settings import Settings
@@ -34,7 +37,7 @@ def pretrain(config: str, corpus: str, run: str, overrides: tuple[str, ...], dty
     if status:
         sys.exit(status)
     out = Path(run, "final-fp16")
-    if dtype and not out.exists():
+    if dtype and not out.exists() and os.environ.get("RANK", "0") == "0":
         write_export(Path(run, "final"), out)
 
 
@@ -54,8 +57,7 @@ def preset(name: str) -> None:
 @click.option("--shard-mb", default=15.0, show_default=True, help="The largest file of weights, in megabytes.")
 def export(checkpoint: str, out: str, dtype: str, shard_mb: float) -> None:
     """Writes CHECKPOINT, the final folder of a run, to OUT with smaller weights in files of limited size."""
-    from pathlib import Path
-
+    require("pyarrow", "pretrain")
     from phonemic_bert.pretraining.finish import export as write_export
 
     write_export(Path(checkpoint), Path(out), dtype, int(shard_mb * 1e6))
@@ -67,8 +69,7 @@ def export(checkpoint: str, out: str, dtype: str, shard_mb: float) -> None:
 @click.option("--data", help="What the text is and where it comes from.")
 def card(checkpoint: str, licence: str | None, data: str | None) -> None:
     """Writes the model card of CHECKPOINT anew from its log, with what you add."""
-    from pathlib import Path
-
+    require("pyarrow", "pretrain")
     from phonemic_bert.pretraining.card import write_card
     from phonemic_bert.pretraining.finish import ORIGIN, read_origin
     from phonemic_bert.pretraining.record import write_json

@@ -64,9 +64,9 @@ class Symbols:
             raise CorpusError(f"{where}: the tokenizer's vocab_size is missing or no number") from error
         shift = len(PLAIN_SPECIALS)
         unknown = tokenizer.get("unknown_id")
-        special = (*range(shift), *([] if unknown is None else [unknown + shift]))
+        never_masked = (*range(shift), *([] if unknown is None else [unknown + shift]))
         pad, bos, sep, mask = range(shift)
-        return cls(tokenizer, pad, bos, sep, mask, special, shift, count + shift)
+        return cls(tokenizer, pad, bos, sep, mask, never_masked, shift, count + shift)
 
     @property
     def phonemic(self) -> bool:
