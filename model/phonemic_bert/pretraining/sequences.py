@@ -160,7 +160,7 @@ class Sequences(Dataset[dict[str, Tensor]]):
     def unmasked(self, sequence: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
         """Input ids, document numbers and position ids of a sequence, int64 (L,) each."""
         start, stop = self.packed[sequence]
-        first, last = self.offsets.searchsorted((start, stop), ("right"))[0], self.offsets.searchsorted(stop, "left")
+        first, last = self.offsets.searchsorted(start, "right"), self.offsets.searchsorted(stop, "left")
         edges = np.unique(np.concatenate([[start], self.offsets[first:last], [stop]]))
         lengths = np.diff(edges) + 2
         ends = lengths.cumsum()

@@ -119,17 +119,21 @@ class PretrainingTrainer(Trainer):
             total = self._gathered_losses()
             logs["loss"] = math.fsum(total) / len(total) / max(self.loss_steps, 1)
             self.loss_sum, self.loss_steps = 0.0, 0
-            if not math.isfinite(logs["loss"]):
-                raise RunError(
-                    f"step {self.state.global_step:,}: the loss is {logs['loss']}; a lower optimization.learning_rate "
-                    "or a longer optimization.warmup may help"
-                )
         super().log(logs, *args, **kwargs)
 
     def _gathered_losses(self) -> list[float]:
-        """``loss_sum`` of each process."""
+        """``loss_sum`` of each process.
+
+        Raises:
+            RunError: one is no number; neither the log nor a checkpoint takes it.
+        """
         own = torch.as_tensor(self.loss_sum, dtype=torch.float32, device=self.args.device).reshape(1)
         losses: list[float] = self.accelerator.gather(own).tolist()
+        if not math.isfinite(total := sum(losses)):
+            raise RunError(
+                f"step {self.state.global_step:,}: the loss is {total}; a lower optimization.learning_rate or a longer "
+                "optimization.warmup may help"
+            )
         return losses
 
     # --- evaluation
@@ -198,6 +202,7 @@ class PretrainingTrainer(Trainer):
             self.save_model(str(partial), _internal_call=True)
             if self.args.should_save:
                 (partial / "step").write_text(str(self.state.global_step))
+                _to_disk(partial)
         if self.args.should_save:
             shutil.rmtree(old, ignore_errors=True)
             if self.best.exists():
@@ -226,6 +231,7 @@ class PretrainingTrainer(Trainer):
         if self.args.should_save:
             if (folder / name).exists():  # the run was continued from an earlier one
                 shutil.rmtree(folder / name)
+            _to_disk(folder / "partial" / name)
             os.replace(folder / "partial" / name, folder / name)
             shutil.rmtree(folder / "partial")
             for _, old in checkpoints(folder)[: -self.keep]:
@@ -264,6 +270,14 @@ class _Saving:
                 f"{self.partial.parent}: cannot save {self.what} ({reason}). The checkpoints before it are whole: "
                 "see whether the disk is full, then run the same command again to continue"
             ) from error
+
+
+def _to_disk(folder: Path) -> None:
+    """Waits until the files of a folder are on the disk, before the folder gets its name."""
+    for path in folder.iterdir():
+        if path.is_file():
+            with open(path, "rb") as file:
+                os.fsync(file.fileno())
 
 
 def _leave_signals(worker: int) -> None:
