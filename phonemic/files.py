@@ -101,13 +101,13 @@ def blocks(path: str, advance: Advance = lambda size: None) -> Iterator[bytes]:
         PhonemicError: a package is missing.
     """
     compressed = _suffix(path) in COMPRESSIONS
-    with _naming(_name(path)), nullcontext(sys.stdin.buffer) if path == "-" else open(path, "rb") as file:
+    with naming(_name(path)), nullcontext(sys.stdin.buffer) if path == "-" else open(path, "rb") as file:
         raw = _raw_blocks(cast(BufferedReader, file), _COMPRESSED_BLOCK if compressed else _BLOCK, advance)
         yield from _decompressed(path, raw) if compressed else raw
 
 
 @contextmanager
-def _naming(path: str) -> Iterator[None]:
+def naming(path: str) -> Iterator[None]:
     """Puts the file's name into an OSError that has none (a disk is full, a read fails)."""
     try:
         yield
@@ -314,7 +314,7 @@ def replacing(path: str) -> Iterator[BinaryIO]:
     """A file to write ``path`` through: ``path.partial``, renamed to ``path`` upon success and removed upon failure."""
     partial = Path(f"{path}.partial")
     try:
-        with _naming(str(partial)), open(partial, "wb") as file:
+        with naming(str(partial)), open(partial, "wb") as file:
             yield file
         os.replace(partial, path)
     except BaseException:

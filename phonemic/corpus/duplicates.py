@@ -84,9 +84,8 @@ def _run_hashes(
     left = np.repeat(offsets[1:], lengths) - np.arange(len(ids))  # positions to the line's end
     wide = np.concatenate([ids.astype(np.uint64) + np.uint64(1), np.zeros(run, np.uint64)])
     sums = np.zeros(len(ids), np.uint64)
-    for step in range(run):
-        value = wide[step : step + len(ids)] + np.uint64(step + 1) * _SPREAD
-        sums += np.where(left > step, _mix(value), np.uint64(0))
+    for step, place in enumerate(np.arange(1, run + 1, dtype=np.uint64) * _SPREAD):
+        sums += np.where(left > step, _mix(wide[step : step + len(ids)] + place), np.uint64(0))
     first = np.zeros(len(ids), bool)
     first[offsets[:-1][lengths > 0]] = True
     return _mix(sums[(left >= run) | first]), np.where(lengths > 0, np.maximum(lengths - run + 1, 1), 0)

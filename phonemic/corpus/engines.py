@@ -102,7 +102,7 @@ class Ray:
             return
         data, ray = require("ray.data", "ray"), require("ray")
         if not ray.is_initialized():
-            ray.init(address=self.address, log_to_driver=False, logging_level="error")
+            ray.init(address=self.address, log_to_driver=False, logging_level=logging.ERROR)
         context = data.DataContext.get_current()
         log = logging.getLogger("ray.data")
         before = context.enable_progress_bars, log.level

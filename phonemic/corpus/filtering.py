@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterable
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from phonemic.inventory import UNK, vocabulary
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+#: Flags of the first byte of a character, for :func:`characters`.
+_COUNTS, _SUSPECT = 1, 2
 
 #: Classes of the first two bytes of a character's UTF-8, for :func:`characters`.
 _COMPOSES, _MAYBE_SPACE = 1, 2
@@ -46,7 +49,7 @@ def native_units(
     lines = len(ends) - 1
     symbols = ids & 0xFF
     other = np.flatnonzero(ids == symbols * 0x010101)
-    line = np.searchsorted(ends, other, side="right") - 1
+    line = np.repeat(np.arange(lines, dtype=np.int32), np.diff(ends))[other]
     native = np.diff(ends) - np.bincount(line, minlength=lines)
     symbol = symbols[other]
     alphanumeric = _alphanumeric_symbols(lang)[symbol]
@@ -99,13 +102,10 @@ def characters(data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> NDArray[n
     """
     first, last = int(offsets[0]), int(offsets[-1])
     text = data[first:last]
-    counts = _sums(_counting()[text], offsets - first)
-    pairs = text[:-1].astype(np.uint16)
-    pairs <<= 8
-    pairs |= text[1:]
-    kinds = _pair_kinds()[pairs]
-    suspects = np.flatnonzero(kinds)
-    kind = kinds[suspects]
+    flags = np.frombuffer(text.tobytes().translate(_byte_flags()), np.uint8)
+    counts = _sums(flags & _COUNTS, offsets - first)
+    suspects = np.flatnonzero(flags & _SUSPECT)
+    kind = _pair_kinds()[text[suspects].astype(np.int64) << 8 | text[suspects + 1]]
     maybe = suspects[kind == _MAYBE_SPACE]
     spaces = maybe[np.isin(_code_points(text, maybe), _wide_spaces())]
     line = np.searchsorted(offsets - first, spaces, side="right") - 1
@@ -116,7 +116,7 @@ def characters(data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> NDArray[n
     return counts.astype(np.int32)
 
 
-def _sums(values: NDArray[np.uint8], offsets: NDArray[np.int64]) -> NDArray[np.int64]:
+def _sums(values: NDArray[np.integer[Any]], offsets: NDArray[np.int64]) -> NDArray[np.int64]:
     """The sum of each row; of an empty row 0."""
     sums = np.zeros(len(offsets) - 1, np.int64)
     filled = np.flatnonzero(np.diff(offsets))
@@ -126,10 +126,13 @@ def _sums(values: NDArray[np.uint8], offsets: NDArray[np.int64]) -> NDArray[np.i
 
 
 @cache
-def _counting() -> NDArray[np.uint8]:
-    """1 for the first byte of a character that is no ASCII white space."""
-    return np.array(
-        [byte & 0xC0 != 0x80 and not (byte < 0x80 and chr(byte).isspace()) for byte in range(256)], np.uint8
+def _byte_flags() -> bytes:
+    """For each byte, what it may be: the first of a character that counts (no ASCII white space), or of a suspect."""
+    leads = {pair >> 8 for pair in np.flatnonzero(_pair_kinds()).tolist()}
+    return bytes(
+        (_COUNTS if byte & 0xC0 != 0x80 and not (byte < 0x80 and chr(byte).isspace()) else 0)
+        | (_SUSPECT if byte in leads else 0)
+        for byte in range(256)
     )
 
 

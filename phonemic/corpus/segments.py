@@ -28,6 +28,7 @@ from phonemic.corpus.lines import Chunk, read_part
 from phonemic.corpus.options import Options
 from phonemic.corpus.tokenizing import SCHEMA, judge, rows_of
 from phonemic.errors import InputError
+from phonemic.files import naming
 
 #: A line's number in its part: the chunk's number above these bits, the line's number in the chunk below.
 _LINE_BITS = 32
@@ -253,7 +254,7 @@ class _ShardFile:
 
     def __init__(self, job: Job) -> None:
         # Its own name: an engine may start a task twice.
-        self._path = job.folder / f"{uuid.uuid4().hex}.partial"
+        self._path = job.folder / f"shard-{uuid.uuid4().hex}.partial"
         self._writer: pq.ParquetWriter | None = None
         self._rows = 0
 
@@ -266,17 +267,19 @@ class _ShardFile:
             self._writer = pq.ParquetWriter(
                 self._file, SCHEMA, compression="zstd", compression_level=1, write_statistics=False
             )
-        self._writer.write_table(rows, row_group_size=rows.num_rows)
+        with naming(str(self._path)):
+            self._writer.write_table(rows, row_group_size=rows.num_rows)
         self._rows += rows.num_rows
 
     def close(self, path: Path) -> dict[str, Any]:
         if self._writer is None:
             return {"file": None, "rows": 0}
-        self._writer.close()
-        self._writer = None
-        self._file.flush()
-        os.fsync(self._file.fileno())
-        self._file.close()
+        with naming(str(self._path)):
+            self._writer.close()
+            self._writer = None
+            self._file.flush()
+            os.fsync(self._file.fileno())
+            self._file.close()
         with open(self._path, "rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
         size = self._path.stat().st_size
@@ -297,7 +300,7 @@ def write_json(path: Path, value: Any) -> None:
     """Writes a JSON file, on the disk before it has its name."""
     partial = path.with_name(f"{path.name}.{uuid.uuid4().hex}.partial")
     try:
-        with open(partial, "w", encoding="utf-8") as file:
+        with naming(str(partial)), open(partial, "w", encoding="utf-8") as file:
             json.dump(value, file, ensure_ascii=False, indent=1)
             file.flush()
             os.fsync(file.fileno())
