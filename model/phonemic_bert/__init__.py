@@ -12,6 +12,7 @@ from transformers import (
     AutoTokenizer,
 )
 
+from phonemic_bert.checkpoints import checkpoint_names, checkpoint_path
 from phonemic_bert.collation import HolisticCollator
 from phonemic_bert.configuration import PRESETS, PhonemicBertConfig
 from phonemic_bert.errors import CheckpointError
@@ -43,6 +44,8 @@ __all__ = [
     "PhonemicBertForTokenClassification",
     "PhonemicBertModel",
     "PhonemicBertTokenizer",
+    "checkpoint_names",
+    "checkpoint_path",
     "fill_mask",
 ]
 

@@ -16,6 +16,7 @@ from phonemic import PhonemicError, __version__
 from phonemic.inventory import LANGUAGES
 from phonemic_bert.configuration import PRESETS
 from phonemic_bert.prepare import prepare
+from phonemic_bert.pretraining.commands import COMMANDS
 
 
 class _Group(click.Group):
@@ -64,7 +65,8 @@ def params(preset: str, lang: str, config: str | None, as_json: bool) -> None:
             console.print(f"{name}: {count / 1e6:.2f}M, {away:+.2f}M from the paper's {PAPER_MILLIONS}M")
 
 
-cli.add_command(prepare)
+for command in (prepare, *COMMANDS):
+    cli.add_command(command)
 
 
 def main() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 from transformers import BertConfig
 
 from phonemic.inventory import LANGUAGES, vocabulary
+from phonemic_bert.checkpoints import resolve
 from phonemic_bert.errors import CheckpointError
 
 #: Encoder shapes: the two of the paper (Table 1), and BERT's small and tiny ones for tests and small machines.
@@ -57,6 +58,11 @@ class PhonemicBertConfig(BertConfig):
         super().__init__(vocab_size=len(symbols), **{"tie_word_embeddings": False, **kwargs})
         self.lang = lang
         self.vocabulary_checksum = symbols.checksum
+
+    @classmethod
+    def get_config_dict(cls, pretrained_model_name_or_path: Any, **kwargs: Any) -> Any:
+        """What ``from_pretrained`` reads: of a folder, an installed checkpoint's name, or a model's name on a hub."""
+        return super().get_config_dict(resolve(pretrained_model_name_or_path), **kwargs)
 
     @classmethod
     def from_preset(cls, preset: str, lang: str = "vi", **kwargs: Any) -> PhonemicBertConfig:

@@ -1,7 +1,19 @@
-"""The package's own exception."""
+"""The package's own exceptions."""
 
 from phonemic import PhonemicError
 
 
 class CheckpointError(PhonemicError, ValueError):
     """A checkpoint or a configuration does not fit: its language, its vocabulary, its files."""
+
+
+class SettingsError(PhonemicError, ValueError):
+    """A setting of a pretraining run is unknown, missing or wrong."""
+
+
+class CorpusError(PhonemicError, ValueError):
+    """A prepared corpus is damaged, or does not fit the tokenizer or the settings."""
+
+
+class RunError(PhonemicError, RuntimeError):
+    """A pretraining run cannot start, continue or save."""

@@ -20,6 +20,7 @@ from transformers import (
 from transformers.models.bert.modeling_bert import BertEmbeddings
 from transformers.utils.generic import ModelOutput
 
+from phonemic_bert.checkpoints import resolve
 from phonemic_bert.configuration import PhonemicBertConfig
 from phonemic_bert.errors import CheckpointError
 
@@ -99,7 +100,8 @@ class PhonemicBertPreTrainedModel(BertPreTrainedModel):
         """Loads a checkpoint, from safetensors only: nothing in it is unpickled.
 
         Arguments:
-            pretrained_model_name_or_path: a folder that ``save_pretrained`` wrote, or a model's name on a hub.
+            pretrained_model_name_or_path: a folder that ``save_pretrained`` wrote, the name of an installed checkpoint
+                (``phonemic-bert-small-vi``), or a model's name on a hub.
             args: as for ``transformers.PreTrainedModel.from_pretrained``.
             kwargs: likewise; ``use_safetensors`` may only be True.
 
@@ -109,7 +111,7 @@ class PhonemicBertPreTrainedModel(BertPreTrainedModel):
         """
         if not kwargs.setdefault("use_safetensors", True):
             raise CheckpointError("PhonemicBERT checkpoints are safetensors; use_safetensors=False would unpickle")
-        return super().from_pretrained(pretrained_model_name_or_path, *args, **kwargs)
+        return super().from_pretrained(resolve(pretrained_model_name_or_path), *args, **kwargs)
 
     def resize_token_embeddings(self, new_num_tokens: int | None = None, *args: Any, **kwargs: Any) -> Any:
         """The embedding table; its size is the vocabulary's and cannot change.

@@ -16,6 +16,7 @@ from phonemic import Tokenizer
 from phonemic.encoding import token_of
 from phonemic.inventory import EMPTY, fallback_triple, kinds_of, packs
 from phonemic_bert import positions
+from phonemic_bert.checkpoints import resolve
 from phonemic_bert.errors import CheckpointError
 from phonemic_bert.positions import SPECIAL_IDS, Positions
 from phonemic_bert.rows import Rows
@@ -75,6 +76,16 @@ class PhonemicBertTokenizer(PreTrainedTokenizerBase):
             if str(kwargs.setdefault(name, token)) != token:
                 raise CheckpointError(f"{name} is {token} and cannot be {kwargs[name]}: the vocabulary is fixed")
         super().__init__(model_max_length=model_max_length, **kwargs)
+
+    @classmethod
+    def from_pretrained(cls, pretrained_model_name_or_path: Any, *args: Any, **kwargs: Any) -> Any:
+        """Loads the tokenizer of a folder, of an installed checkpoint by its name, or of a model on a hub.
+
+        Raises:
+            CheckpointError: it holds no such tokenizer, or no checkpoint of that name is installed.
+            SavedTokenizerError: its vocabulary is not this version's.
+        """
+        return super().from_pretrained(resolve(pretrained_model_name_or_path), *args, **kwargs)
 
     @classmethod
     def _from_pretrained(  # type: ignore[override,unused-ignore]

@@ -78,6 +78,7 @@ class Options:
             "lang": self.tokenizer.lang,
             "vocab_size": baseline.vocab_size,
             "id_count": baseline.id_count,
+            "unknown_id": baseline.unknown_id,
             "version": __version__,
             "files": _checksums(baseline),
             "filter": phonemic,

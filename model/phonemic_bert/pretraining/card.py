@@ -1,0 +1,142 @@
+"""A checkpoint's model card and loss curve, made of its log and of nothing else."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+CARD, CURVE = "README.md", "curve.png"
+
+#: Lines of the table of evaluations.
+_ROWS = 12
+
+_FIGURES = {
+    "eval_loss": "loss (nats)",
+    "eval_bits_per_character": "bits a character",
+    "eval_accuracy_onset": "onset",
+    "eval_accuracy_rime": "rime",
+    "eval_accuracy_tone": "tone",
+    "eval_accuracy": "all right",
+}
+
+_LIMITS = {
+    "vi": "Letter case is lost, and what is no Vietnamese syllable is read character by character, without accents.",
+    "zh": "Characters that are read alike are the same to the model; what is no Chinese character is read character by "
+    "character, without accents.",
+}
+
+
+def write_card(folder: Path, origin: dict[str, Any]) -> None:
+    """Writes ``README.md``, and ``curve.png`` where matplotlib is installed.
+
+    Arguments:
+        folder: the checkpoint.
+        origin: its ``pretraining.json``. ``licence`` and ``data`` in it, where they are, say what licence the weights
+            have and what the text is.
+    """
+    evaluations = [row for row in origin["log"] if "eval_loss" in row]
+    drawn = _draw(folder / CURVE, origin["log"])
+    settings, corpus = origin["settings"], origin["corpus"]
+    tokenizer = corpus["tokenizer"]
+    phonemic = tokenizer["name"] == "phonemic"
+    shape, optimization = settings["model"], settings["optimization"]
+    licence = origin.get("licence")
+    which = "the best on held-out text" if evaluations else "the last"
+    head = {"language": tokenizer.get("lang"), "license": licence, "library_name": "transformers"}
+    blocks = [
+        "---\n" + "".join(f"{name}: {value}\n" for name, value in head.items() if value) + "tags: [fill-mask]\n---",
+        f"# {'PhonemicBERT' if phonemic else 'BERT over ' + tokenizer['name']}, {shape['layers']} layers of "
+        f"{shape['hidden_size']}",
+        _loading(phonemic),
+        "## Data",
+        origin.get("data") or "The text is not described.",
+        _corpus(corpus),
+        "## Training",
+        f"{optimization['steps']:,} steps of {optimization['batch_size']} sequences of "
+        f"{settings['sequences']['length']} positions, AdamW, learning rate {optimization['learning_rate']:g} after "
+        f"{optimization['warmup']:.0%} warm-up, then falling to 0; {settings['masking']['probability']:.0%} of the "
+        f"positions masked; seed {optimization['seed']}. These weights are those of step {origin['step']:,}, {which}."
+        + (f" They are stored as {origin['stored_as']}." if "stored_as" in origin else ""),
+    ]
+    if evaluations:
+        blocks += ["## Held-out text", _table(evaluations), _explanation(phonemic)]
+    if drawn:
+        blocks.append(f"![Loss against steps]({CURVE})")
+    blocks += ["## Limits", _limits(tokenizer, phonemic), "## Licence", licence or "None is stated."]
+    blocks += ["## Made with", ", ".join(f"{name} {version}" for name, version in origin["versions"].items()) + "."]
+    (folder / CARD).write_text("\n\n".join(blocks) + "\n", "utf-8")
+
+
+def _loading(phonemic: bool) -> str:
+    if phonemic:
+        return (
+            "```python\nimport phonemic_bert\nfrom transformers import AutoModelForMaskedLM, AutoTokenizer\n\n"
+            'model = AutoModelForMaskedLM.from_pretrained("FOLDER")\n'
+            'tokenizer = AutoTokenizer.from_pretrained("FOLDER")\n```'
+        )
+    return (
+        "A baseline for comparison. It loads with `AutoModelForMaskedLM`; its input ids are those of the tokenizer it "
+        "is named after, plus the shift in `pretraining.json`, which also gives the ids of [PAD], [CLS], [SEP] and "
+        "[MASK]."
+    )
+
+
+def _corpus(corpus: dict[str, Any]) -> str:
+    totals = corpus.get("totals") or {}
+    counted = {"rows": "documents", "positions": "positions", "characters": "characters"}
+    figures = [f"{totals[name]:,} {shown}" for name, shown in counted.items() if name in totals]
+    sources = [_source_name(source) for source in corpus.get("sources") or ()]
+    lines = [f"Prepared corpus {corpus['manifest'][:16]}" + (f": {', '.join(figures)}." if figures else ".")]
+    if sources:
+        lines.append(f"Files: {', '.join(sources[:20])}{' and others' if len(sources) > 20 else ''}.")
+    return " ".join(lines)
+
+
+def _source_name(source: dict[str, Any]) -> str:
+    """The name of a source, without the folders it lay in."""
+    return re.split(r"[\\/]", str(source["path"]))[-1]
+
+
+def _table(evaluations: list[dict[str, Any]]) -> str:
+    step = -(-len(evaluations) // _ROWS)
+    rows = evaluations[step - 1 :: step]
+    if rows[-1] is not evaluations[-1]:
+        rows.append(evaluations[-1])
+    figures = {name: title for name, title in _FIGURES.items() if name in evaluations[0]}
+    lines = [["step", *figures.values()], ["---:"] * (len(figures) + 1)]
+    for row in rows:
+        cells = [f"{row[name]:.1%}" if "accuracy" in name else f"{row[name]:.3f}" for name in figures]
+        lines.append([f"{row['step']:,}", *cells])
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _explanation(phonemic: bool) -> str:
+    heads = ", summed over onset, rime and tone," if phonemic else ""
+    return (
+        f"The loss is the mean cross-entropy of a masked position{heads} given the rest of its sequence. Bits a "
+        "character are that loss in bits, times the positions and divided by the characters (without white space) of "
+        "the held-out text. It is a pseudo-likelihood, no code length."
+    )
+
+
+def _limits(tokenizer: dict[str, Any], phonemic: bool) -> str:
+    of_lang = _LIMITS.get(str(tokenizer.get("lang")), "") if phonemic else ""
+    return f"{of_lang} Not tested for bias; it repeats what its text says, true or not.".strip()
+
+
+def _draw(path: Path, log: list[dict[str, Any]]) -> bool:
+    """Draws training and held-out loss against steps; False without matplotlib."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        return False
+    figure = Figure(figsize=(7, 3.5), layout="constrained")
+    axes = figure.subplots()
+    for name, label in (("loss", "training"), ("eval_loss", "held-out")):
+        rows = [row for row in log if name in row]
+        axes.plot([row["step"] for row in rows], [row[name] for row in rows], label=label)
+    axes.set(xlabel="step", ylabel="nats a masked position", ylim=(0, None))
+    axes.legend()
+    figure.savefig(path, dpi=110, metadata={"Software": None})
+    return True

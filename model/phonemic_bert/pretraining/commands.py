@@ -1,0 +1,84 @@
+"""The commands of pretraining: ``pretrain``, ``preset``, ``export`` and ``card``."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import click
+
+from phonemic.files import require
+
+_FOLDER = click.Path(file_okay=False)
+
+
+@click.command(name="pretrain")
+@click.argument("config")
+@click.argument("corpus", type=_FOLDER)
+@click.argument("run", type=_FOLDER)
+@click.option(
+    "--set", "overrides", multiple=True, metavar="SECTION.FIELD=VALUE", help="Wins over the file. Repeatable."
+)
+@click.option(
+    "--export", "dtype", type=click.Choice(["fp16"]), help="Also write RUN/final-fp16, files of 15 MB at most."
+)
+def pretrain(config: str, corpus: str, run: str, overrides: tuple[str, ...], dtype: str | None) -> None:
+    """Learns from a prepared CORPUS by CONFIG, a preset's name or a TOML file, into the folder RUN.
+
+    An interrupted run is continued by the same command. SIGTERM and Ctrl-C save first and exit with status 75.
+    """
+    require("pyarrow", "pretrain")
+    from phonemic_bert.pretraining.finish import export as write_export
+    from phonemic_bert.pretraining.run import pretrain as run_it
+    from phonemic_bert.pretraining.settings import Settings
+
+    status = run_it(Settings.load(config, overrides), corpus, run)
+    if status:
+        sys.exit(status)
+    out = Path(run, "final-fp16")
+    if dtype and not out.exists() and os.environ.get("RANK", "0") == "0":
+        write_export(Path(run, "final"), out)
+
+
+@click.command(name="preset")
+@click.argument("name")
+def preset(name: str) -> None:
+    """Writes the preset NAME, a TOML file that explains every field, to standard output."""
+    from phonemic_bert.pretraining.settings import preset_text
+
+    click.echo(preset_text(name), nl=False)
+
+
+@click.command(name="export")
+@click.argument("checkpoint", type=_FOLDER)
+@click.argument("out", type=_FOLDER)
+@click.option("--dtype", type=click.Choice(["float16", "bfloat16", "float32"]), default="float16", show_default=True)
+@click.option("--shard-mb", default=15.0, show_default=True, help="The largest file of weights, in megabytes.")
+def export(checkpoint: str, out: str, dtype: str, shard_mb: float) -> None:
+    """Writes CHECKPOINT, the final folder of a run, to OUT with smaller weights in files of limited size."""
+    require("pyarrow", "pretrain")
+    from phonemic_bert.pretraining.finish import export as write_export
+
+    write_export(Path(checkpoint), Path(out), dtype, int(shard_mb * 1e6))
+
+
+@click.command(name="card")
+@click.argument("checkpoint", type=_FOLDER)
+@click.option("--licence", "--license", help="The licence of the weights, an SPDX name.")
+@click.option("--data", help="What the text is and where it comes from.")
+def card(checkpoint: str, licence: str | None, data: str | None) -> None:
+    """Writes the model card of CHECKPOINT anew from its log, with what you add."""
+    require("pyarrow", "pretrain")
+    from phonemic_bert.pretraining.card import write_card
+    from phonemic_bert.pretraining.finish import ORIGIN, read_origin
+    from phonemic_bert.pretraining.record import write_json
+
+    folder = Path(checkpoint)
+    origin = read_origin(folder)
+    origin |= {name: value for name, value in (("licence", licence), ("data", data)) if value is not None}
+    write_json(folder / ORIGIN, origin)
+    write_card(folder, origin)
+
+
+COMMANDS = (pretrain, preset, export, card)

@@ -1,0 +1,113 @@
+"""The folder that a finished run leaves: a checkpoint that loads by itself, and the same in half precision."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import torch
+from transformers import AutoModelForMaskedLM
+
+from phonemic_bert.errors import RunError
+from phonemic_bert.pretraining.card import write_card
+from phonemic_bert.pretraining.record import LOG, read_log, read_record, write_json
+from phonemic_bert.pretraining.symbols import PLAIN_SPECIALS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+#: What is in a checkpoint beside the files of ``save_pretrained``: where it comes from, and what its ids mean.
+ORIGIN = "pretraining.json"
+
+#: What Trainer and this package keep beside the weights and nobody needs to load them.
+_LEFT_OUT = ("training_args.bin", "step")
+
+
+def finish(folder: Path) -> Path:
+    """Makes ``final`` of ``best``: written beside its place, then renamed.
+
+    Arguments:
+        folder: of a run whose last step is done.
+
+    Returns:
+        The folder ``final``.
+    """
+    record, best = read_record(folder), folder / "best"
+    with _beside(folder / "final") as partial:
+        shutil.copytree(best, partial, ignore=shutil.ignore_patterns(*_LEFT_OUT), dirs_exist_ok=True)
+        tokenizer = record["corpus"]["tokenizer"]
+        origin = {**record, "step": int((best / "step").read_text()), "log": read_log(folder / LOG)}
+        if tokenizer["name"] != "phonemic":
+            # Input ids are the tokenizer's own plus this many, after the special symbols.
+            origin["input_ids"] = {"special": dict(zip(PLAIN_SPECIALS, range(len(PLAIN_SPECIALS)), strict=True))}
+            origin["input_ids"]["shift"] = len(PLAIN_SPECIALS)
+        write_json(partial / ORIGIN, origin)
+        write_card(partial, origin)
+    return folder / "final"
+
+
+def read_origin(checkpoint: Path) -> dict[str, Any]:
+    """What a checkpoint says of its pretraining.
+
+    Raises:
+        RunError: it was not made by ``phonemic-bert pretrain``.
+    """
+    try:
+        origin: dict[str, Any] = json.loads((checkpoint / ORIGIN).read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise RunError(f"{checkpoint}: no readable {ORIGIN} in it; give the final folder of a run") from error
+    return origin
+
+
+def export(checkpoint: Path, out: Path, dtype: str = "float16", shard_size: int = 15_000_000) -> None:
+    """Writes a checkpoint with smaller weights, in safetensors files of limited size.
+
+    It loads as float32 again: half precision is how it is kept, not how it is computed.
+
+    Arguments:
+        checkpoint: ``final`` of a run.
+        out: the folder to make.
+        dtype: ``"float16"``, ``"bfloat16"`` or ``"float32"``.
+        shard_size: bytes that a file of weights has at most.
+
+    Raises:
+        RunError: ``out`` exists, the checkpoint is none, or one tensor is larger than a file may be.
+    """
+    origin = read_origin(checkpoint)
+    if out.exists():
+        raise RunError(f"{out}: it exists; choose another folder")
+    model = AutoModelForMaskedLM.from_pretrained(checkpoint, use_safetensors=True).to(getattr(torch, dtype))
+    for name, tensor in model.state_dict().items():
+        if tensor.nbytes > shard_size:
+            raise RunError(f"{name} alone has {tensor.nbytes:,} bytes, more than a file may have ({shard_size:,})")
+    with _beside(out) as partial:
+        # Room for the header of each file.
+        model.save_pretrained(partial, max_shard_size=shard_size - min(shard_size // 10, 100_000))
+        for path in checkpoint.iterdir():
+            if not (partial / path.name).exists() and ".safetensors" not in path.name:
+                shutil.copy(path, partial / path.name)
+        config = json.loads((partial / "config.json").read_text("utf-8"))
+        config |= {name: "float32" for name in ("dtype", "torch_dtype") if name in config}
+        write_json(partial / "config.json", config)
+        write_json(partial / ORIGIN, {**origin, "stored_as": dtype})
+        write_card(partial, {**origin, "stored_as": dtype})
+
+
+@contextmanager
+def _beside(folder: Path) -> Iterator[Path]:
+    """A folder to write, put in its place when all is written and removed upon failure."""
+    partial = folder.with_name(f"{folder.name}.partial")
+    shutil.rmtree(partial, ignore_errors=True)
+    partial.mkdir(parents=True)
+    try:
+        yield partial
+        os.umask(mask := os.umask(0))
+        for path in partial.iterdir():  # safetensors gives its files to their owner alone
+            path.chmod(0o666 & ~mask)
+        os.replace(partial, folder)
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)

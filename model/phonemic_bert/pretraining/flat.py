@@ -1,0 +1,146 @@
+"""A prepared corpus as flat memory-mapped arrays, checked against the installed phonemic.
+
+Compressed Parquet cannot be mapped row by row, so the shards are unfolded once, beside them, into ``ids.bin`` (int32),
+``offsets.bin`` (int64, one more than there are documents) and ``characters.bin`` (int32): four bytes a position.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from phonemic.corpus import Corpus
+from phonemic.corpus.manifest import MANIFEST, sha256
+from phonemic_bert.errors import CorpusError
+from phonemic_bert.pretraining.symbols import Symbols
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+#: The flat arrays and their types, little-endian.
+ARRAYS = {"ids.bin": "<i4", "offsets.bin": "<i8", "characters.bin": "<i4"}
+_CHECKSUMS = "checksums.json"
+_BLOCK = 8 << 20
+
+#: Is told how many positions were unfolded since the last call, and how many there are.
+Advance = Callable[[int, int], object]
+
+
+class FlatCorpus:
+    """The documents of a prepared corpus.
+
+    Attributes:
+        folder: where it lies.
+        symbols: what the ids mean.
+        ids: the ids of all documents, as in the shards, int32 (N,), memory-mapped.
+        offsets: document i is ``ids[offsets[i]:offsets[i + 1]]``, int64 (D + 1,), memory-mapped.
+        characters: code points of each document without white space, int32 (D,), memory-mapped.
+
+    Arguments:
+        corpus: what ``phonemic.corpus.open_corpus`` opened. Its shards are unfolded where that was not done yet.
+        cache: the folder for the flat arrays; None is the corpus itself.
+        verify: compare the flat arrays' checksums with those noted when they were made.
+        advance: is told the progress of unfolding.
+
+    Raises:
+        CorpusError: a shard is damaged, or the corpus was tokenized by another version.
+        OSError: the flat arrays cannot be written.
+    """
+
+    def __init__(
+        self,
+        corpus: Corpus,
+        cache: str | Path | None = None,
+        verify: bool = True,
+        advance: Advance = lambda done, total: None,
+    ) -> None:
+        self.folder = corpus.folder
+        self.symbols = Symbols.of_manifest(corpus.tokenizer, corpus.folder / MANIFEST)
+        flat = Path(cache or corpus.folder) / f"flat-{fingerprint(corpus)[:16]}"
+        if not flat.exists():
+            _unfold(corpus, self.symbols, flat, advance)
+        elif verify:
+            _verify(flat)
+        # As plain arrays: numpy's own memmap class makes every access slower.
+        self.ids, self.offsets, self.characters = (
+            np.asarray(np.memmap(flat / name, kind, "r")) if (flat / name).stat().st_size else np.zeros(0, kind)
+            for name, kind in ARRAYS.items()
+        )
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def held_out(self, count: int) -> NDArray[np.int64]:
+        """Numbers of ``count`` documents, evenly spaced: the same ones in every corpus with as many documents."""
+        count = min(count, len(self) // 2)
+        return (np.arange(count) * len(self) + len(self) // 2) // max(count, 1)
+
+
+def fingerprint(corpus: Corpus) -> str:
+    """SHA-256 of a corpus's manifest, which holds the checksum of every shard."""
+    return sha256(corpus.folder / MANIFEST)
+
+
+def _unfold(corpus: Corpus, symbols: Symbols, flat: Path, advance: Advance) -> None:
+    """Writes the flat arrays beside their place, then renames."""
+    flat.parent.mkdir(parents=True, exist_ok=True)
+    partial = Path(mkdtemp(prefix=f"{flat.name}.partial-", dir=flat.parent))
+    try:
+        with (
+            open(partial / "ids.bin", "wb") as ids_file,
+            open(partial / "offsets.bin", "wb") as offsets_file,
+            open(partial / "characters.bin", "wb") as characters_file,
+        ):
+            end = 0
+            offsets_file.write(np.zeros(1, "<i8").tobytes())
+            for number, described in enumerate(corpus.manifest["shards"]):
+                path = corpus.path(number)
+                if sha256(path) != described["sha256"]:
+                    raise CorpusError(f"{path}: damaged shard, its SHA-256 is not the manifest's; prepare it again")
+                shard = corpus[number]
+                symbols.check(shard.ids, path)
+                ids_file.write(shard.ids.astype("<i4").tobytes())
+                offsets_file.write((end + shard.offsets[1:]).astype("<i8").tobytes())
+                characters_file.write(shard.characters.astype("<i4").tobytes())
+                end += len(shard.ids)
+                advance(len(shard.ids), corpus.positions)
+        (partial / _CHECKSUMS).write_text(json.dumps({name: _crc(partial / name) for name in ARRAYS}), "utf-8")
+        partial.chmod(0o755)
+        try:
+            os.replace(partial, flat)
+        except OSError:
+            if not flat.exists():  # otherwise another run was faster
+                raise
+    except OSError as error:
+        error.filename = error.filename or str(partial)
+        raise
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
+
+
+def _crc(path: Path) -> int:
+    checksum = 0
+    with open(path, "rb") as file:
+        while block := file.read(_BLOCK):
+            checksum = zlib.crc32(block, checksum)
+    return checksum
+
+
+def _verify(flat: Path) -> None:
+    try:
+        checksums = json.loads((flat / _CHECKSUMS).read_text("utf-8"))
+        for name in ARRAYS:
+            if _crc(flat / name) != checksums[name]:
+                raise CorpusError(f"{flat / name}: damaged; remove the folder {flat}, and it is made again")
+    except (OSError, ValueError, KeyError) as error:
+        if isinstance(error, CorpusError):
+            raise
+        raise CorpusError(f"{flat}: damaged ({error}); remove the folder, and it is made again") from error

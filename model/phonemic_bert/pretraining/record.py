@@ -1,0 +1,90 @@
+"""What a run keeps about itself: ``run.json`` and the log."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+import transformers
+
+from phonemic import __version__
+from phonemic.corpus import Corpus
+from phonemic_bert.errors import RunError
+from phonemic_bert.pretraining.flat import fingerprint
+from phonemic_bert.pretraining.settings import Settings
+
+FORMAT = "phonemic pretraining run 1"
+RECORD, LOG = "run.json", "log.jsonl"
+
+#: What is copied from the corpus's manifest.
+_OF_CORPUS = ("tokenizer", "sources", "options", "totals")
+
+
+def make_record(settings: Settings, corpus: Corpus) -> dict[str, Any]:
+    """The settings, what the corpus says of itself, and the versions."""
+    versions = {"phonemic": __version__, "torch": torch.__version__, "transformers": transformers.__version__}
+    return {
+        "format": FORMAT,
+        "settings": settings.as_dict(),
+        "corpus": {"manifest": fingerprint(corpus), **{name: corpus.manifest.get(name) for name in _OF_CORPUS}},
+        "versions": {**versions, "python": sys.version.split()[0], "numpy": np.__version__},
+    }
+
+
+def read_record(folder: Path) -> dict[str, Any]:
+    """What ``run.json`` in a run's folder says.
+
+    Raises:
+        RunError: it is no run's folder.
+    """
+    path = folder / RECORD
+    try:
+        record: dict[str, Any] = json.loads(path.read_text("utf-8"))
+        if record["format"] != FORMAT:
+            raise ValueError(f"its format is {record['format']!r}")
+    except FileNotFoundError as error:
+        raise RunError(f"{folder}: no {RECORD} in it, so it is no pretraining run") from error
+    except (ValueError, KeyError, TypeError) as error:
+        raise RunError(f"{path}: damaged ({error})") from error
+    return record
+
+
+def check_folder(folder: Path, record: dict[str, Any]) -> None:
+    """Refuses a folder that is no run, or a run with other settings or another corpus.
+
+    Raises:
+        RunError: it is one of these; the message says what differs.
+    """
+    if not (folder / RECORD).exists():
+        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+            raise RunError(f"{folder}: this is neither an empty folder nor a run; choose another")
+        return
+    earlier = read_record(folder)
+    if earlier["corpus"]["manifest"] != record["corpus"]["manifest"]:
+        raise RunError(f"{folder}: this run learns from another corpus; choose another folder, or that corpus")
+    for section, values in record["settings"].items():
+        for name, value in values.items():
+            was = earlier["settings"].get(section, {}).get(name)
+            if section != "machine" and was != value:
+                raise RunError(
+                    f"{folder}: this run has {section}.{name} = {was!r}, not {value!r}. Only [machine] may change when "
+                    "a run is continued; choose another folder for another run"
+                )
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Writes beside the path, then renames."""
+    partial = path.with_name(f"{path.name}.partial")
+    partial.write_text(json.dumps(value, indent=2, ensure_ascii=False) + "\n", "utf-8")
+    os.replace(partial, path)
+
+
+def read_log(path: Path) -> list[dict[str, Any]]:
+    """The lines of a log; a last line that was cut off is left out."""
+    lines = path.read_text("utf-8").splitlines(keepends=True) if path.exists() else []
+    return [json.loads(line) for line in lines if line.endswith("\n")]

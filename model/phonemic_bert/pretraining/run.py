@@ -1,0 +1,217 @@
+"""A pretraining run: its folder, how it starts, continues and ends.
+
+The folder holds ``run.json`` (settings and corpus), ``log.jsonl``, ``tensorboard/``, ``checkpoints/checkpoint-STEP/``
+(Trainer's), ``best/`` (the weights of the best evaluation) and, when all is done, ``final/``.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+import transformers
+from rich.console import Console
+from transformers import PreTrainedModel, TrainingArguments, set_seed
+
+from phonemic.corpus import open_corpus
+from phonemic_bert.errors import SettingsError
+from phonemic_bert.pretraining.callbacks import Flow, JsonLog, ProgressBar, StopSignal, unfolding
+from phonemic_bert.pretraining.finish import finish
+from phonemic_bert.pretraining.flat import FlatCorpus
+from phonemic_bert.pretraining.models import make_model
+from phonemic_bert.pretraining.record import LOG, RECORD, check_folder, make_record, write_json
+from phonemic_bert.pretraining.sequences import Sequences, pack
+from phonemic_bert.pretraining.settings import Settings
+from phonemic_bert.pretraining.trainer import MAJOR, PretrainingTrainer, checkpoints
+from phonemic_bert.tokenization import PhonemicBertTokenizer
+
+#: Exit status of a run that a signal stopped and that can be continued (EX_TEMPFAIL of sysexits.h).
+STOPPED = 75
+
+
+def pretrain(settings: Settings, corpus: str | Path, folder: str | Path, console: Console | None = None) -> int:
+    """Runs, or continues, a pretraining run.
+
+    Arguments:
+        settings: what to do.
+        corpus: what ``phonemic-bert prepare`` wrote.
+        folder: the run's folder. One that holds an interrupted run is continued from its newest checkpoint.
+        console: for progress; None is standard error.
+
+    Returns:
+        0 when the run is complete, 75 when SIGTERM or Ctrl-C stopped it after a checkpoint was saved.
+
+    Raises:
+        SettingsError: the settings do not fit the corpus, the machine, or the run in the folder.
+        CorpusError: the corpus is damaged or was tokenized by another version.
+        RunError: something cannot be saved, or the loss is no number.
+    """
+    folder, opened = Path(folder), open_corpus(corpus)
+    console = console or Console(stderr=True)
+    record = make_record(settings, opened)
+    check_folder(folder, record)
+    if (folder / "final").exists():
+        console.print(f"{folder}: this run is complete; {folder / 'final'} is the model")
+        return 0
+    folder.mkdir(parents=True, exist_ok=True)
+    transformers.utils.logging.disable_progress_bar()
+    args = _arguments(settings, folder)
+    with args.main_process_first(local=False, desc="unfolding the corpus"), unfolding(console) as advance:
+        verify = settings.machine.verify and args.should_save
+        flat = FlatCorpus(opened, settings.machine.cache or None, verify, advance)
+        if args.should_save:
+            write_json(folder / RECORD, record)
+            if (folder / "best.old").exists() and not (folder / "best").exists():
+                os.replace(folder / "best.old", folder / "best")
+    train, held_out, held_out_documents = split(flat, settings)
+    set_seed(settings.optimization.seed)
+    model = _model(settings, flat)
+    if settings.machine.gradient_checkpointing:
+        enable = getattr(model, "activation_checkpointing_enable", model.gradient_checkpointing_enable)  # 5.x; 4.x
+        enable({"use_reentrant": False})
+
+    tokenizer = None
+    if flat.symbols.phonemic:
+        made = flat.symbols.make_tokenizer()
+        tokenizer = PhonemicBertTokenizer(
+            made.lang, made.strict, made.word_joiner, made.phrases, model_max_length=settings.sequences.length
+        )
+    trainer = PretrainingTrainer(
+        model,
+        args,
+        train,
+        held_out,
+        characters=int(flat.characters[held_out_documents].sum()),
+        positions=0 if held_out is None else len(held_out.ids),
+        separate_documents=settings.sequences.separate_documents,
+        best=folder / "best",
+        keep=settings.output.keep,
+        processing_class=tokenizer,
+    )
+    found = checkpoints(folder / "checkpoints")
+    with StopSignal() as stop:
+        flow = Flow(trainer, settings, len(train.packed), stop)
+        per_step = settings.optimization.batch_size * settings.sequences.length
+        for callback in (flow, JsonLog(folder / LOG, per_step), ProgressBar(console)):
+            trainer.add_callback(callback)
+        if settings.output.tensorboard and args.should_save:
+            trainer.add_callback(_tensorboard(folder / "tensorboard", found[-1][0] if found else 0))
+        trainer.remove_callback(transformers.PrinterCallback)
+        trainer.train(resume_from_checkpoint=str(found[-1][1]) if found else None)
+    if flow.stopped:
+        console.print(f"{folder}: stopped and saved after step {trainer.state.global_step:,}; run it again to go on")
+        return STOPPED
+    if held_out is None:
+        trainer.save_best()
+    if args.should_save:
+        finish(folder)
+        console.print(f"{folder / 'final'}: the model of step {(folder / 'best' / 'step').read_text()}")
+    trainer.accelerator.wait_for_everyone()
+    return 0
+
+
+def split(corpus: FlatCorpus, settings: Settings) -> tuple[Sequences, Sequences | None, np.ndarray[Any, Any]]:
+    """The sequences to learn from, those held out, and the numbers of the documents that are held out.
+
+    Raises:
+        SettingsError: nothing is left to learn from.
+    """
+    length, held = settings.sequences.length, corpus.held_out(settings.evaluation.held_out_documents)
+    options: dict[str, Any] = {
+        "symbols": corpus.symbols,
+        "length": length,
+        "probability": settings.masking.probability,
+        "replacement": settings.masking.replacement,
+        "seed": settings.optimization.seed,
+        "restart_positions": settings.sequences.separate_documents,
+    }
+    packed = pack(corpus.offsets, length, held)
+    if not len(packed):
+        raise SettingsError(f"{corpus.folder}: no text is left to learn from; its documents are empty or held out")
+    count = settings.optimization.steps * settings.optimization.batch_size
+    train = Sequences(corpus.ids, corpus.offsets, packed, count=count, **options)
+    parts = [corpus.ids[corpus.offsets[number] : corpus.offsets[number + 1]] for number in held]
+    if not sum(map(len, parts)):
+        return train, None, held
+    offsets = np.concatenate([[0], np.cumsum([len(part) for part in parts])])
+    # Evaluation always masks all to [MASK], with the same seed, so that runs can be compared.
+    options |= {"seed": 0, "replacement": "mask"}
+    held_out = Sequences(np.concatenate(parts), offsets, pack(offsets, length), count=None, **options)
+    return train, held_out, held
+
+
+def _arguments(settings: Settings, folder: Path) -> TrainingArguments:
+    """The settings in transformers' terms."""
+    optimization, machine = settings.optimization, settings.machine
+    cpu = machine.device == "cpu" or not torch.cuda.is_available()
+    world = int(os.environ.get("WORLD_SIZE", "1"))
+    at_once = min(machine.device_batch_size, max(optimization.batch_size // world, 1))
+    if optimization.batch_size % (at_once * world):
+        raise SettingsError(
+            f"optimization.batch_size = {optimization.batch_size} is no multiple of {world} processes times "
+            f"machine.device_batch_size = {at_once}"
+        )
+    sharded: dict[str, Any] = {}
+    if machine.fsdp:
+        if cpu:
+            raise SettingsError("machine.fsdp needs GPUs: accelerate does not shard on the CPU")
+        wrapped = {"transformer_layer_cls_to_wrap": ["BertLayer"], "state_dict_type": "FULL_STATE_DICT"}
+        sharded = {"fsdp": True if MAJOR >= 5 else "full_shard auto_wrap", "fsdp_config": wrapped}
+    try:
+        return TrainingArguments(
+            str(folder / "checkpoints"),
+            max_steps=optimization.steps,
+            per_device_train_batch_size=at_once,
+            per_device_eval_batch_size=settings.evaluation.batch_size,
+            gradient_accumulation_steps=optimization.batch_size // (at_once * world),
+            learning_rate=optimization.learning_rate,
+            lr_scheduler_type="linear",
+            warmup_steps=round(optimization.warmup * optimization.steps),
+            optim="adamw_torch" if cpu else "adamw_torch_fused",
+            weight_decay=optimization.weight_decay,
+            adam_beta1=optimization.beta1,
+            adam_beta2=optimization.beta2,
+            adam_epsilon=optimization.epsilon,
+            max_grad_norm=optimization.gradient_clip,
+            bf16=optimization.bf16,
+            seed=optimization.seed,
+            use_cpu=cpu,
+            torch_compile=machine.compile,
+            dataloader_num_workers=machine.workers,
+            dataloader_pin_memory=not cpu,
+            average_tokens_across_devices=True,
+            ddp_find_unused_parameters=False,
+            remove_unused_columns=False,
+            logging_nan_inf_filter=False,
+            logging_strategy="no",
+            eval_strategy="no",
+            save_strategy="no",
+            report_to="none",
+            disable_tqdm=True,
+            **sharded,
+        )
+    except ValueError as error:
+        raise SettingsError(f"this machine cannot train so: {error}") from error
+
+
+def _model(settings: Settings, corpus: FlatCorpus) -> PreTrainedModel:
+    try:
+        return make_model(settings, corpus.symbols)
+    except (ImportError, ValueError) as error:
+        if isinstance(error, SettingsError):
+            raise
+        raise SettingsError(f"sequences.attention = {settings.sequences.attention!r}: {error}") from error
+
+
+def _tensorboard(folder: Path, step: int) -> Any:
+    try:
+        from torch.utils.tensorboard import SummaryWriter
+        from transformers.integrations.integration_utils import TensorBoardCallback
+    except ImportError as error:
+        raise SettingsError(
+            'output.tensorboard needs tensorboard: pip install "phonemic[pretrain]", or set it to false'
+        ) from error
+    return TensorBoardCallback(SummaryWriter(str(folder), purge_step=step + 1 if step else None))

@@ -1,0 +1,117 @@
+"""What the ids of a corpus mean: packed syllables, or the ids of another tokenizer, and the special symbols to add."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from phonemic import Tokenizer, __version__
+from phonemic.corpus.options import describe
+from phonemic.inventory import unpack, vocabulary
+from phonemic_bert.errors import CorpusError
+from phonemic_bert.positions import SPECIAL_IDS
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+#: The special symbols put before the ids of another tokenizer, in the order of their ids.
+PLAIN_SPECIALS = ("[PAD]", "[CLS]", "[SEP]", "[MASK]")
+
+
+@dataclass(frozen=True)
+class Symbols:
+    """The ids of a corpus and those of the model's input.
+
+    Attributes:
+        tokenizer: the manifest's description of the tokenizer.
+        pad: the input id of [PAD].
+        cls: of [CLS].
+        sep: of [SEP].
+        mask: of [MASK].
+        special: input ids that are never masked, [UNK] among them.
+        shift: what is added to the corpus's ids to give input ids.
+        size: entries of the embedding table.
+    """
+
+    tokenizer: dict[str, Any]
+    pad: int
+    cls: int
+    sep: int
+    mask: int
+    special: tuple[int, ...]
+    shift: int
+    size: int
+
+    @classmethod
+    def of_manifest(cls, tokenizer: dict[str, Any], where: Path) -> Symbols:
+        """Reads the manifest's description of the tokenizer.
+
+        Raises:
+            CorpusError: it is not that of the installed phonemic.
+        """
+        if tokenizer.get("name") == "phonemic":
+            _same_version(tokenizer, where)
+            special = {name.strip("[]").lower(): packed for name, packed in SPECIAL_IDS.items()}
+            places = {name: special[name] for name in ("pad", "cls", "sep", "mask")}
+            size = len(vocabulary(tokenizer["lang"]))
+            return cls(tokenizer, **places, special=tuple(special.values()), shift=0, size=size)
+        try:
+            count = int(tokenizer.get("id_count", tokenizer["vocab_size"]))
+        except (KeyError, TypeError, ValueError) as error:
+            raise CorpusError(f"{where}: the tokenizer's vocab_size is missing or no number") from error
+        shift = len(PLAIN_SPECIALS)
+        unknown = tokenizer.get("unknown_id")
+        never_masked = (*range(shift), *([] if unknown is None else [unknown + shift]))
+        pad, bos, sep, mask = range(shift)
+        return cls(tokenizer, pad, bos, sep, mask, never_masked, shift, count + shift)
+
+    @property
+    def phonemic(self) -> bool:
+        """Whether the ids are packed onsets, rimes and tones."""
+        return bool(self.tokenizer["name"] == "phonemic")
+
+    @property
+    def lang(self) -> str | None:
+        """The language, where the tokenizer has one."""
+        return self.tokenizer.get("lang")
+
+    def make_tokenizer(self) -> Tokenizer:
+        """The phonemic tokenizer that made the corpus."""
+        return _tokenizer(self.tokenizer)
+
+    def check(self, ids: NDArray[np.int32], where: Path) -> None:
+        """Checks the corpus's ids.
+
+        Raises:
+            CorpusError: an id is none of the tokenizer's.
+        """
+        if not len(ids):
+            return
+        if self.phonemic:
+            low, high, limit = int(ids.min()), int(unpack(ids).max()), self.size
+        else:
+            low, high, limit = int(ids.min()), int(ids.max()), self.size - self.shift
+        if low < 0 or high >= limit:
+            raise CorpusError(f"{where}: it holds ids from {low} to {high}, but the tokenizer has {limit}")
+
+
+def _tokenizer(description: dict[str, Any]) -> Tokenizer:
+    options = {name: description[name] for name in ("strict", "word_joiner", "phrases") if description.get(name)}
+    return Tokenizer(description["lang"], **options)
+
+
+def _same_version(tokenizer: dict[str, Any], where: Path) -> None:
+    try:
+        installed = describe(_tokenizer(tokenizer))
+    except (KeyError, TypeError, ValueError) as error:
+        raise CorpusError(f"{where}: the tokenizer it describes cannot be made ({error})") from error
+    for name, value in installed.items():
+        if tokenizer.get(name) != value:
+            raise CorpusError(
+                f"{where}: the corpus was tokenized by phonemic {tokenizer.get('version')} ({name} "
+                f"{tokenizer.get(name)}), but installed is {__version__} ({name} {value}): the same text would give "
+                "other ids. Prepare the corpus again, or install that version"
+            )

@@ -1,0 +1,296 @@
+"""transformers' Trainer where it is exact, and what takes the place of the rest.
+
+Kept: the loop, accumulation, optimizer and schedule, precision, DDP and FSDP, the contents of checkpoints, the random
+states, and skipping what was seen when a run is continued. Replaced: shuffling (the data set is the whole run in its
+order, so that there is one epoch for Trainer), how checkpoints come to their place, evaluation (a mean over positions,
+not over batches), and the logged training loss, whose running sum survives an interruption.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import shutil
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import torch
+import transformers
+from torch import Tensor
+from torch.nn import functional
+from torch.utils.data import SequentialSampler
+from transformers import PreTrainedModel, Trainer, TrainingArguments
+
+from phonemic_bert.errors import RunError
+from phonemic_bert.pretraining.models import parts
+from phonemic_bert.pretraining.sequences import Sequences, collate
+
+#: transformers' major version: 4 and 5 take some things differently.
+MAJOR = int(transformers.__version__.partition(".")[0])
+
+
+def separate(inputs: dict[str, Any], pad: int, apart: bool = True, flash: bool = False) -> dict[str, Any]:
+    """Replaces ``documents`` (B, N) of a batch by the attention mask that the model takes.
+
+    Arguments:
+        inputs: ``input_ids`` and ``documents``, (B, N) each, and whatever else the model takes.
+        pad: the id of [PAD].
+        apart: positions attend to their own document only; otherwise to all but padding.
+        flash: flash attention tells documents by their position ids, which restart, and takes no mask.
+    """
+    inputs = dict(inputs)
+    documents = inputs.pop("documents")
+    if not apart:
+        inputs["attention_mask"] = (inputs["input_ids"] != pad).long()
+    elif not flash:
+        same = documents[:, :, None] == documents[:, None, :]
+        # transformers 5 takes a mask of four dimensions as it is, transformers 4 one of three.
+        inputs["attention_mask"] = same[:, None] if MAJOR >= 5 else same
+    return inputs
+
+
+class PretrainingTrainer(Trainer):
+    """Trains on :class:`Sequences`.
+
+    Arguments:
+        model: predicts what is masked.
+        args: for transformers; ``output_dir`` is the folder of checkpoints.
+        train: the sequences of the whole run.
+        held_out: the sequences to evaluate, or None.
+        characters: code points of the held-out documents, without white space.
+        positions: their positions.
+        separate_documents: positions attend to their own document only.
+        best: the folder for the weights of the best evaluation.
+        keep: checkpoints that are kept.
+        kwargs: for Trainer (``callbacks``, ``processing_class``).
+    """
+
+    def __init__(
+        self,
+        model: PreTrainedModel,
+        args: TrainingArguments,
+        train: Sequences,
+        held_out: Sequences | None,
+        characters: int,
+        positions: int,
+        separate_documents: bool,
+        best: Path,
+        keep: int,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(model, args, collate, train, **kwargs)
+        self.symbols = train.symbols
+        self.held_out, self.characters, self.positions = held_out, characters, positions
+        self.separate_documents, self.best, self.keep = separate_documents, best, keep
+        self.flash = "flash" in str(model.config._attn_implementation)
+        #: Sum of the losses of the steps since the last line of the log, on the device, and their number.
+        self.loss_sum: Tensor | float = 0.0
+        self.loss_steps = 0
+        self.staging: Path | None = None
+
+    # --- data
+
+    def get_train_dataloader(self) -> Any:
+        """Trainer's loader, whose worker processes leave signals to the training process."""
+        loader = super().get_train_dataloader()
+        # accelerate's loader is an adapter around torch's, which starts the workers.
+        getattr(loader, "base_dataloader", loader).worker_init_fn = _leave_signals
+        return loader
+
+    def _get_train_sampler(self, *args: Any, **kwargs: Any) -> SequentialSampler:
+        return SequentialSampler(self.train_dataset)  # type: ignore[arg-type]
+
+    def _attending(self, inputs: dict[str, Any]) -> dict[str, Any]:
+        return separate(inputs, self.symbols.pad, self.separate_documents, self.flash)
+
+    # --- the loss
+
+    def compute_loss(self, model: Any, inputs: Any, *args: Any, **kwargs: Any) -> Any:
+        """Trainer's loss, of documents kept apart; it is also added up for the log."""
+        loss: Any = super().compute_loss(model, self._attending(inputs), *args, **kwargs)
+        self.loss_sum = self.loss_sum + loss.detach()
+        return loss
+
+    def log(self, logs: dict[str, float], *args: Any, **kwargs: Any) -> None:
+        """Trainer's log, with the mean loss of the steps since the last line, over all processes."""
+        if "loss" in logs:
+            total = self._gathered_losses()
+            logs["loss"] = math.fsum(total) / len(total) / max(self.loss_steps, 1)
+            self.loss_sum, self.loss_steps = 0.0, 0
+        super().log(logs, *args, **kwargs)
+
+    def _gathered_losses(self) -> list[float]:
+        """``loss_sum`` of each process.
+
+        Raises:
+            RunError: one is no number; neither the log nor a checkpoint takes it.
+        """
+        own = torch.as_tensor(self.loss_sum, dtype=torch.float32, device=self.args.device).reshape(1)
+        losses: list[float] = self.accelerator.gather(own).tolist()
+        if not math.isfinite(total := sum(losses)):
+            raise RunError(
+                f"step {self.state.global_step:,}: the loss is {total}; a lower optimization.learning_rate or a longer "
+                "optimization.warmup may help"
+            )
+        return losses
+
+    # --- evaluation
+
+    @torch.no_grad()
+    def evaluate(self, *args: Any, **kwargs: Any) -> dict[str, float]:
+        """Losses and accuracies of each component over the masked held-out positions, and bits per character."""
+        metrics = self._metrics() if self.held_out is not None else {}
+        if metrics and metrics["eval_loss"] < (math.inf if self.state.best_metric is None else self.state.best_metric):
+            self.state.best_metric = metrics["eval_loss"]
+            self.state.best_global_step = self.state.global_step
+            self.save_best()
+        self.log(dict(metrics))
+        self.control = self.callback_handler.on_evaluate(self.args, self.state, self.control, metrics)
+        return metrics
+
+    def _metrics(self) -> dict[str, float]:
+        model: Any = self.model
+        was_training = model.training
+        model.eval()
+        sums: dict[str, float] = {}
+        for batch in self._held_out_batches():
+            inputs = self._attending(self._prepare_inputs(batch))
+            labels = inputs["labels"]
+            right = None
+            for name, (logits, target) in parts(model(**inputs).logits, labels).items():
+                loss = functional.cross_entropy(logits.float(), target, reduction="sum")
+                hit = logits.argmax(-1) == target
+                right = hit if right is None else right & hit
+                _add(sums, f"loss_{name}", loss)
+                _add(sums, f"accuracy_{name}", hit.sum())
+            _add(sums, "accuracy", right.sum())  # type: ignore[union-attr]
+            _add(sums, "count", (labels != -100).sum())
+        model.train(was_training)
+        names = list(sums)
+        totals = torch.tensor([sums[name] for name in names], dtype=torch.float64, device=self.args.device)
+        values = dict(zip(names, self.accelerator.reduce(totals, "sum").tolist(), strict=True))
+        count = max(values.pop("count"), 1)
+        metrics = {f"eval_{name}": value / count for name, value in values.items()}
+        total = math.fsum(value for name, value in metrics.items() if name.startswith("eval_loss_"))
+        per_character = self.positions / max(self.characters, 1)
+        metrics |= {"eval_loss": total, "eval_bits_per_character": total / math.log(2) * per_character}
+        if len(values) == 3:  # one component: its figures are the whole's
+            metrics = {name: value for name, value in metrics.items() if not name.endswith("_symbol")}
+        return {**metrics, "eval_predicted": int(count)}
+
+    def _held_out_batches(self) -> Iterator[dict[str, Tensor]]:
+        """This process's part of the held-out sequences; all processes have as many batches, which FSDP needs."""
+        data = self.held_out
+        assert data is not None
+        size, rank, world = self.args.per_device_eval_batch_size, self.args.process_index, self.args.world_size
+        own = range(rank, len(data), world)
+        for start in range(0, -(-len(data) // world), size):
+            numbers = own[start : start + size]
+            batch = collate([data[number] for number in numbers or [0]])
+            if not numbers:
+                batch["labels"].fill_(-100)
+            yield batch
+
+    # --- saving
+
+    def save_best(self) -> None:
+        """The weights as a folder that loads, written beside the earlier one and put in its place."""
+        partial, old = self.best.with_name(f"{self.best.name}.partial"), self.best.with_name(f"{self.best.name}.old")
+        with self._saving(partial, f"the best weights, of step {self.state.global_step:,},"):
+            self.save_model(str(partial), _internal_call=True)
+            if self.args.should_save:
+                (partial / "step").write_text(str(self.state.global_step))
+                _to_disk(partial)
+        if self.args.should_save:
+            shutil.rmtree(old, ignore_errors=True)
+            if self.best.exists():
+                os.replace(self.best, old)
+            os.replace(partial, self.best)
+            shutil.rmtree(old, ignore_errors=True)
+
+    def _get_output_dir(self, trial: Any) -> str:
+        return str(self.staging or self.args.output_dir)
+
+    def _save_checkpoint(self, model: Any, trial: Any) -> None:
+        """Trainer's checkpoint, written into a folder beside its place and then renamed."""
+        folder = Path(str(self.args.output_dir))
+        name = f"checkpoint-{self.state.global_step}"
+        losses = self._gathered_losses()
+        kept: Any = self.state.stateful_callbacks  # what Trainer writes into its state as it is
+        kept["losses"] = {"sums": losses, "steps": self.loss_steps}
+        with self._saving(folder / "partial", f"the checkpoint of step {self.state.global_step:,}"):
+            self.accelerator.wait_for_everyone()  # until the first process has removed what a kill left
+            self.staging = folder / "partial"
+            try:
+                super()._save_checkpoint(model, trial)
+            finally:
+                self.staging = None
+            self.accelerator.wait_for_everyone()
+        if self.args.should_save:
+            if (folder / name).exists():  # the run was continued from an earlier one
+                shutil.rmtree(folder / name)
+            _to_disk(folder / "partial" / name)
+            os.replace(folder / "partial" / name, folder / name)
+            shutil.rmtree(folder / "partial")
+            for _, old in checkpoints(folder)[: -self.keep]:
+                shutil.rmtree(old)
+        self.accelerator.wait_for_everyone()
+
+    def _saving(self, partial: Path, what: str) -> _Saving:
+        return _Saving(partial, what, self.args.should_save)
+
+    def continue_losses(self) -> None:
+        """Takes the running sum of the loss from the checkpoint that the run is continued from."""
+        kept: Any = self.state.stateful_callbacks
+        if saved := kept.get("losses"):
+            sums, world = saved["sums"], self.args.world_size
+            # With another number of processes than before, the first takes the sum of all.
+            own = sums if len(sums) == world else [math.fsum(sums) * world / len(sums)] + [0.0] * (world - 1)
+            self.loss_sum, self.loss_steps = own[self.args.process_index], saved["steps"]
+
+
+class _Saving:
+    """Removes a folder that could not be written, and says what is still there."""
+
+    def __init__(self, partial: Path, what: str, writes: bool) -> None:
+        self.partial, self.what, self.writes = partial, what, writes
+
+    def __enter__(self) -> None:
+        if self.writes:
+            shutil.rmtree(self.partial, ignore_errors=True)
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        if error is not None and self.writes:
+            shutil.rmtree(self.partial, ignore_errors=True)
+        if isinstance(error, Exception):
+            reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+            raise RunError(
+                f"{self.partial.parent}: cannot save {self.what} ({reason}). The checkpoints before it are whole: "
+                "see whether the disk is full, then run the same command again to continue"
+            ) from error
+
+
+def _to_disk(folder: Path) -> None:
+    """Waits until the files of a folder are on the disk, before the folder gets its name."""
+    for path in folder.iterdir():
+        if path.is_file():
+            with open(path, "rb") as file:
+                os.fsync(file.fileno())
+
+
+def _leave_signals(worker: int) -> None:
+    """A signal to the whole process group must not end the workers while the last step still needs them."""
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, signal.SIG_IGN)
+
+
+def _add(sums: dict[str, float], name: str, value: Tensor) -> None:
+    sums[name] = sums.get(name, 0.0) + float(value)
+
+
+def checkpoints(folder: Path) -> list[tuple[int, Path]]:
+    """The whole checkpoints in a folder with their steps, oldest first."""
+    found = [(path.name.removeprefix("checkpoint-"), path) for path in folder.glob("checkpoint-*")]
+    return sorted((int(step), path) for step, path in found if step.isdigit())

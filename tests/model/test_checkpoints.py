@@ -1,0 +1,162 @@
+"""Checkpoints by name, from a package that is built as model/checkpoints is; export in half precision; the commands."""
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+torch = pytest.importorskip("torch", reason="needs the model extra")
+pytest.importorskip("transformers", reason="needs the model extra")
+pytest.importorskip("pyarrow", reason="needs the arrow extra")
+
+from click.testing import CliRunner
+from transformers import AutoModelForMaskedLM, AutoTokenizer
+
+import phonemic_bert
+from phonemic_bert import (
+    CheckpointError,
+    PhonemicBertConfig,
+    PhonemicBertForMaskedLM,
+    PhonemicBertForTokenClassification,
+    PhonemicBertTokenizer,
+    checkpoint_names,
+    checkpoint_path,
+)
+from phonemic_bert.cli import cli
+from phonemic_bert.errors import RunError
+from phonemic_bert.pretraining.finish import export
+from phonemic_bert.pretraining.settings import PRESETS, preset_text
+
+PACKAGE = Path(__file__).parents[2] / "model" / "checkpoints"
+NAME = "phonemic-bert-small-vi"
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory):
+    """The package of checkpoints, built by its own pyproject.toml around a model made here, and installed."""
+    pytest.importorskip("setuptools", minversion="77", reason="needs setuptools 77 to build a package")
+    if not PACKAGE.exists():
+        pytest.skip("needs the source tree's model/checkpoints")
+    folder = tmp_path_factory.mktemp("package")
+    source, target = folder / "source", folder / "installed"
+    shutil.copytree(PACKAGE, source, ignore=shutil.ignore_patterns("phonemic-bert-*"))
+    torch.manual_seed(0)
+    shape = {"num_hidden_layers": 1, "hidden_size": 24, "num_attention_heads": 3, "intermediate_size": 40}
+    model = PhonemicBertForMaskedLM(PhonemicBertConfig("vi", **shape))
+    model.save_pretrained(source / NAME)
+    PhonemicBertTokenizer("vi", strict=True).save_pretrained(source / NAME)
+    options = ["--quiet", "--disable-pip-version-check", "--no-deps", "--no-build-isolation", "--no-index"]
+    command = [sys.executable, "-m", "pip", "install", *options, "--target", str(target), str(source)]
+    subprocess.run(command, check=True, timeout=120)
+    sys.path.insert(0, str(target))
+    yield model
+    sys.path.remove(str(target))
+    sys.modules.pop("phonemic_bert_checkpoints", None)
+
+
+def test_loading_by_name(installed, tmp_path, monkeypatch):
+    want = installed.state_dict()
+    folder = checkpoint_path(NAME)
+    assert NAME in checkpoint_names()
+    for loaded in (PhonemicBertForMaskedLM.from_pretrained(NAME), AutoModelForMaskedLM.from_pretrained(folder)):
+        assert all(torch.equal(value, want[name]) for name, value in loaded.state_dict().items())
+    assert PhonemicBertConfig.from_pretrained(NAME).hidden_size == 24
+    assert PhonemicBertTokenizer.from_pretrained(NAME).phonemic.strict
+    assert AutoTokenizer.from_pretrained(folder).phonemic.strict
+    tagger = PhonemicBertForTokenClassification.from_pretrained(NAME, num_labels=5)
+    assert tagger.num_labels == 5
+    assert torch.equal(tagger.bert.embeddings.projection.weight, want["bert.embeddings.projection.weight"])
+
+    # A folder of that name comes first.
+    monkeypatch.chdir(tmp_path)
+    PhonemicBertForMaskedLM(PhonemicBertConfig("zh", num_hidden_layers=1, hidden_size=12)).save_pretrained(NAME)
+    assert PhonemicBertConfig.from_pretrained(NAME).lang == "zh"
+
+
+def test_names_that_are_not_there(installed):
+    with pytest.raises(CheckpointError, match="there is none in its package phonemic_bert_checkpoints; reinstall"):
+        PhonemicBertForMaskedLM.from_pretrained("phonemic-bert-small-zh")
+    with pytest.raises(
+        CheckpointError, match=r"neither a folder nor installed \(installed: .*small-vi.*\): pip install"
+    ):
+        PhonemicBertTokenizer.from_pretrained("phonemic-bert-huge-vi")
+    with pytest.raises(OSError, match=r"nothing|connect"):
+        PhonemicBertConfig.from_pretrained("nothing/phonemic-bert-small-vi")
+
+
+@pytest.fixture
+def checkpoint(tiny, tmp_path):
+    """What a run leaves in ``final``, of a model made here."""
+    folder = tmp_path / "final"
+    PhonemicBertForMaskedLM(tiny()).save_pretrained(folder)
+    PhonemicBertTokenizer("vi").save_pretrained(folder)
+    settings = phonemic_bert.pretraining.settings.Settings.load("tiny").as_dict()
+    log = [
+        {"step": 1, "loss": 3.0},
+        {"step": 1, "eval_loss": 2.5, "eval_bits_per_character": 1.25, "eval_accuracy": 0.5},
+    ]
+    corpus = {"manifest": "0" * 64, "tokenizer": {"name": "phonemic", "lang": "vi"}, "totals": {"rows": 1234}}
+    corpus["sources"] = [{"path": "/somewhere/secret/news.txt"}]
+    origin = {"settings": settings, "corpus": corpus, "versions": {"phonemic": "0"}, "step": 1, "log": log}
+    (folder / "pretraining.json").write_text(json.dumps(origin))
+    return folder
+
+
+@pytest.mark.parametrize(("dtype", "bits"), [("float16", 11), ("bfloat16", 8), ("float32", 24)])
+def test_export_in_small_files(checkpoint, tmp_path, dtype, bits):
+    out, limit = tmp_path / "out", 30_000
+    export(checkpoint, out, dtype, limit)
+    weights = list(out.glob("*.safetensors"))
+    sizes = [path.stat().st_size for path in weights]
+    assert max(sizes) <= limit
+    assert len(sizes) > 1
+    before, after = (AutoModelForMaskedLM.from_pretrained(folder).state_dict() for folder in (checkpoint, out))
+    for name, value in before.items():
+        assert after[name].dtype == torch.float32
+        torch.testing.assert_close(after[name], value, rtol=2.0**-bits, atol=1e-7)
+    assert AutoTokenizer.from_pretrained(out)("tôi")["input_ids"]
+    assert f"stored as {dtype}" in (out / "README.md").read_text()
+    assert not list(tmp_path.glob("*partial*"))
+    with pytest.raises(RunError, match="it exists"):
+        export(checkpoint, out)
+
+
+def test_export_refuses_what_does_not_fit(checkpoint, tmp_path):
+    with pytest.raises(RunError, match=r"alone has [\d,]+ bytes, more than a file may have \(1,000\)"):
+        export(checkpoint, tmp_path / "out", "float16", 1000)
+    (checkpoint / "pretraining.json").unlink()
+    with pytest.raises(RunError, match=r"no readable pretraining\.json"):
+        export(checkpoint, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_commands(checkpoint, tmp_path):
+    run = CliRunner().invoke
+    for name in PRESETS:
+        assert run(cli, ["preset", name]).output == preset_text(name)
+    assert run(cli, ["preset", "huge"]).exit_code == 1
+    found = run(cli, ["card", str(checkpoint), "--licence", "cc-by-4.0", "--data", "Text of *news*."])
+    assert found.exit_code == 0, found.output
+    card = (checkpoint / "README.md").read_text()
+    for part in (
+        "license: cc-by-4.0",
+        "language: vi",
+        "Text of *news*.",
+        "1,234 documents",
+        "news.txt",
+        "| 1 | 2.500 | 1.250 | 50.0% |",
+    ):
+        assert part in card
+    assert "secret" not in card
+    found = run(cli, ["export", str(checkpoint), str(tmp_path / "out"), "--shard-mb", "0.03"])
+    assert found.exit_code == 0, found.output
+    assert "Text of *news*." in (tmp_path / "out" / "README.md").read_text()
+    found = run(cli, ["pretrain", "tiny", str(tmp_path), str(tmp_path / "run"), "--set", "model.layer=2"])
+    assert found.exit_code == 1
+    assert "unknown field 'layer': did you mean 'layers'?" in found.output
+    found = run(cli, ["pretrain", "tiny", str(tmp_path), str(tmp_path / "run")])
+    assert "no prepared corpus" in found.output
+    assert not (tmp_path / "run").exists()

@@ -1,0 +1,134 @@
+"""Settings: presets, checks, overrides."""
+
+import re
+from contextlib import suppress
+from dataclasses import fields
+from pathlib import Path
+from typing import get_type_hints
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+pytest.importorskip("transformers", reason="needs the model extra")
+
+from phonemic_bert.errors import SettingsError
+from phonemic_bert.pretraining.settings import PRESETS, Settings, preset_text
+
+
+def documented(text):
+    """Each field of a TOML text with its comment, read without the parser that is tested."""
+    found, section = {}, None
+    for line in text.splitlines():
+        if match := re.match(r"\[(\w+)\]", line):
+            section = match[1]
+        elif match := re.match(r"(\w+) = .*?# (\S.*)$", line):
+            found[section, match[1]] = match[2]
+    return found
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_every_field_is_there_and_explained_alike_in_every_preset(name):
+    known = {(section, field.name) for section, kind in get_type_hints(Settings).items() for field in fields(kind)}
+    assert documented(preset_text(name)).keys() == known
+    assert documented(preset_text(name)) == documented(preset_text("tiny"))
+
+
+@pytest.mark.parametrize(
+    ("name", "lang", "layers"), [("paper-zh-6", "zh", 6), ("paper-zh-12", "zh", 12), ("paper-vi-12", "vi", 12)]
+)
+def test_the_papers_table(name, lang, layers):
+    """Table 1 of the paper, and 1 % warm-up, 15 % masking."""
+    settings = Settings.load(name)
+    model, optimization = settings.model, settings.optimization
+    assert (model.lang, model.layers, model.hidden_size, model.attention_heads) == (lang, layers, 768, 12)
+    assert (model.intermediate_size, settings.sequences.length, optimization.batch_size) == (3072, 512, 256)
+    assert (optimization.learning_rate, optimization.steps, optimization.warmup) == (5e-4, 1_000_000, 0.01)
+    assert (settings.masking.probability, settings.masking.replacement) == (0.15, "mask")
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_plain_values_and_back(name):
+    settings = Settings.load(name)
+    assert Settings.of(settings.as_dict()) == settings
+
+
+@pytest.mark.parametrize(
+    ("override", "message"),
+    [
+        (
+            "optimization.learning_rte=1",
+            r"\[optimization\] unknown field 'learning_rte': did you mean 'learning_rate'\?",
+        ),
+        ("optimisation.steps=1", "unknown section 'optimisation': did you mean 'optimization'"),
+        ("machine.zzz=1", "unknown field 'zzz': there are device_batch_size, workers"),
+        ("optimization.steps=1.5", r"steps = 1\.5: this must be a whole number"),
+        ("optimization.steps=true", "steps = True: this must be a whole number"),
+        ("output.tensorboard=1", "tensorboard = 1: this must be a true or false"),
+        ("optimization.steps=0", r"optimization\.steps = 0: this must be at least 1"),
+        ("masking.probability=1", r"masking\.probability = 1\.0: this must be at least 1e-09 and below 1"),
+        ("model.dropout=nan", "finite"),
+        ("optimization.learning_rate=inf", "finite"),
+        ("model.hidden_size=100", "multiple of model.attention_heads"),
+        ("model.lang=en", "choose one of 'vi', 'zh', 'any'"),
+        ("steps=3", "an override is section.field=value"),
+        ("optimization.steps", "an override is section.field=value"),
+    ],
+)
+def test_what_is_wrong_is_named(override, message):
+    with pytest.raises(SettingsError, match=message):
+        Settings.load("paper-vi-12", [override])
+
+
+def test_files(tmp_path):
+    path = tmp_path / "mine.toml"
+    path.write_text(preset_text("tiny").replace("steps = 5000", "steps = 7"))
+    assert Settings.load(path).optimization.steps == 7
+    assert Settings.load(str(path), ["model.lang=zh", 'machine.cache = "a b"']).machine.cache == "a b"
+    path.write_text(preset_text("tiny").replace("seed = 0", "#"))
+    with pytest.raises(SettingsError, match=r"mine\.toml: \[optimization\] field 'seed' is missing"):
+        Settings.load(path)
+    path.write_text("[model\n")
+    with pytest.raises(SettingsError, match=r"mine\.toml: no TOML file"):
+        Settings.load(path)
+    path.write_text("model = 1\n")
+    with pytest.raises(SettingsError, match=r"missing|is a section"):
+        Settings.load(path)
+    with pytest.raises(SettingsError, match="neither a file nor a preset; the presets are paper-vi-12"):
+        Settings.load("huge")
+    with pytest.raises(SettingsError, match="unknown preset 'huge'"):
+        preset_text("huge")
+
+
+def test_the_page_tells_the_presets(tiny):
+    """docs/pretraining.md has the presets as they are, with the parameters of their models."""
+    from phonemic_bert import PhonemicBertConfig
+    from phonemic_bert.parameters import count_parameters, totals
+
+    page = (Path(__file__).parents[2] / "docs" / "pretraining.md").read_text("utf-8")
+    rows = {
+        row[0].strip(" `"): [cell.strip() for cell in row[1:]]
+        for row in (line.split("|")[1:-1] for line in page.splitlines())
+        if len(row) == 6
+    }
+    for name in PRESETS:
+        settings = Settings.load(name)
+        model, optimization = settings.model, settings.optimization
+        lang = "vi" if model.lang == "any" else model.lang
+        shape = {"num_hidden_layers": model.layers, "hidden_size": model.hidden_size}
+        shape |= {"num_attention_heads": model.attention_heads, "intermediate_size": model.intermediate_size}
+        parts = count_parameters(PhonemicBertConfig(lang, max_position_embeddings=settings.sequences.length, **shape))
+        count = totals(parts)["encoder with heads (for pretraining)"]
+        assert rows[name] == [
+            f"{model.layers} x {model.hidden_size}",
+            f"{count / 1e6:.1f}M",
+            f"{optimization.batch_size} x {settings.sequences.length}",
+            f"{optimization.steps:,}",
+            f"{optimization.learning_rate:.0e}".replace("e-0", "e-"),
+        ]
+
+
+@given(st.text(max_size=30), st.text(max_size=10))
+def test_any_override_is_taken_or_refused_by_name(name, value):
+    with suppress(SettingsError):  # and raises nothing else
+        assert isinstance(Settings.load("tiny", [f"{name}={value}"]), Settings)
