@@ -26,6 +26,7 @@ from phonemic.errors import InputError, PhonemicError
 from phonemic.files import ids_language, ids_writer, read_ids, read_texts, replacing
 from phonemic.inventory import LANGUAGES, vocabulary
 from phonemic.metrics import Statistics
+from phonemic.noise_command import noise
 from phonemic.tokenizer import Tokenizer
 from phonemic.version import __version__
 
@@ -275,6 +276,9 @@ def stats(
         shown = [f"{value:,}" if isinstance(value, int) else f"{value:.4f}" for value in measures.values()]
         rows = zip((name.replace("_", " ") for name in measures), shown, strict=True)
         _print_table(("measure", "value"), rows)
+
+
+cli.add_command(noise)
 
 
 def main() -> None:

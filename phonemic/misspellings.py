@@ -99,7 +99,7 @@ class Misspellings(Noise):
             found = [text for text in dict.fromkeys(found) if text != syllable]
             texts += found
             kinds += [kind] * len(found)
-            weights += [1 / max(len(found), 1)] * len(found)
+            weights += [1 / len(found) for _ in found]
         return Options(texts, kinds, np.array(weights)) if texts else None
 
 
