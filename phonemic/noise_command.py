@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -170,13 +171,13 @@ def _writer(path: str | None, column: str) -> Iterator[Write]:
         schema = arrow.schema({column: arrow.string()}.items())
         with replacing(path) as file, parquet.ParquetWriter(file, schema, compression="zstd") as writer:
             yield lambda texts: writer.write_table(arrow.table({column: texts}, schema=schema))
-        return
-    target: AbstractContextManager[BinaryIO]
-    target = replacing(path) if path else nullcontext(click.get_binary_stream("stdout"))
-    with target as file:
-        name = path or "standard output"
-        yield lambda texts: _write_lines(file, name, texts)
-        file.flush()
+    elif path:
+        with replacing(path) as file:
+            yield partial(_write_lines, file, path)
+    else:
+        stdout = click.get_binary_stream("stdout")
+        yield partial(_write_lines, stdout, "standard output")
+        stdout.flush()
 
 
 def _write_lines(file: BinaryIO, name: str, texts: list[str | None]) -> None:
