@@ -161,7 +161,7 @@ class Homophones(Noise):
         if wrong is not None:
             raise ValueError(f"the count of {wrong!r} is {counts[wrong]}; leave out what does not occur")
         groups: dict[int, list[str]] = {}
-        for char in characters(pool) if isinstance(pool, str) else sorted({*pool}):
+        for char in sorted(characters(pool) if isinstance(pool, str) else {*pool}):
             if char in self._default and char not in self._equal:
                 groups.setdefault(self._default[char], []).append(char)
         if not groups:

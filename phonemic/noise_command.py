@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -175,9 +176,8 @@ def _writer(path: str | None, column: str) -> Iterator[Write]:
         with replacing(path) as file:
             yield partial(_write_lines, file, path)
     else:
-        stdout = click.get_binary_stream("stdout")
-        yield partial(_write_lines, stdout, "standard output")
-        stdout.flush()
+        yield partial(_write_lines, sys.stdout.buffer, "standard output")
+        sys.stdout.buffer.flush()
 
 
 def _write_lines(file: BinaryIO, name: str, texts: list[str | None]) -> None:

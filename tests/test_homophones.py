@@ -95,12 +95,13 @@ class TestPools:
 
     @pytest.mark.parametrize("pool", ["gb2313", "的地得", [], ["a"], {"好": 0}, {"好": math.nan}, {"好": math.inf}])
     def test_wrong_pools(self, pool):
-        with pytest.raises(ValueError, match="pool|count"):
+        with pytest.raises(ValueError, match=r"pool|count"):
             Homophones(pool)
 
     def test_only_the_pool_is_written(self):
         written = {change.new for change in Homophones({"市", "视", "试", "世", "a", "\uf9b5"}).apply(TEXT, 1).changes}
-        assert written == {"市", "视", "试", "世"}
+        assert written
+        assert written <= {"市", "视", "试", "世"}
         # U+F9B5 is 例: neither it nor what it equals is written
         assert Homophones(["例", "力"]).apply("\uf9b5例力", 1).text == "力力例"
 
@@ -232,7 +233,7 @@ class TestRatio:
 
     def test_wrong_options(self):
         for options in ({"share": "han"}, {"draw": "random"}, {"reading": "pinyin"}, {"tokenizer": Tokenizer("vi")}):
-            with pytest.raises(ValueError, match="must be one of|need a tokenizer"):
+            with pytest.raises(ValueError, match=r"must be one of|need a tokenizer"):
                 Homophones("gb2312", **options)
         with pytest.raises(TypeError):
             Homophones("gb2312", seed="1")
