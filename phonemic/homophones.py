@@ -170,11 +170,12 @@ class Homophones(Noise):
 
     def _options_of(self, char: str, packed: int) -> Options | None:
         """The other characters that are read so."""
-        if (char, packed) not in self._options:
+        key = char, packed
+        if key not in self._options:
             itself = self._equal.get(char, char)
             others = [other for other in self._groups.get(packed, ()) if other != itself]
             weights = np.array([self._counts[other] for other in others], float) if self._counts else None
             reading = mandarin.spell(self.tokenizer.vocab.unpack(packed), numbers=True) if others else ""
             made = Options(others, ["homophone"] * len(others), weights, reading) if others else None
-            self._options[char, packed] = made
-        return self._options[char, packed]
+            self._options[key] = made
+        return self._options[key]

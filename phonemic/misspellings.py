@@ -23,6 +23,7 @@ GROUPS = {
 
 #: Syllables whose respellings are remembered at a time.
 _REMEMBERED = 1 << 13
+_UNSEEN = Options((), (), None)
 
 
 class Misspellings(Noise):
@@ -79,11 +80,12 @@ class Misspellings(Noise):
         return sum(not np.array_equal(encode(change.old).ids, encode(change.new).ids) for change in noisy.changes)
 
     def _options_of(self, syllable: str) -> Options | None:
-        if syllable not in self._options:
+        found = self._options.get(syllable, _UNSEEN)
+        if found is _UNSEEN:
             if len(self._options) >= _REMEMBERED:
                 self._options.clear()
-            self._options[syllable] = self._made(syllable)
-        return self._options[syllable]
+            found = self._options[syllable] = self._made(syllable)
+        return found
 
     def _made(self, syllable: str) -> Options | None:
         """Each kind is drawn alike, whatever the number of its respellings."""

@@ -14,6 +14,8 @@ from phonemic import vietnamese
 from phonemic.vietnamese import LOOKALIKES, TONES
 
 _TONE_MARKS = {mark: name for name, (_, mark) in TONES.items() if mark}
+#: What *i* and *y* are both written behind, in one orthography or another.
+_BEFORE_I_OR_Y = frozenset({"", "h", "k", "l", "m", "qu", "s", "t", "v"})
 #: Finals after whose medial the old rule puts the tone mark that the new rule puts behind it (hòa, hoà).
 _MOVABLE = ("oa", "oe", "uy")
 _KEY_ROWS = (("qwertyuiop", 0.0), ("asdfghjkl", 0.25), ("zxcvbnm", 0.75))
@@ -57,13 +59,13 @@ def _cased(letters: str, model: str) -> str:
 
 
 def i_y(syllable: str) -> list[str]:
-    """*i* for *y* and *y* for *i* where both are read alike: *lí, lý; yêu, iêu*."""
+    """*i* for *y* and *y* for *i* where people write both and both are read alike: *lí, lý; quít, quýt; yêu, iêu*."""
     letters, mark, at = _toneless(syllable)
     other = {"i": "y", "y": "i", "I": "Y", "Y": "I"}
     clean = vietnamese.spellings()[_plain("".join(letters))]
     found = []
     for number, letter in enumerate(letters):
-        if letter in other:
+        if letter in other and _plain("".join(letters[:number])) in _BEFORE_I_OR_Y:
             changed = [*letters[:number], other[letter], *letters[number + 1 :]]
             spelling = vietnamese.spellings().get(_plain("".join(changed)))
             if spelling and (spelling.onset, spelling.rime, spelling.irregular) == (clean.onset, clean.rime, False):

@@ -222,3 +222,36 @@ class TestErrors:
             process.send_signal(signal.SIGTERM)
             assert process.wait(30) == 128 + signal.SIGTERM
         assert os.listdir() == []
+
+
+class TestDocs:
+    TEXT = (ROOT / "docs" / "noise.md").read_text("utf-8")
+
+    def test_python_gives_what_the_comments_say(self):
+        names, compared = {}, 0
+        for line in "\n".join(re.findall(r"```python\n(.*?)```", self.TEXT, re.DOTALL)).splitlines():
+            code, _, shown = (part.strip() for part in line.partition("  # "))
+            if re.match(r"['(\w]+[(']", shown) or shown.startswith(("'", "(")):
+                assert repr(eval(code, names)) == shown
+                compared += 1
+            else:
+                exec(code, names)
+        assert compared == 4
+
+    def test_commands(self):
+        for line in re.findall(r"^phonemic noise (.*)$", self.TEXT, re.MULTILINE):
+            run(*(word.strip("'").replace("examples/", f"{ROOT}/examples/") for word in line.split()))
+        assert sorted(os.listdir()) == ["changes.jsonl", "noisy-0.075.txt", "noisy-0.15.txt"]
+
+    def test_the_table_is_true(self):
+        """The first table of figures, measured again."""
+        rows = re.findall(r"^\| (0\.\d+) \| (\d+) \| ([\d.]+) \| (\d+) \| (\d+) \| (\d+) \|$", self.TEXT, re.MULTILINE)
+        assert [row[0] for row in rows] == ["0.075", "0.15", "0.225", "0.3", "0.375"]
+        noises = [Homophones("gb2312"), Homophones("gb2312", same_ids=True), Homophones("gb2312", "default")]
+        for ratio, changed, achieved, *ids in rows:
+            done = [[(line, noise.apply(line, float(ratio))) for line in ZH_LINES] for noise in noises]
+            counts = [sum(len(one.changes) for _, one in lines) for lines in done]
+            assert counts == [int(changed)] * 3
+            assert achieved == f"{int(changed) / sum(one.units for _, one in done[0]):.4f}"
+            found = [sum(noise.ids_changed(*p) for p in lines) for noise, lines in zip(noises, done, strict=True)]
+            assert found == [int(count) for count in ids]
