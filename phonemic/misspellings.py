@@ -89,9 +89,8 @@ class Misspellings(Noise):
 
     def _made(self, syllable: str) -> Options | None:
         """Each kind is drawn alike, whatever the number of its respellings."""
-        if (
-            vietnamese.factorize(syllable) is None
-        ):  # an ignorable character inside it (a soft hyphen) is nothing that these rules know
+        # An ignorable character inside a syllable (a soft hyphen) is nothing that the rules of spelling know.
+        if vietnamese.factorize(syllable) is None:
             return None
         texts: list[str] = []
         kinds: list[str] = []
