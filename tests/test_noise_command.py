@@ -95,12 +95,13 @@ class TestTexts:
     def test_inputs_are_joined_and_rows_go_on(self):
         Path("a.gz").write_bytes(gzip.compress("世界\r\n是\n".encode()))
         pq.write_table(pa.table({"t": ["世界", None, "a\n世"]}), "b.parquet")
-        run("a.gz", "b.parquet", "--column", "t", "--lang", "zh", "--ratio", "1", "-o", "o.parquet", "--changes", "c")
+        inputs = ["a.gz", "b.parquet", "a.gz"]
+        run(*inputs, "--column", "t", "--lang", "zh", "--ratio", "1", "-o", "o.parquet", "--changes", "c")
         made = pq.read_table("o.parquet")["t"].to_pylist()
         noise = Homophones()
-        assert made == [text and noise.apply(text, 1).text for text in ("世界", "是", "世界", None, "a\n世")]
+        assert made == [text and noise.apply(text, 1).text for text in ("世界", "是", "世界", None, "a\n世", "世界", "是")]
         rows = [json.loads(line)["row"] for line in lines_of("c")]
-        assert rows == [0, 0, 1, 2, 2, 4]
+        assert rows == [0, 0, 1, 2, 2, 4, 5, 5, 6]
 
     def test_standard_input(self):
         assert run("-", "--lang", "zh", "--ratio", "0", stdin="世\n\n界").stdout == "世\n\n界\n"
