@@ -99,7 +99,9 @@ class TestTexts:
         run(*inputs, "--column", "t", "--lang", "zh", "--ratio", "1", "-o", "o.parquet", "--changes", "c")
         made = pq.read_table("o.parquet")["t"].to_pylist()
         noise = Homophones()
-        assert made == [text and noise.apply(text, 1).text for text in ("世界", "是", "世界", None, "a\n世", "世界", "是")]
+        assert made == [
+            text and noise.apply(text, 1).text for text in ("世界", "是", "世界", None, "a\n世", "世界", "是")
+        ]
         rows = [json.loads(line)["row"] for line in lines_of("c")]
         assert rows == [0, 0, 1, 2, 2, 4, 5, 5, 6]
 
