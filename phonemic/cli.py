@@ -29,6 +29,7 @@ from phonemic.cli_stats import stats, train_baseline
 from phonemic.errors import InputError, PhonemicError
 from phonemic.files import ids_tokenizer, ids_writer, read_ids, read_texts
 from phonemic.inventory import vocabulary
+from phonemic.noise_command import noise
 from phonemic.tokenizer import Tokenizer
 from phonemic.version import __version__
 
@@ -147,6 +148,7 @@ def vocab(lang: str, as_json: bool) -> None:
 
 cli.add_command(stats)
 cli.add_command(train_baseline)
+cli.add_command(noise)
 
 
 def main() -> None:

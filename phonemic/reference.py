@@ -117,8 +117,9 @@ def encode_vietnamese(text: str, strict: bool = False, joiner: str | None = None
             run.append(cluster)
             continue
         finish_run()
-        if cluster:
-            positions.append(Position(fallback(cluster, vocab), cluster.start, cluster.end, cluster.word))
+        if cluster:  # marks make another letter of a letter alone
+            symbol = fallback(cluster._replace(text=cluster.text[0]), vocab)
+            positions.append(Position(symbol, cluster.start, cluster.end, cluster.word))
     finish_run()
     return positions
 
