@@ -69,8 +69,7 @@ TASKS = {
         "zh", "ner", "weibo", *(f"zh/weibo_ner/weiboNER_2nd_conll.{part}" for part in ("train", "dev", "test"))
     ),
 }
-#: The encoder's learning rate as a part of the heads': fresh weights need more than pretrained ones.
-MODELS = {"HashEmbedCNN": 1.0, "PhonemicBERT from scratch": 0.3, "PhonemicBERT from a checkpoint": 0.05}
+MODELS = ("HashEmbedCNN", "PhonemicBERT from scratch", "PhonemicBERT from a checkpoint")
 SCORES = {"pos": "pos_acc", "ner": "ents_f"}
 
 
@@ -88,7 +87,7 @@ class Run:
 
 
 def config_of(
-    task: Task, model: str, seed: int, steps: int, preset: str, checkpoint: str | None, corpus: Path
+    task: Task, model: str, seed: int, steps: int, preset: str, checkpoint: str | None, factor: float, corpus: Path
 ) -> Config:
     """The ready config of the task with this model in it."""
     config = Config().from_str(config_text(task.config, task.lang), interpolate=False)
@@ -99,7 +98,7 @@ def config_of(
     for part in ("train", "dev"):
         config["corpora"][part]["gold_preproc"] = task.config == "pos"
     encoder = config["components"]["phonemic_transformer"]["model"]
-    encoder.update(preset=preset, learn_rate_factor=MODELS[model])
+    encoder.update(preset=preset, learn_rate_factor=factor)
     if model == "HashEmbedCNN":
         _use_hash_embed(config)
     return config
@@ -209,6 +208,7 @@ def table(runs: list[Run]) -> str:
 @click.option("--preset", default="small", show_default=True, help="shape of the encoder from scratch")
 @click.option("--checkpoint-vi", type=click.Path(exists=True), help="without one, the third model is left out")
 @click.option("--checkpoint-zh", type=click.Path(exists=True))
+@click.option("--factor", default=0.3, show_default=True, help="the encoder's learning rate over the heads'")
 @click.option("--limit", default=0, help="the first so many sentences of each part; 0: all")
 @click.option("--gpu", default=-1, show_default=True)
 def main(
@@ -220,6 +220,7 @@ def main(
     preset: str,
     checkpoint_vi: str | None,
     checkpoint_zh: str | None,
+    factor: float,
     limit: int,
     gpu: int,
 ) -> None:
@@ -228,7 +229,14 @@ def main(
         require_gpu(gpu)
     else:
         torch.set_num_threads(1)
-    setting = {"steps": steps, "preset": preset, "limit": limit, "gpu": gpu, "spacy": version("spacy")}
+    setting = {
+        "steps": steps,
+        "preset": preset,
+        "factor": factor,
+        "limit": limit,
+        "gpu": gpu,
+        "spacy": version("spacy"),
+    }
     runs: list[Run] = []
     if output.exists():
         kept = json.loads(output.read_text(encoding="utf-8"))
@@ -247,7 +255,7 @@ def main(
                     done = any((run.task, run.model, run.seed) == (name, model, seed) for run in runs)
                     if done or (model.endswith("checkpoint") and not checkpoint):
                         continue
-                    config = config_of(task, model, seed, steps, preset, checkpoint, corpus)
+                    config = config_of(task, model, seed, steps, preset, checkpoint, factor, corpus)
                     runs.append(measure(name, model, seed, config, corpus, gpu))
                     click.echo(f"{runs[-1]}", err=True)
                     _save(output, {"setting": setting, "sizes": sizes, "runs": [asdict(run) for run in runs]})

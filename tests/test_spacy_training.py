@@ -134,7 +134,7 @@ class TestBenchmark:
     def test_the_models_differ_in_the_encoder_only(self, tmp_path):
         benchmark = self.load()
         for task in benchmark.TASKS.values():
-            made = [benchmark.config_of(task, model, 1, 100, "tiny", None, tmp_path) for model in benchmark.MODELS]
+            made = [benchmark.config_of(task, model, 1, 100, "tiny", None, 0.3, tmp_path) for model in benchmark.MODELS]
             for config in made:
                 nlp = spacy.util.load_model_from_config(config.copy(), auto_fill=True)
                 assert len(nlp.pipe_names) == len(made[0]["nlp"]["pipeline"])
