@@ -58,7 +58,7 @@ sdist-check: $(VENV)/installed
 	$(BIN)/python -m build --outdir build/sdist .
 	cd build/sdist && tar -xzf phonemic-*.tar.gz && $(abspath $(BIN))/python -m venv venv
 	cd build/sdist && wheel=$$(ls "$$PWD"/phonemic-*.whl) && venv/bin/pip install --quiet '$(TORCH)' "phonemic[dev] @ file://$$wheel"
-	cd build/sdist && rm -rf phonemic-*/*phonemic phonemic-*/model && cd phonemic-*/ && ../venv/bin/python -m pytest -q
+	cd build/sdist && rm -rf phonemic-*/*phonemic phonemic-*/model && cd phonemic-*/ && env -u PHONEMIC_DATA ../venv/bin/python -m pytest -q
 
 $(VENV)/installed: pyproject.toml setup.py $(wildcard phonemic/*.pyx phonemic/*.pxd phonemic/*.h phonemic/data/*.py phonemic/data/*.tsv)
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
