@@ -39,7 +39,6 @@ cdef enum:
     AHEAD = 8               # texts whose headers are fetched before they are looked at
     SLOTS = 8               # pieces that may be done, or on the way, before an earlier one is
     WORTH_A_MEMO = 1 << 14  # units from which on a batch has a memo
-    WORTH_KEEPING = 500     # syllables that a memo must hold to be kept, and more than twice as many as the one before
     FURTHER = 64            # times what there is that room is made for at most, going by the texts seen
 
 
@@ -176,7 +175,7 @@ cdef class Work:
                 self._encode(&piece, memo, &self.out, self.ends + piece.start + 1)
         finally:
             end_piece(&piece)
-            self._keep(memo)
+            free(memo)
 
     def share(self):
         """To be called before several threads call :meth:`run`."""
@@ -225,7 +224,7 @@ cdef class Work:
                 raise
         finally:
             end_piece(&piece)
-            self._keep(memo)
+            free(memo)
 
     def result(self):
         """What was encoded; to be called once, when all threads are done.
@@ -249,33 +248,8 @@ cdef class Work:
         return ids, self.ends_array, spans, words
 
     cdef Remembered* _new_memo(self) noexcept:
-        """What an earlier batch remembered, or nothing yet; NULL where the language has none, or memory is short."""
-        cdef Remembered* memo = NULL
-        if not self.core.is_mandarin:
-            with cython.critical_section(self.core):
-                kept = self.core.remembered
-            if kept is None:
-                return <Remembered*>calloc(1 << MEMO_BITS, sizeof(Remembered))
-            memo = <Remembered*>malloc(sizeof(Remembered) << MEMO_BITS)
-            if memo != NULL:
-                memcpy(memo, (<Block>kept).data, sizeof(Remembered) << MEMO_BITS)
-        return memo
-
-    cdef void _keep(self, Remembered* memo) noexcept:
-        """Frees a memo, or leaves it to later batches."""
-        cdef Block block
-        cdef Py_ssize_t cell, count = 0
-        if memo == NULL:
-            return
-        for cell in range(1 << MEMO_BITS):
-            count += memo[cell].packed != 0
-        if count > 2 * self.core.remembers + WORTH_KEEPING:
-            block = Block()
-            block.data = memo
-            with cython.critical_section(self.core):
-                self.core.remembered, self.core.remembers = block, count
-        else:
-            free(memo)
+        """NULL where the language has none, or memory is short: it does without, too."""
+        return NULL if self.core.is_mandarin else <Remembered*>calloc(1 << MEMO_BITS, sizeof(Remembered))
 
     cdef inline int64_t _offset(self, Py_ssize_t row) noexcept nogil:
         return self.offsets[row] if self.narrow_offsets == NULL else self.narrow_offsets[row]

@@ -12,9 +12,5 @@ cdef class Core:
     cdef Syllables syllables
     cdef Readings readings
     cdef bint is_mandarin, strict
-    # What a batch has remembered, from which later ones start: a Block or None, replaced as a whole and never
-    # written to; and how many syllables that are.
-    cdef object remembered
-    cdef Py_ssize_t remembers
 
     cdef void read(self, const Text* text, Remembered* memo, Output* out) noexcept nogil
