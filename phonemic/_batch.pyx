@@ -37,7 +37,7 @@ cdef enum:
     PIECE = 1 << 17         # units that are encoded at a time, with the GIL released
     TEXTS = 1 << 12         # texts of a piece at most
     AHEAD = 8               # texts whose headers are fetched before they are looked at
-    SLOTS = 8               # pieces that may be done, or on the way, before an earlier one is
+    SLOTS = 4               # pieces for each thread that may be done, or on the way, before an earlier one is
     WORTH_A_MEMO = 1 << 14  # units from which on a batch has a memo
     FURTHER = 64            # times what there is that room is made for at most, going by the texts seen
 
@@ -108,20 +108,15 @@ cdef class Work:
     # of several threads:
     cdef object turn
     cdef dict errors  # number of a piece -> what went wrong
-    cdef Slot[SLOTS] slots
-    cdef Output[SLOTS] rooms
-    cdef Output* spare[SLOTS]  # of the rooms, the one used last on top: it is still in the processor's cache
-    cdef int spares
+    cdef Slot* slots
+    cdef Output* rooms
+    cdef Output** spare  # of the rooms, the one used last on top: it is still in the processor's cache
+    cdef Py_ssize_t size_of_ring, spares  # how many slots and rooms there are, and of these not in use
     cdef Py_ssize_t rows_taken, taken, placed  # rows and pieces taken; pieces that are in the output
     cdef bint placing
 
     def __cinit__(self):
-        cdef int number
         begin_output(&self.out)
-        for number in range(SLOTS):
-            begin_output(&self.rooms[number])
-            self.spare[number] = &self.rooms[number]
-        self.spares = SLOTS
 
     def __init__(self, Core core not None, object texts, object offsets, bint spans, bint words):
         cdef const uint8_t[::1] data
@@ -148,10 +143,13 @@ cdef class Work:
         self.ends[0] = 0
 
     def __dealloc__(self):
-        cdef int number
+        cdef Py_ssize_t number
         drop_output(&self.out)
-        for number in range(SLOTS):
+        for number in range(self.size_of_ring):
             drop_output(&self.rooms[number])
+        free(self.slots)
+        free(self.rooms)
+        free(self.spare)
 
     def run_alone(self):
         """Encodes everything in this thread.
@@ -177,11 +175,21 @@ cdef class Work:
             end_piece(&piece)
             free(memo)
 
-    def share(self):
-        """To be called before several threads call :meth:`run`."""
+    def share(self, int threads):
+        """To be called once, before so many threads call :meth:`run`."""
         from threading import Condition
 
+        cdef Py_ssize_t number, size = SLOTS * threads
         self.turn, self.errors = Condition(), {}
+        self.slots = <Slot*>calloc(size, sizeof(Slot))
+        self.rooms = <Output*>calloc(size, sizeof(Output))
+        self.spare = <Output**>calloc(size, sizeof(Output*))
+        if self.slots == NULL or self.rooms == NULL or self.spare == NULL:
+            raise MemoryError("no memory to share the texts between threads")
+        for number in range(size):
+            begin_output(&self.rooms[number])
+            self.spare[number] = &self.rooms[number]
+        self.size_of_ring = self.spares = size
 
     def run(self):
         """Encodes pieces of the texts, one after another, until none is left or one is wrong.
@@ -200,7 +208,7 @@ cdef class Work:
             memo = self._new_memo()
             while True:
                 with self.turn:
-                    while self.taken - self.placed == SLOTS and not self.errors:
+                    while self.taken - self.placed == self.size_of_ring and not self.errors:
                         self.turn.wait()
                     if self.errors or self.rows_taken == self.rows:
                         return
@@ -209,7 +217,7 @@ cdef class Work:
                     self._take(&piece, self.rows_taken)
                     self.rows_taken = piece.stop
                     self.spares -= 1
-                    slot = &self.slots[number % SLOTS]
+                    slot = &self.slots[number % self.size_of_ring]
                     slot.start, slot.stop, slot.out = piece.start, piece.stop, self.spare[self.spares]
                 slot.out.count = 0
                 if not reserve(slot.out, piece.units, self.spans, self.words):
@@ -354,7 +362,7 @@ cdef class Work:
         return 0
 
     cdef Slot* _next_in_order(self) noexcept:
-        cdef Slot* slot = &self.slots[self.placed % SLOTS]
+        cdef Slot* slot = &self.slots[self.placed % self.size_of_ring]
         self.placing = slot.done
         return slot if slot.done else NULL
 

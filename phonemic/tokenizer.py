@@ -292,7 +292,7 @@ def encode_rows(
         return work.result()
     from concurrent.futures import ThreadPoolExecutor
 
-    work.share()
+    work.share(num_threads)
     with ThreadPoolExecutor(num_threads - 1) as pool:
         others = [pool.submit(work.run) for _ in range(num_threads - 1)]
         work.run()
