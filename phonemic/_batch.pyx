@@ -51,12 +51,13 @@ cdef class Block:
         free(self.data)
 
 
-cdef object array_of(int32_t* data, Py_ssize_t count, int columns):
-    """An int32 array that owns ``data`` (malloc'ed), shape (count,) or (count, columns); the memory is cut to size."""
+cdef object array_of(int32_t** owner, Py_ssize_t count, int columns):
+    """An int32 array that takes over what ``owner`` owns, shape (count,) or (count, columns), cut to size."""
     cdef cnp.npy_intp[2] shape
     cdef Block block = Block()
+    cdef void* data = owner[0]
     cdef void* shrunk
-    block.data = data
+    block.data, owner[0] = data, NULL
     shrunk = realloc(data, max(<size_t>count * columns, 1) * sizeof(int32_t))
     if shrunk != NULL:
         block.data = shrunk
@@ -195,8 +196,8 @@ cdef class Work:
         """Encodes pieces of the texts, one after another, until none is left or one is wrong.
 
         A piece is encoded into memory of its own and put behind the one before it when that has its place; whichever
-        thread comes first does that, and none waits for another. So the ids come to lie in one array, in order, and
-        there is never a second copy of them all. :meth:`result` raises what was wrong.
+        thread comes first does that, and none waits unless another is several pieces behind. So the ids come to lie in
+        one array, in order, and there is never a second copy of them all. :meth:`result` raises what was wrong.
         """
         cdef Remembered* memo = NULL
         cdef Py_ssize_t number = -1
@@ -248,11 +249,11 @@ cdef class Work:
         spans = words = None
         if not reserve(&self.out, 0, self.spans, self.words):
             raise MemoryError
-        ids, self.out.ids = array_of(self.out.ids, self.out.count, 1), NULL
+        ids = array_of(&self.out.ids, self.out.count, 1)
         if self.spans:
-            spans, self.out.spans = array_of(self.out.spans, self.out.count, 2), NULL
+            spans = array_of(&self.out.spans, self.out.count, 2)
         if self.words:
-            words, self.out.words = array_of(self.out.words, self.out.count, 1), NULL
+            words = array_of(&self.out.words, self.out.count, 1)
         return ids, self.ends_array, spans, words
 
     cdef Remembered* _new_memo(self) noexcept:
