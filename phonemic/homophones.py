@@ -88,6 +88,8 @@ class Homophones(Noise):
             positive, a tokenizer for another language.
     """
 
+    lang = "zh"
+
     def __init__(
         self,
         pool: str | Iterable[str] | Mapping[str, float] = "all",
@@ -99,9 +101,6 @@ class Homophones(Noise):
         draw: str = "exact",
         nested: bool = True,
     ) -> None:
-        tokenizer = tokenizer or Tokenizer("zh")
-        if tokenizer.lang != "zh":
-            raise ValueError(f"homophones need a tokenizer for zh, not {tokenizer.lang}")
         if reading not in READINGS:
             raise ValueError(f"reading must be one of {', '.join(READINGS)}, not {reading!r}")
         super().__init__(tokenizer, seed, share, draw, nested)

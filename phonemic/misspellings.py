@@ -41,6 +41,8 @@ class Misspellings(Noise):
         ValueError: an unknown kind or option, no kind at all, a tokenizer for another language.
     """
 
+    lang = "vi"
+
     def __init__(
         self,
         kinds: Iterable[str],
@@ -50,9 +52,6 @@ class Misspellings(Noise):
         draw: str = "exact",
         nested: bool = True,
     ) -> None:
-        tokenizer = tokenizer or Tokenizer("vi")
-        if tokenizer.lang != "vi":
-            raise ValueError(f"misspellings need a tokenizer for vi, not {tokenizer.lang}")
         super().__init__(tokenizer, seed, share, draw, nested)
         named = [kinds] if isinstance(kinds, str) else list(kinds)
         wanted = {kind for name in named for kind in GROUPS.get(name, (name,))}

@@ -11,7 +11,7 @@ import operator
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -94,7 +94,7 @@ class Noise(ABC):
     """Rewrites a share of the units of a text. Every ratio starts from the clean text: noise never accumulates.
 
     Arguments:
-        tokenizer: reads the text.
+        tokenizer: reads the text; None for one of the language.
         seed: another seed is other noise. With the same seed, options, text and key the noise is the same in every
             process, in any order of the texts, under every version of Python and numpy.
         share: ``"all"``: the ratio is the share of all units, those that cannot be rewritten included (where it is more
@@ -105,17 +105,22 @@ class Noise(ABC):
             a draw of its own.
 
     Raises:
-        ValueError: an option has none of these values.
+        ValueError: an option has none of these values, or the tokenizer is for another language.
         TypeError: the seed is no integer.
     """
 
+    #: The language whose text is rewritten.
+    lang: ClassVar[str]
+
     def __init__(
-        self, tokenizer: Tokenizer, seed: int = 0, share: str = "all", draw: str = "exact", nested: bool = True
+        self, tokenizer: Tokenizer | None, seed: int = 0, share: str = "all", draw: str = "exact", nested: bool = True
     ) -> None:
         for name, value, allowed in (("share", share, SHARES), ("draw", draw, DRAWS)):
             if value not in allowed:
                 raise ValueError(f"{name} must be one of {', '.join(allowed)}, not {value!r}")
-        self.tokenizer = tokenizer
+        self.tokenizer = tokenizer or Tokenizer(self.lang)
+        if self.tokenizer.lang != self.lang:
+            raise ValueError(f"{type(self).__name__} needs a tokenizer for {self.lang}, not {self.tokenizer.lang}")
         self.seed = operator.index(seed)
         self.share = share
         self.draw = draw

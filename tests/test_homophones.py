@@ -233,7 +233,7 @@ class TestRatio:
 
     def test_wrong_options(self):
         for options in ({"share": "han"}, {"draw": "random"}, {"reading": "pinyin"}, {"tokenizer": Tokenizer("vi")}):
-            with pytest.raises(ValueError, match=r"must be one of|need a tokenizer"):
+            with pytest.raises(ValueError, match=r"must be one of|needs a tokenizer for zh"):
                 Homophones("gb2312", **options)
         with pytest.raises(TypeError):
             Homophones("gb2312", seed="1")
