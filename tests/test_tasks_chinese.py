@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tasks_helpers import fails, read, texts
 
 from phonemic import tasks
-from phonemic.errors import InputError
 from phonemic.tasks import (
     Answer,
     ChoiceExample,
@@ -40,19 +40,6 @@ def write(tmp_path: Path) -> Write:
         return tmp_path
 
     return written
-
-
-def read(name: str, folder: Path, split: str = "train") -> list[Any]:
-    return list(tasks.get(name).read(folder, split))
-
-
-def texts(name: str, folder: Path) -> list[str]:
-    return list(tasks.get(name).texts(folder))
-
-
-def fails(name: str, folder: Path, message: str, split: str = "train") -> None:
-    with pytest.raises(InputError, match=message):
-        read(name, folder, split)
 
 
 def test_tnews(write: Write) -> None:

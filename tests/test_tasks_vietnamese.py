@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tasks_helpers import fails, read, texts
 
 from phonemic import tasks
-from phonemic.errors import InputError
 from phonemic.tasks import (
     Answer,
     AspectExample,
@@ -29,19 +29,6 @@ def write(folder: Path, name: str, content: str) -> None:
     path = folder / name
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(content, encoding="utf-8")
-
-
-def read(name: str, folder: Path, split: str = "train") -> list[Any]:
-    return list(tasks.get(name).read(folder, split))
-
-
-def texts(name: str, folder: Path) -> list[str]:
-    return list(tasks.get(name).texts(folder))
-
-
-def fails(name: str, folder: Path, message: str, split: str = "train") -> None:
-    with pytest.raises(InputError, match=message):
-        read(name, folder, split)
 
 
 def pieces(example: TaggedExample) -> list[tuple[str, str]]:
