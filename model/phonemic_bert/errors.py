@@ -8,7 +8,7 @@ class CheckpointError(PhonemicError, ValueError):
 
 
 class SettingsError(PhonemicError, ValueError):
-    """A setting of a pretraining run is unknown, missing or wrong."""
+    """A setting of a pretraining or fine-tuning run is unknown, missing or wrong."""
 
 
 class CorpusError(PhonemicError, ValueError):
@@ -16,4 +16,4 @@ class CorpusError(PhonemicError, ValueError):
 
 
 class RunError(PhonemicError, RuntimeError):
-    """A pretraining run cannot start, continue or save."""
+    """A pretraining or fine-tuning run cannot start, continue or save."""

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, fields
-from difflib import get_close_matches
-from importlib.resources import files
-from math import isfinite
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any
 
 from phonemic.inventory import LANGUAGES
+from phonemic_bert import sections
 from phonemic_bert.errors import SettingsError
 
-_FOLDER = files("phonemic_bert.pretraining") / "presets"
+_PRESETS = sections.Presets("phonemic_bert.pretraining", "presets")
 
 #: Names of the presets that come with the package.
-PRESETS = tuple(sorted(entry.name.removesuffix(".toml") for entry in _FOLDER.iterdir() if entry.name.endswith(".toml")))
+PRESETS = _PRESETS.names
 
 
 @dataclass(frozen=True)
@@ -127,20 +124,8 @@ class Settings:
             SettingsError: a section or field is unknown, missing or wrong; the message names it.
             OSError: there is no such file.
         """
-        text = preset_text(str(source)) if str(source) in PRESETS else _read(source)
-        try:
-            values: dict[str, Any] = tomllib.loads(text)
-        except tomllib.TOMLDecodeError as error:
-            raise SettingsError(f"{source}: no TOML file ({error})") from error
-        for override in overrides:
-            name, equals, value = override.partition("=")
-            section, dot, field = name.strip().partition(".")
-            if not equals or not dot:
-                raise SettingsError(f"{override!r}: an override is section.field=value, as optimization.steps=100")
-            part = values.setdefault(section, {})
-            if not isinstance(part, dict):
-                raise SettingsError(f"{override!r}: {section} is no section")
-            part[field] = _value(value.strip())
+        values = _PRESETS.read(source)
+        sections.override(values, overrides)
         return cls.of(values, str(source))
 
     @classmethod
@@ -150,14 +135,7 @@ class Settings:
         Raises:
             SettingsError: a section or field is unknown, missing or wrong.
         """
-        kinds = get_type_hints(cls)
-        _names(values, kinds, f"{where}: ", "section")
-        sections = {}
-        for name, kind in kinds.items():
-            if not isinstance(values[name], Mapping):
-                raise SettingsError(f"{where}: {name} is a section, not a field")
-            sections[name] = _section(kind, values[name], f"{where}: [{name}] ")
-        settings = cls(**sections)
+        settings: Settings = sections.checked(cls, values, where)
         for wrong in _problems(settings):
             raise SettingsError(f"{where}: {wrong}")
         return settings
@@ -173,54 +151,8 @@ def preset_text(name: str) -> str:
     Raises:
         SettingsError: there is no such preset.
     """
-    if name not in PRESETS:
-        raise SettingsError(f"unknown preset {name!r}: choose one of {', '.join(PRESETS)}")
-    return (_FOLDER / f"{name}.toml").read_text("utf-8")
+    return _PRESETS.text(name)
 
-
-def _read(source: str | Path) -> str:
-    path = Path(source)
-    if not path.exists() and path.suffix != ".toml":
-        raise SettingsError(f"{source}: neither a file nor a preset; the presets are {', '.join(PRESETS)}")
-    return path.read_text("utf-8")
-
-
-def _value(text: str) -> Any:
-    try:
-        return tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError:
-        return text
-
-
-def _names(values: Mapping[str, Any], known: Iterable[str], where: str, kind: str) -> None:
-    known = list(known)
-    for name in values:
-        if name not in known:
-            near = get_close_matches(name, known, 1, 0.5)
-            hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(known)}"
-            raise SettingsError(f"{where}unknown {kind} {name!r}: {hint}")
-    for name in known:
-        if name not in values:
-            raise SettingsError(f"{where}{kind} {name!r} is missing; copy it from a preset")
-
-
-def _section(kind: Any, values: Mapping[str, Any], where: str) -> Any:
-    types = get_type_hints(kind)
-    _names(values, types, where, "field")
-    checked = {}
-    for name, expected in types.items():
-        value = values[name]
-        if expected is float and type(value) is int:
-            value = float(value)
-        if expected is float and isinstance(value, float) and not isfinite(value):
-            raise SettingsError(f"{where}{name} = {value!r}: this must be finite")
-        if type(value) is not expected:
-            raise SettingsError(f"{where}{name} = {value!r}: this must be a {_TYPES[expected]}")
-        checked[name] = value
-    return kind(**checked)
-
-
-_TYPES = {int: "whole number", float: "number", bool: "true or false", str: "string"}
 
 #: The values that a string may have.
 _CHOICES = {
@@ -230,8 +162,7 @@ _CHOICES = {
     "machine.device": ("auto", "cpu"),
 }
 
-#: The least value of a number, and what it stays below (None: no limit).
-_RANGES: dict[str, tuple[float, float | None]] = {
+_RANGES: dict[str, sections.Range] = {
     "model.layers": (1, None),
     "model.hidden_size": (1, None),
     "model.attention_heads": (1, None),
@@ -264,17 +195,6 @@ _RANGES: dict[str, tuple[float, float | None]] = {
 
 def _problems(settings: Settings) -> Iterable[str]:
     """What is wrong with values that have the right types."""
-    flat = {f"{part.name}.{name}": value for part in fields(settings) for name, value in _items(settings, part.name)}
-    for name, choices in _CHOICES.items():
-        if flat[name] not in choices:
-            yield f"{name} = {flat[name]!r}: choose one of {', '.join(map(repr, choices))}"
-    for name, (least, below) in _RANGES.items():
-        if not least <= flat[name] or (below is not None and flat[name] >= below):
-            limit = "" if below is None else f" and below {below:g}"
-            yield f"{name} = {flat[name]!r}: this must be at least {least:g}{limit}"
+    yield from sections.problems(settings, _CHOICES, _RANGES)
     if settings.model.hidden_size % settings.model.attention_heads:
         yield "model.hidden_size must be a multiple of model.attention_heads"
-
-
-def _items(settings: Settings, section: str) -> Iterable[tuple[str, Any]]:
-    return asdict(getattr(settings, section)).items()

@@ -1,0 +1,155 @@
+"""Settings in sections: dataclasses of dataclasses, read from TOML, every field checked by its type."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+from difflib import get_close_matches
+from importlib.resources import files
+from math import isfinite
+from pathlib import Path
+from typing import Any, get_args, get_type_hints
+
+from phonemic_bert.errors import SettingsError
+
+#: The least value of a number, and what it stays below (None: no limit).
+Range = tuple[float, float | None]
+
+_TYPES = {int: "whole number", float: "number", bool: "true or false", str: "string"}
+
+
+class Presets:
+    """The TOML files of a package's folder.
+
+    Arguments:
+        package: the package that holds the folder.
+        folder: its name.
+        kind: what messages call one.
+    """
+
+    def __init__(self, package: str, folder: str, kind: str = "preset") -> None:
+        self.kind = kind
+        self._folder = files(package) / folder
+        found = (entry.name for entry in self._folder.iterdir())
+        self.names = tuple(sorted(name.removesuffix(".toml") for name in found if name.endswith(".toml")))
+
+    def text(self, name: str) -> str:
+        """The TOML file of a preset.
+
+        Raises:
+            SettingsError: there is no such preset.
+        """
+        if name not in self.names:
+            raise SettingsError(f"unknown {self.kind} {name!r}: choose one of {', '.join(self.names)}")
+        return (self._folder / f"{name}.toml").read_text("utf-8")
+
+    def read(self, source: str | Path) -> dict[str, Any]:
+        """The values of a preset or of a file.
+
+        Raises:
+            SettingsError: it is neither, or no TOML.
+            OSError: the file cannot be read.
+        """
+        try:
+            return tomllib.loads(self.text(str(source)) if str(source) in self.names else self._file(Path(source)))
+        except tomllib.TOMLDecodeError as error:
+            raise SettingsError(f"{source}: no TOML file ({error})") from error
+
+    def _file(self, path: Path) -> str:
+        if not path.exists() and path.suffix != ".toml":
+            known = ", ".join(self.names)
+            raise SettingsError(f"{path}: neither a file nor a {self.kind}; the {self.kind}s are {known}")
+        return path.read_text("utf-8")
+
+
+def override(values: dict[str, Any], overrides: Iterable[str]) -> None:
+    """Puts ``section.field=value`` into nested dictionaries, the value as TOML writes it, quotes left out or not.
+
+    Raises:
+        SettingsError: one is not written so.
+    """
+    for given in overrides:
+        name, equals, value = given.partition("=")
+        section, dot, field = name.strip().partition(".")
+        if not equals or not dot:
+            raise SettingsError(f"{given!r}: an override is section.field=value, as optimization.steps=100")
+        part = values.setdefault(section, {})
+        if not isinstance(part, dict):
+            raise SettingsError(f"{given!r}: {section} is no section")
+        part[field] = _value(value.strip())
+
+
+def checked(kind: Any, values: Mapping[str, Any], where: str) -> Any:
+    """Makes a dataclass of sections from nested dictionaries.
+
+    Raises:
+        SettingsError: a section or field is unknown, missing or of the wrong type.
+    """
+    kinds = get_type_hints(kind)
+    _names(values, kinds, f"{where}: ", "section")
+    sections = {}
+    for name, section in kinds.items():
+        if not isinstance(values[name], Mapping):
+            raise SettingsError(f"{where}: {name} is a section, not a field")
+        sections[name] = _section(section, values[name], f"{where}: [{name}] ")
+    return kind(**sections)
+
+
+def problems(settings: Any, choices: Mapping[str, tuple[str, ...]], ranges: Mapping[str, Range]) -> Iterable[str]:
+    """What is wrong with values that have the right types; fields are named ``section.field``.
+
+    Arguments:
+        settings: a dataclass of sections.
+        choices: the values that a string may have.
+        ranges: those that a number, or each of several, may have.
+    """
+    flat = {f"{part}.{name}": value for part, items in asdict(settings).items() for name, value in items.items()}
+    for name, allowed in choices.items():
+        if flat[name] not in allowed:
+            yield f"{name} = {flat[name]!r}: choose one of {', '.join(map(repr, allowed))}"
+    for name, (least, below) in ranges.items():
+        for value in flat[name] if isinstance(flat[name], tuple) else (flat[name],):
+            if not least <= value or (below is not None and value >= below):
+                limit = "" if below is None else f" and below {below:g}"
+                yield f"{name} = {value!r}: this must be at least {least:g}{limit}"
+
+
+def _value(text: str) -> Any:
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text
+
+
+def _names(values: Mapping[str, Any], known: Iterable[str], where: str, kind: str) -> None:
+    known = list(known)
+    for name in values:
+        if name not in known:
+            near = get_close_matches(name, known, 1, 0.5)
+            hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(known)}"
+            raise SettingsError(f"{where}unknown {kind} {name!r}: {hint}")
+    for name in known:
+        if name not in values:
+            raise SettingsError(f"{where}{kind} {name!r} is missing; copy it from a preset")
+
+
+def _section(kind: Any, values: Mapping[str, Any], where: str) -> Any:
+    types = get_type_hints(kind)
+    _names(values, types, where, "field")
+    return kind(**{name: _field(values[name], expected, f"{where}{name}") for name, expected in types.items()})
+
+
+def _field(value: Any, expected: Any, where: str) -> Any:
+    if parts := get_args(expected):  # tuple[float, ...]: a list, or one value
+        listed = value if isinstance(value, list | tuple) else [value]
+        if not listed:
+            raise SettingsError(f"{where} = []: this must be a {_TYPES[parts[0]]}, or a list of some")
+        return tuple(_field(one, parts[0], where) for one in listed)
+    if expected is float and type(value) is int:
+        value = float(value)
+    if expected is float and isinstance(value, float) and not isfinite(value):
+        raise SettingsError(f"{where} = {value!r}: this must be finite")
+    if type(value) is not expected:
+        raise SettingsError(f"{where} = {value!r}: this must be a {_TYPES[expected]}")
+    return value
