@@ -1,0 +1,110 @@
+"""The commands of fine-tuning: ``finetune`` and ``grid``."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from phonemic.errors import InputError
+from phonemic.files import require
+
+#: Exit status of a sweep that a signal stopped and that can be continued (EX_TEMPFAIL of sysexits.h).
+STOPPED = 75
+
+_LIMIT = click.IntRange(1)
+
+
+@click.command(name="finetune")
+@click.argument("tasks", nargs=-1, metavar="TASK...", required=True)
+@click.option("--data", required=True, type=click.Path(file_okay=False), help="The set's folder, or one with many.")
+@click.option("--encoder", "encoders", multiple=True, required=True, help="A checkpoint's folder or name. Repeatable.")
+@click.option("--tokenizers", metavar="FOLDER", help="Files of the baselines. [default: $PHONEMIC_TOKENIZERS]")
+@click.option("--grid", default="base", show_default=True, metavar="NAME_OR_FILE", help="Settings; see the grids.")
+@click.option("--set", "overrides", multiple=True, metavar="SECTION.FIELD=VALUE", help="Wins over --grid. Repeatable.")
+@click.option("--seeds", default="1,2,3,4", show_default=True, help="One run each.")
+@click.option("--results", required=True, type=click.Path(file_okay=False), help="The folder for results.")
+@click.option("--save", type=click.Path(file_okay=False), help="A folder for the fine-tuned models.")
+@click.option("--predictions", is_flag=True, help="Write the predictions of the test sets beside the results.")
+@click.option("--noise", multiple=True, metavar="NAME[:OPTION=VALUE,...]", help="Also test with noise. Repeatable.")
+@click.option("--ratios", default="0.075,0.15,0.225,0.3,0.375", show_default=True, help="Of noise.")
+@click.option("--divide", metavar="SPLIT", help="Make train, dev and test of one split.")
+@click.option("--max-train", type=_LIMIT, help="Train on so many examples, drawn by seed.")
+@click.option("--max-dev", type=_LIMIT, help="Choose by so many examples, drawn by seed.")
+@click.option("--max-test", type=_LIMIT, help="Test on so many examples, the same for every seed.")
+def finetune(tasks: tuple[str, ...], results: str, **options: Any) -> None:
+    """Fine-tunes encoders on tasks by the paper's protocol, and writes a file of results a run.
+
+    TASK is a data set's name (tnews), or one target of a set that has several (uit-vsfc.sentiment). Runs that are
+    finished are not repeated: the same command continues what was interrupted. Ctrl-C and SIGTERM exit with status 75.
+    """
+    for package in ("sklearn", "seqeval"):
+        require(package, "finetune")
+    from rich.console import Console
+
+    from phonemic_bert.finetuning.jobs import Limits, find_jobs
+
+    limits = Limits(options["max_train"], options["max_dev"], options["max_test"])
+    try:
+        jobs = find_jobs(tasks, Path(options["data"]), options["divide"], limits)
+    except ValueError as error:
+        raise InputError(str(error)) from error
+    _sweep(jobs, Path(results), Console(stderr=True), options)
+
+
+def _sweep(jobs: Any, results: Path, console: Any, options: dict[str, Any]) -> None:
+    """Runs the sweep; ends the process with its exit status."""
+    from phonemic_bert.finetuning.noise import parse
+    from phonemic_bert.finetuning.runs import Wishes
+    from phonemic_bert.finetuning.settings import Settings
+    from phonemic_bert.finetuning.sweep import Sweep
+
+    ratios = _numbers(options["ratios"], float, "--ratios")
+    noise = tuple(one for written in options["noise"] for one in parse(written, ratios))
+    settings = {job.dataset.name: Settings.load(options["grid"], options["overrides"], job.dataset.name) for job in jobs}
+    wishes = Wishes(noise, options["predictions"], Path(options["save"]) if options["save"] else None)
+    sweep = Sweep(
+        jobs,
+        options["encoders"],
+        settings.__getitem__,
+        _numbers(options["seeds"], int, "--seeds"),
+        results,
+        wishes,
+        options["tokenizers"],
+        console,
+    )
+    try:
+        outcome = sweep.execute()
+    except KeyboardInterrupt:
+        done = len(sweep.outcome.results)
+        console.print(f"stopped: {done} runs are finished; run the same command again to go on")
+        sys.exit(STOPPED)
+    if outcome.repeated:
+        console.print(f"{outcome.repeated} runs were finished before")
+    if outcome.failures:
+        console.print(f"{len(outcome.failures)} failed:", *outcome.failures, sep="\n  ", markup=False, soft_wrap=True)
+        sys.exit(1)
+
+
+def _numbers(written: str, kind: type, option: str) -> list[Any]:
+    try:
+        numbers = [kind(part) for part in written.split(",")]
+    except ValueError as error:
+        raise click.BadParameter(f"{written!r}: numbers with commas between them", param_hint=option) from error
+    if len(set(numbers)) != len(numbers):
+        raise click.BadParameter(f"{written!r}: one is given twice", param_hint=option)
+    return numbers
+
+
+@click.command(name="grid")
+@click.argument("name")
+def grid(name: str) -> None:
+    """Writes the grid NAME (base, small), a TOML file that explains every field, to standard output."""
+    from phonemic_bert.finetuning.settings import grid_text
+
+    click.echo(grid_text(name), nl=False)
+
+
+COMMANDS = (finetune, grid)

@@ -1,0 +1,119 @@
+"""Noise in test sets: the texts are rewritten before they are tokenized, the annotation stays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any
+
+from phonemic.errors import InputError
+from phonemic.homophones import Homophones
+from phonemic.misspellings import GROUPS, Misspellings
+from phonemic.noise import Noise, Noisy
+from phonemic.respelling import KINDS as RESPELLINGS
+
+#: Kinds of task whose annotation has places in the text: noise must keep lengths.
+PLACED = ("coreference", "question-answering", "sequence-labelling")
+
+#: The fields of examples that hold texts.
+_FIELDS = ("text", "text_a", "text_b", "context", "question", "choices")
+
+HOMOPHONES = "homophones"
+#: What :func:`parse` takes.
+NAMES = (HOMOPHONES, *GROUPS, *RESPELLINGS)
+
+
+@dataclass(frozen=True)
+class Noising:
+    """A kind of noise at one ratio.
+
+    Attributes:
+        name: one of ``NAMES``.
+        ratio: the share of characters or syllables to rewrite.
+        options: of :class:`~phonemic.homophones.Homophones` or :class:`~phonemic.misspellings.Misspellings`, as pairs.
+    """
+
+    name: str
+    ratio: float
+    options: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def lang(self) -> str:
+        """The language whose texts it rewrites."""
+        return (Homophones if self.name == HOMOPHONES else Misspellings).lang
+
+
+def parse(written: str, ratios: Sequence[float]) -> list[Noising]:
+    """``homophones`` or ``homophones:pool=gb2312-1,reading=default`` at some ratios.
+
+    Raises:
+        InputError: there is no such noise or option, or a ratio is not between 0 and 1.
+    """
+    name, _, rest = written.partition(":")
+    if name not in NAMES:
+        raise InputError(f"no noise is called {name!r}: choose one of {', '.join(NAMES)}")
+    pairs = [part.partition("=") for part in rest.split(",") if part]
+    if any(not equals for _, equals, _ in pairs):
+        raise InputError(f"{written!r}: the options of noise are written name=value, with commas between them")
+    for ratio in ratios:
+        if not 0 <= ratio <= 1:
+            raise InputError(f"the ratio of noise is between 0 and 1, not {ratio} (7.5 % is 0.075)")
+    noisings = [Noising(name, ratio, tuple((key, value) for key, _, value in pairs)) for ratio in ratios]
+    if noisings:
+        _maker(name, noisings[0].options, 0)
+    return noisings
+
+
+@cache
+def _maker(name: str, options: tuple[tuple[str, str], ...], seed: int) -> Noise:
+    values: dict[str, Any] = dict(options)
+    for key in ("same_ids", "nested"):
+        if key in values:
+            values[key] = values[key] == "true"
+    try:
+        return Homophones(**values, seed=seed) if name == HOMOPHONES else Misspellings(name, **values, seed=seed)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"noise {name}: {error}") from error
+
+
+def noised(examples: Sequence[Any], noising: Noising, seed: int, places: bool) -> tuple[list[Any], float]:
+    """Examples with noise in every text, and the share of characters or syllables that were really rewritten.
+
+    Arguments:
+        examples: the clean ones; the noise of each is drawn from its number.
+        noising: which noise.
+        seed: another seed is other noise.
+        places: the annotation has places in the text, so that lengths must stay.
+
+    Raises:
+        InputError: ``places``, and the noise changes a length.
+    """
+    maker = _maker(noising.name, noising.options, seed)
+    units = changes = 0
+
+    def rewrite(text: str, key: str) -> str:
+        nonlocal units, changes
+        noisy: Noisy = maker.apply(text, noising.ratio, key)
+        moved = next((one for one in noisy.changes if len(one.old) != len(one.new)), None) if places else None
+        if moved is not None:
+            raise InputError(
+                f"noise {noising.name} writes {moved.new!r} for {moved.old!r}: it changes lengths, so it cannot be "
+                "put into texts whose annotation has places (coreference, questions, tagging)"
+            )
+        units, changes = units + noisy.units, changes + len(noisy.changes)
+        return noisy.text
+
+    rewritten = [_rewritten(example, rewrite, number) for number, example in enumerate(examples)]
+    return rewritten, changes / units if units else 0.0
+
+
+def _rewritten(example: Any, rewrite: Callable[[str, str], str], number: int) -> Any:
+    values: dict[str, Any] = {}
+    for name in _FIELDS:
+        value = getattr(example, name, None)
+        if isinstance(value, str):
+            values[name] = rewrite(value, f"{number} {name}")
+        elif value is not None:
+            values[name] = tuple(rewrite(one, f"{number} {name} {at}") for at, one in enumerate(value))
+    return replace(example, **values)

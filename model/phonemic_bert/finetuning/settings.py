@@ -1,0 +1,184 @@
+"""The settings of fine-tuning: read from TOML, every field checked. The grids say what each field means."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from phonemic_bert import sections
+from phonemic_bert.errors import SettingsError
+
+_GRIDS = sections.Presets("phonemic_bert.finetuning", "grids", "grid")
+
+#: Names of the grids that come with the package.
+GRIDS = _GRIDS.names
+
+#: The section that holds what is otherwise for one task.
+_TASKS = "tasks"
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Section [grid]."""
+
+    learning_rate: tuple[float, ...]
+    batch_size: tuple[int, ...]
+    epochs: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Optimization:
+    """Section [optimization]."""
+
+    warmup: float
+    weight_decay: float
+    beta1: float
+    beta2: float
+    epsilon: float
+    gradient_clip: float
+    dropout: float
+    bf16: bool
+    patience: int
+
+
+@dataclass(frozen=True)
+class Text:
+    """Section [text]."""
+
+    max_length: int
+    stride: int
+    question_length: int
+    answer_length: int
+
+
+@dataclass(frozen=True)
+class Machine:
+    """Section [machine]."""
+
+    device_batch_size: int
+    evaluation_batch_size: int
+    device: str
+
+
+@dataclass(frozen=True)
+class Point:
+    """A point of the grid."""
+
+    learning_rate: float
+    batch_size: int
+    epochs: int
+
+    def as_dict(self) -> dict[str, Any]:
+        """Name to value."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """All settings; each attribute is a section of the TOML file."""
+
+    grid: Grid
+    optimization: Optimization
+    text: Text
+    machine: Machine
+
+    @classmethod
+    def load(cls, source: str | Path, overrides: Iterable[str] = (), task: str | None = None) -> Settings:
+        """Reads a grid by its name or from a file.
+
+        Arguments:
+            source: a grid's name (``GRIDS``) or the path of a TOML file.
+            overrides: ``section.field=value`` each, the value as TOML writes it. They win over the file.
+            task: a data set; what the file's ``[tasks.TASK.section]`` say wins over its sections.
+
+        Raises:
+            SettingsError: a section or field is unknown, missing or wrong; the message names it.
+            OSError: there is no such file.
+        """
+        values = _GRIDS.read(source)
+        tasks = values.pop(_TASKS, {})
+        if not isinstance(tasks, dict):
+            raise SettingsError(f"{source}: [{_TASKS}] holds sections, as [{_TASKS}.c3.text]")
+        overrides = list(overrides)
+        for name, part in tasks.items():  # a mistake in any task's part is an error for all
+            cls._made(values, part, overrides, f"{source}: [{_TASKS}.{name}]")
+        return cls._made(values, tasks.get(task, {}), overrides, str(source))
+
+    @classmethod
+    def _made(cls, values: Mapping[str, Any], part: Any, overrides: list[str], where: str) -> Settings:
+        if not isinstance(part, Mapping):
+            raise SettingsError(f"{where} holds sections, as [{_TASKS}.c3.text]")
+        merged = {name: dict(section) if isinstance(section, dict) else section for name, section in values.items()}
+        for name, fields in part.items():
+            if not isinstance(fields, Mapping) or not isinstance(merged.setdefault(name, {}), dict):
+                raise SettingsError(f"{where}: {name} is no section")
+            merged[name] |= fields
+        sections.override(merged, overrides)
+        return cls.of(merged, where)
+
+    @classmethod
+    def of(cls, values: Mapping[str, Any], where: str = "settings") -> Settings:
+        """Checks nested dictionaries, as ``asdict`` and TOML give them.
+
+        Raises:
+            SettingsError: a section or field is unknown, missing or wrong.
+        """
+        settings: Settings = sections.checked(cls, values, where)
+        for wrong in _problems(settings):
+            raise SettingsError(f"{where}: {wrong}")
+        return settings
+
+    def as_dict(self) -> dict[str, dict[str, Any]]:
+        """Nested dictionaries of plain values, which :meth:`of` takes."""
+        return asdict(self)
+
+    def points(self) -> list[Point]:
+        """Every combination of the grid's values."""
+        grid = self.grid
+        return [Point(*values) for values in product(grid.learning_rate, grid.batch_size, grid.epochs)]
+
+
+def grid_text(name: str) -> str:
+    """The TOML file of a grid that comes with the package.
+
+    Raises:
+        SettingsError: there is no such grid.
+    """
+    return _GRIDS.text(name)
+
+
+_CHOICES = {"machine.device": ("auto", "cpu")}
+
+_RANGES: dict[str, sections.Range] = {
+    "grid.learning_rate": (0, None),
+    "grid.batch_size": (1, None),
+    "grid.epochs": (1, None),
+    "optimization.warmup": (0, 1),
+    "optimization.weight_decay": (0, None),
+    "optimization.beta1": (0, 1),
+    "optimization.beta2": (0, 1),
+    "optimization.epsilon": (0, None),
+    "optimization.gradient_clip": (0, None),
+    "optimization.dropout": (0, 1),
+    "optimization.patience": (0, None),
+    "text.max_length": (8, None),
+    "text.stride": (0, None),
+    "text.question_length": (1, None),
+    "text.answer_length": (1, None),
+    "machine.device_batch_size": (1, None),
+    "machine.evaluation_batch_size": (1, None),
+}
+
+
+def _problems(settings: Settings) -> Iterable[str]:
+    """What is wrong with values that have the right types."""
+    yield from sections.problems(settings, _CHOICES, _RANGES)
+    text = settings.text
+    if text.stride >= text.max_length - 2:
+        yield f"text.stride = {text.stride}: this must be below text.max_length less 2, the special positions"
+    for size in settings.grid.batch_size:
+        if size % min(size, settings.machine.device_batch_size):
+            yield f"grid.batch_size = {size} must be a multiple of machine.device_batch_size"

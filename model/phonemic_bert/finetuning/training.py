@@ -1,0 +1,218 @@
+"""Training one model: transformers' Trainer, with a dev score after each epoch and the best weights kept in memory."""
+
+from __future__ import annotations
+
+import copy
+import math
+import tempfile
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+import transformers
+from torch import Tensor
+from torch.utils.data import Sampler
+from transformers import PreTrainedModel, Trainer, TrainerCallback, TrainingArguments, set_seed
+from transformers.trainer_pt_utils import LengthGroupedSampler
+
+from phonemic_bert.errors import RunError, SettingsError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from phonemic_bert.finetuning.kinds import Kind, Row
+    from phonemic_bert.finetuning.settings import Point, Settings
+
+#: Scores, the task's metric first.
+Scores = dict[str, float]
+
+#: Is told the steps that are done, how many there are at most, and the last dev score.
+Advance = Callable[[int, int, float | None], object]
+
+
+@dataclass
+class Trained:
+    """A model with the weights of its best epoch.
+
+    Attributes:
+        model: in evaluation mode, on the device.
+        dev: the scores of that epoch on the dev set.
+        epochs: its number, from 1.
+    """
+
+    model: PreTrainedModel
+    dev: Scores
+    epochs: int
+
+
+def train(
+    kind: Kind,
+    point: Point,
+    settings: Settings,
+    seed: int,
+    rows: Sequence[Row],
+    score: Callable[[PreTrainedModel], Scores],
+    advance: Advance = lambda step, steps, score: None,
+) -> Trained:
+    """Fine-tunes a model with a fresh head.
+
+    Arguments:
+        kind: of the task; it makes batches and the loss.
+        point: of the grid.
+        settings: everything else.
+        seed: of the head, the order of the rows, and dropout.
+        rows: to train on, with labels.
+        score: scores a model on the dev set, the metric to choose by first.
+        advance: for progress.
+
+    Raises:
+        RunError: there is nothing to train on, or the loss is no number.
+        SettingsError: the machine cannot train so.
+    """
+    if not rows:
+        raise RunError("there is no example to train on")
+    with tempfile.TemporaryDirectory(prefix="phonemic-finetune-") as folder:  # Trainer wants one, and leaves it empty
+        args = _arguments(point, settings, seed, len(rows), folder)
+        set_seed(seed)
+        model = kind.encoder.model(kind.head, max(len(kind.labels), 1))
+        _prepare(model, kind, settings.optimization.dropout)
+        trainer = _Trainer(model, args, kind, rows)
+        best = _Best(trainer, score, settings.optimization.patience, advance)
+        trainer.add_callback(best)
+        trainer.remove_callback(transformers.PrinterCallback)
+        trainer.remove_callback(transformers.ProgressCallback)
+        trainer.train()
+    model.load_state_dict(best.weights)
+    return Trained(model.eval(), best.scores, best.epoch)
+
+
+def predict(kind: Kind, model: PreTrainedModel, rows: Sequence[Row], settings: Settings) -> list[NDArray[np.float32]]:
+    """The model's output for each row, without padding: (labels,), (N, labels), (choices,) or (N, 2).
+
+    Raises:
+        RunError: an output is no number.
+    """
+    size, bf16 = settings.machine.evaluation_batch_size, settings.optimization.bf16
+    order = sorted(range(len(rows)), key=lambda at: -rows[at].length)
+    found: dict[int, NDArray[np.float32]] = {}
+    was_training = model.training
+    model.eval()
+    with torch.inference_mode(), torch.autocast(model.device.type, torch.bfloat16) if bf16 else nullcontext():
+        for start in range(0, len(rows), size):
+            numbers = order[start : start + size]
+            batch = kind.collate([rows[at] for at in numbers])
+            batch.pop("labels", None)
+            output = model(**{name: value.to(model.device) for name, value in batch.items()})
+            values = kind.outputs(output).float().cpu().numpy()
+            if not np.isfinite(values).all():
+                raise RunError("the model's outputs are no numbers: try a lower learning rate, or bf16 = false")
+            for at, value in zip(numbers, values, strict=True):
+                found[at] = value[: rows[at].length] if value.ndim == 2 else value
+    model.train(was_training)
+    return [found[at] for at in range(len(rows))]
+
+
+class _Trainer(Trainer):
+    """Trainer with the kind's loss, and batches of rows of about the same length."""
+
+    def __init__(self, model: PreTrainedModel, args: TrainingArguments, kind: Kind, rows: Sequence[Row]) -> None:
+        super().__init__(model, args, kind.collate, rows)  # type: ignore[arg-type]
+        self.kind = kind
+        self.model_accepts_loss_kwargs = False  # the loss is a mean over the batch, which accumulation divides
+
+    def compute_loss(self, model: Any, inputs: Any, *args: Any, **kwargs: Any) -> Tensor:
+        """The kind's loss."""
+        inputs = dict(inputs)
+        labels = inputs.pop("labels")
+        return self.kind.loss(self.kind.outputs(model(**inputs)), labels)
+
+    def _get_train_sampler(self, *args: Any, **kwargs: Any) -> Sampler[int]:
+        generator = torch.Generator().manual_seed(self.args.seed)
+        rows: Any = self.train_dataset
+        size = self.args.train_batch_size * self.args.gradient_accumulation_steps
+        return LengthGroupedSampler(size, lengths=[row.length for row in rows], generator=generator)
+
+
+class _Best(TrainerCallback):
+    """Scores the model after each epoch, keeps the best weights, and ends a run that gets no better."""
+
+    def __init__(
+        self, trainer: _Trainer, score: Callable[[PreTrainedModel], Scores], patience: int, advance: Advance
+    ) -> None:
+        self.trainer, self.score, self.patience, self.advance = trainer, score, patience, advance
+        self.scores: Scores = {}
+        self.weights: dict[str, Tensor] = {}
+        self.epoch, self.waited = 0, 0
+        self.last: float | None = None
+
+    def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        """Shows the progress."""
+        self.advance(state.global_step, state.max_steps, self.last)
+
+    def on_epoch_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        """Scores, keeps, stops."""
+        model: Any = self.trainer.model
+        scores = self.score(model)
+        self.last = next(iter(scores.values()))
+        if not self.scores or self.last > next(iter(self.scores.values())):
+            self.scores, self.epoch, self.waited = scores, round(state.epoch), 0
+            self.weights = {name: value.detach().cpu().clone() for name, value in model.state_dict().items()}
+        else:
+            self.waited += 1
+            control.should_training_stop = self.waited == self.patience
+
+
+def _prepare(model: PreTrainedModel, kind: Kind, dropout: float) -> None:
+    """Sets the dropout of every module, and names the labels in the configuration."""
+    for module in model.modules():
+        if isinstance(module, torch.nn.Dropout):
+            module.p = dropout
+    config: Any = model.config
+    for name, value in copy.copy(vars(config)).items():
+        if "dropout" in name and isinstance(value, float):
+            setattr(config, name, dropout)
+    if kind.labels:
+        config.id2label = dict(enumerate(kind.labels))
+        config.label2id = {label: at for at, label in config.id2label.items()}
+
+
+def _arguments(point: Point, settings: Settings, seed: int, rows: int, folder: str) -> TrainingArguments:
+    """The settings in transformers' terms."""
+    optimization = settings.optimization
+    cpu = settings.machine.device == "cpu" or not torch.cuda.is_available()
+    at_once = min(settings.machine.device_batch_size, point.batch_size)
+    try:
+        args = TrainingArguments(
+            folder,
+            num_train_epochs=point.epochs,
+            per_device_train_batch_size=at_once,
+            gradient_accumulation_steps=point.batch_size // at_once,
+            learning_rate=point.learning_rate,
+            lr_scheduler_type="linear",
+            warmup_steps=round(optimization.warmup * math.ceil(rows / point.batch_size) * point.epochs),
+            optim="adamw_torch" if cpu else "adamw_torch_fused",
+            weight_decay=optimization.weight_decay,
+            adam_beta1=optimization.beta1,
+            adam_beta2=optimization.beta2,
+            adam_epsilon=optimization.epsilon,
+            max_grad_norm=optimization.gradient_clip,
+            bf16=optimization.bf16,
+            seed=seed,
+            use_cpu=cpu,
+            dataloader_pin_memory=not cpu,
+            remove_unused_columns=False,
+            logging_nan_inf_filter=False,
+            logging_strategy="no",
+            eval_strategy="no",
+            save_strategy="no",
+            report_to="none",
+            disable_tqdm=True,
+        )
+    except ValueError as error:
+        raise SettingsError(f"this machine cannot train so: {error}") from error
+    args._n_gpu = min(args.n_gpu, 1)  # several would multiply the batch size
+    return args
+
