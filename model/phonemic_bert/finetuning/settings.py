@@ -103,9 +103,11 @@ class Settings:
         if not isinstance(tasks, dict):
             raise SettingsError(f"{source}: [{_TASKS}] holds sections, as [{_TASKS}.c3.text]")
         overrides = list(overrides)
+        settings = cls._made(values, {}, overrides, str(source))
         for name, part in tasks.items():  # a mistake in any task's part is an error for all
-            cls._made(values, part, overrides, f"{source}: [{_TASKS}.{name}]")
-        return cls._made(values, tasks.get(task, {}), overrides, str(source))
+            made = cls._made(values, part, overrides, f"{source}: [{_TASKS}.{name}]")
+            settings = made if name == task else settings
+        return settings
 
     @classmethod
     def _made(cls, values: Mapping[str, Any], part: Any, overrides: list[str], where: str) -> Settings:
@@ -176,9 +178,6 @@ _RANGES: dict[str, sections.Range] = {
 def _problems(settings: Settings) -> Iterable[str]:
     """What is wrong with values that have the right types."""
     yield from sections.problems(settings, _CHOICES, _RANGES)
-    text = settings.text
-    if text.stride >= text.max_length - 2:
-        yield f"text.stride = {text.stride}: this must be below text.max_length less 2, the special positions"
     for size in settings.grid.batch_size:
         if size % min(size, settings.machine.device_batch_size):
             yield f"grid.batch_size = {size} must be a multiple of machine.device_batch_size"

@@ -9,6 +9,7 @@ from phonemic_bert.finetuning.kinds.base import Kind, Row, Window
 from phonemic_bert.finetuning.kinds.choices import Choices
 from phonemic_bert.finetuning.kinds.classification import Classification, Coreference, Pairs
 from phonemic_bert.finetuning.kinds.questions import Questions
+from phonemic_bert.finetuning.kinds.tagging import Tagging
 
 if TYPE_CHECKING:
     from phonemic.tasks import DataSet
@@ -25,6 +26,7 @@ KINDS: dict[str, type[Kind]] = {
     "coreference": Coreference,
     "multiple-choice": Choices,
     "question-answering": Questions,
+    "sequence-labelling": Tagging,
 }
 
 

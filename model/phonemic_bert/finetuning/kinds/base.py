@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from phonemic_bert.finetuning.windows import windows_of
 from phonemic_bert.modeling import IGNORE
 
 if TYPE_CHECKING:
@@ -157,13 +158,11 @@ class Kind(ABC):
         stride = min(self.text.stride, max(self.max_length // 4, 1))
         options = {"stride": stride, "return_overflowing_tokens": True, "return_offsets_mapping": True, **options}
         encoded = self.encode(texts, pairs, **options)
-        which, before, start, step = int(pairs is not None), -1, 0, 0
-        for row, text in enumerate(encoded["overflow_to_sample_mapping"]):
-            inside = [at for at, sequence in enumerate(encoded.sequence_ids(row)) if sequence == which]
-            start = start + step if text == before else 0
-            before, step = text, max(len(inside) - stride, 0)
-            offsets = np.array(encoded["offset_mapping"][row], np.int32).reshape(-1, 2)[inside]
-            yield text, self.inputs(encoded, row), Window(inside[0] if inside else 0, start, offsets)
+        which = int(pairs is not None)
+        for text, cut in enumerate(windows_of(encoded, stride, which)):
+            for row, first, count, start in zip(cut.rows, cut.starts, cut.counts, cut.begins, strict=True):
+                offsets = np.array(encoded["offset_mapping"][row][first : first + count], np.int32).reshape(-1, 2)
+                yield text, self.inputs(encoded, row), Window(first, start, offsets)
 
     def padded(self, inputs: Sequence[dict[str, NDArray[np.int32]]]) -> dict[str, Tensor]:
         """Rows of model input as tensors (B, N)."""

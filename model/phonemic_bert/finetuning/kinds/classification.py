@@ -72,8 +72,8 @@ class Coreference(Pairs):
     Where the text does not fit in, it is cut around the middle of what is marked.
     """
 
-    #: Before and behind the candidate, and the pronoun.
-    marks = ("*", "*", "#", "#")
+    #: Before and behind the candidate and the pronoun: signs that every tokenizer here has, Mandarin triples too.
+    marks = ("[", "]", "(", ")")
 
     def texts(self, example: CoreferenceExample) -> tuple[str, ...]:
         """The text with marks."""
