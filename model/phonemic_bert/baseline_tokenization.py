@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Sequence
 from functools import cached_property
 from itertools import chain
@@ -45,23 +44,23 @@ class BaselineTokenizer(RowsTokenizer):
         super().__init__(model_max_length=model_max_length, **kwargs)
 
     @classmethod
-    def from_pretrained(
-        cls, folder: str | os.PathLike[str], tokenizers: str | os.PathLike[str] | None = None, **kwargs: Any
-    ) -> BaselineTokenizer:
+    def from_pretrained(cls, pretrained_model_name_or_path: Any, *args: Any, **kwargs: Any) -> Any:
         """Loads what ``save_pretrained`` wrote.
 
         Arguments:
-            folder: the folder.
-            tokenizers: where the baselines' files lie, see ``phonemic.baselines.load``.
-            kwargs: as for the class.
+            pretrained_model_name_or_path: the folder.
+            args: none.
+            kwargs: ``tokenizers``, the folder of the baselines' files (see ``phonemic.baselines.load``), and what the
+                class takes.
 
         Raises:
             CheckpointError: there is none in the folder, or the baseline's files are not those that were saved.
             PhonemicError: a baseline's file or package is missing.
         """
-        described = describe(Path(folder))
-        baseline = load(described["name"], tokenizers)
-        check_files(baseline, described, Path(folder))
+        folder = Path(pretrained_model_name_or_path)
+        described = describe(folder)
+        baseline = load(described["name"], kwargs.pop("tokenizers", None))
+        check_files(baseline, described, folder)
         return cls(baseline, described.get("lang"), **kwargs)
 
     def save_vocabulary(self, save_directory: str, filename_prefix: str | None = None) -> tuple[str, ...]:
@@ -153,11 +152,12 @@ def check_files(baseline: Baseline, described: dict[str, Any], where: Path) -> N
         CheckpointError: a file is another.
     """
     noted, found = described.get("files") or {}, baseline.checksums()
-    for file in sorted(noted.keys() | found.keys()):
-        if noted and noted.get(file) != found.get(file):
+    for file in sorted(noted.keys() | found.keys()) if noted else ():
+        then, now = noted.get(file, "none"), found.get(file, "none")
+        if then != now:
             raise CheckpointError(
-                f"{where}: it was pretrained with another {file} of {baseline.name} "
-                f"(SHA-256 {noted.get(file, 'none')}) than the one in {baseline.path} ({found.get(file, 'none')}); name the folder of that one"
+                f"{where}: it was pretrained with another {file} of {baseline.name} (SHA-256 {then}) than the one in "
+                f"{baseline.path} ({now}); name the folder of that one"
             )
 
 
@@ -180,4 +180,5 @@ def _units(text: str) -> NDArray[np.int32]:
     starts = ~blank & np.concatenate([[True], blank])[:-1]
     count = int(starts.sum())
     units = np.append(starts.cumsum() - ~blank, count)
-    return np.minimum(units, max(count - 1, 0)).astype(np.int32)
+    numbers: NDArray[np.int32] = np.minimum(units, max(count - 1, 0)).astype(np.int32)
+    return numbers
