@@ -15,8 +15,8 @@ except ImportError as missing:
 from phonemic import PhonemicError, __version__
 from phonemic.inventory import LANGUAGES
 from phonemic_bert.configuration import PRESETS
-from phonemic_bert.prepare import prepare
 from phonemic_bert.finetuning.commands import COMMANDS as FINETUNING
+from phonemic_bert.prepare import prepare
 from phonemic_bert.pretraining.commands import COMMANDS
 
 

@@ -63,7 +63,9 @@ def _sweep(jobs: Any, results: Path, console: Any, options: dict[str, Any]) -> N
 
     ratios = _numbers(options["ratios"], float, "--ratios")
     noise = tuple(one for written in options["noise"] for one in parse(written, ratios))
-    settings = {job.dataset.name: Settings.load(options["grid"], options["overrides"], job.dataset.name) for job in jobs}
+    settings = {
+        job.dataset.name: Settings.load(options["grid"], options["overrides"], job.dataset.name) for job in jobs
+    }
     wishes = Wishes(noise, options["predictions"], Path(options["save"]) if options["save"] else None)
     sweep = Sweep(
         jobs,

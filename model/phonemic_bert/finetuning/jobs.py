@@ -68,7 +68,9 @@ class Job:
             folds = Folds(*_drawn(rest, 0.1, seed), test)
         limits = self.limits
         return Folds(
-            _some(folds.train, limits.train, seed), _some(folds.dev, limits.dev, seed), _some(folds.test, limits.test, 0)
+            _some(folds.train, limits.train, seed),
+            _some(folds.dev, limits.dev, seed),
+            _some(folds.test, limits.test, 0),
         )
 
     @cached_property

@@ -61,6 +61,10 @@ class Wishes:
     save: Path | None = None
 
 
+#: Scores only.
+SCORES = Wishes()
+
+
 @dataclass
 class Fold:
     """Examples that have gold annotation, and their rows."""
@@ -130,7 +134,7 @@ class Run:
     point: Point
     seed: int
     folder: Path
-    wishes: Wishes = Wishes()
+    wishes: Wishes = SCORES
 
     @property
     def key(self) -> str:
@@ -260,7 +264,7 @@ class Run:
 
 
 def runs_of(
-    job: Job, encoder: Encoder, settings: Settings, seed: int, folder: Path, wishes: Wishes = Wishes()
+    job: Job, encoder: Encoder, settings: Settings, seed: int, folder: Path, wishes: Wishes = SCORES
 ) -> list[Run]:
     """The runs of every point of the grid."""
     return [Run(job, encoder, settings, point, seed, folder, wishes) for point in settings.points()]
@@ -305,7 +309,10 @@ def commit() -> str | None:
     """The git commit of this package's source, ``-dirty`` behind it where files were changed; None outside of git."""
     source = Path(phonemic_bert.__file__)
     try:
-        for command in (["ls-files", "--error-unmatch", source.name], ["describe", "--always", "--dirty", "--abbrev=40"]):
+        for command in (
+            ["ls-files", "--error-unmatch", source.name],
+            ["describe", "--always", "--dirty", "--abbrev=40"],
+        ):
             done = subprocess.run(["git", *command], cwd=source.parent, capture_output=True, text=True, check=True)
     except (OSError, subprocess.CalledProcessError):
         return None
@@ -315,5 +322,3 @@ def commit() -> str | None:
 def device_name(device: torch.device) -> str:
     """``cpu``, or the GPU's name."""
     return torch.cuda.get_device_name(device) if device.type == "cuda" else device.type
-
-

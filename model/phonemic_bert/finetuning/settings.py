@@ -117,7 +117,7 @@ class Settings:
         for name, fields in part.items():
             if not isinstance(fields, Mapping) or not isinstance(merged.setdefault(name, {}), dict):
                 raise SettingsError(f"{where}: {name} is no section")
-            merged[name] |= fields
+            merged[name].update(fields)
         sections.override(merged, overrides)
         return cls.of(merged, where)
 

@@ -8,6 +8,7 @@ import statistics
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from phonemic_bert.finetuning.encoders import Encoder, load_encoder
 from phonemic_bert.finetuning.jobs import Job
-from phonemic_bert.finetuning.runs import Prepared, Run, Wishes, runs_of
+from phonemic_bert.finetuning.runs import SCORES, Prepared, Run, Wishes, runs_of
 from phonemic_bert.finetuning.settings import Settings
 
 
@@ -57,7 +58,7 @@ class Sweep:
         settings: Callable[[str], Settings],
         seeds: Sequence[int],
         folder: Path,
-        wishes: Wishes = Wishes(),
+        wishes: Wishes = SCORES,
         tokenizers: str | None = None,
         console: Console | None = None,
     ) -> None:
@@ -75,11 +76,12 @@ class Sweep:
         with _interrupts(), _Bars(self.console) as bars:
             groups = len(self.jobs) * len(self.encoders) * len(self.seeds)
             bars.expect(groups)
+            readable = [job for job in self.jobs if self._tried(job.name, partial(getattr, job, "fingerprint"))]
             for where in self.encoders:
-                encoder = self._tried(where, lambda where=where: load_encoder(where, self.tokenizers))
+                encoder = self._tried(where, partial(load_encoder, where, self.tokenizers))
                 for job in self.jobs:
                     for seed in self.seeds:
-                        if encoder is not None:
+                        if encoder is not None and job in readable:
                             self._group(job, encoder, seed, bars)
                         bars.done()
         return self.outcome
@@ -99,7 +101,7 @@ class Sweep:
             point = ", ".join(f"{name} {value:g}" for name, value in _varied(run, settings))
             name = f"{what}, {point}" if point else what
             bars.describe(name)
-            result = self._tried(name, lambda run=run: run.execute(prepared, bars.advance))
+            result = self._tried(name, partial(run.execute, prepared, bars.advance))
             if result is not None:
                 self.outcome.results.append(result)
                 self.console.print(_line(name, result), highlight=False, soft_wrap=True)

@@ -119,7 +119,7 @@ class _Trainer(Trainer):
     """Trainer with the kind's loss, and batches of rows of about the same length."""
 
     def __init__(self, model: PreTrainedModel, args: TrainingArguments, kind: Kind, rows: Sequence[Row]) -> None:
-        super().__init__(model, args, kind.collate, rows)  # type: ignore[arg-type]
+        super().__init__(model, args, kind.collate, rows)
         self.kind = kind
         self.model_accepts_loss_kwargs = False  # the loss is a mean over the batch, which accumulation divides
 
@@ -215,4 +215,3 @@ def _arguments(point: Point, settings: Settings, seed: int, rows: int, folder: s
         raise SettingsError(f"this machine cannot train so: {error}") from error
     args._n_gpu = min(args.n_gpu, 1)  # several would multiply the batch size
     return args
-

@@ -179,7 +179,5 @@ def pad(arrays: Sequence[Any], fill: int = IGNORE) -> Tensor:
 def cross_entropy(logits: Tensor, labels: Tensor) -> Tensor:
     """The mean over what has a label, in single precision; 0 where nothing has: (..., labels), (...) to a scalar."""
     flat = labels.reshape(-1)
-    total = functional.cross_entropy(
-        logits.float().reshape(len(flat), -1), flat, ignore_index=IGNORE, reduction="sum"
-    )
+    total = functional.cross_entropy(logits.float().reshape(len(flat), -1), flat, ignore_index=IGNORE, reduction="sum")
     return total / (flat != IGNORE).sum().clamp(min=1)

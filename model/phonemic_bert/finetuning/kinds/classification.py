@@ -7,7 +7,7 @@ from typing import Any
 
 from torch import Tensor
 
-from phonemic.tasks import CoreferenceExample
+from phonemic.tasks import CoreferenceExample, Span
 from phonemic_bert.finetuning.kinds.base import Kind, Row, cross_entropy
 
 
@@ -95,8 +95,8 @@ class Coreference(Pairs):
             if first == 0:
                 break
             cut = max(first // 2, 1)
-            moved = [type(span)(span.start - cut, span.end - cut, span.label) for span in spans]
-            example = CoreferenceExample(example.text[cut:], *moved, example.label)
+            candidate, pronoun = (Span(span.start - cut, span.end - cut, span.label) for span in spans)
+            example = CoreferenceExample(example.text[cut:], candidate, pronoun, example.label)
             spans = (example.candidate, example.pronoun)
         return example
 

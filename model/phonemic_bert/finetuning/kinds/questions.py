@@ -54,9 +54,9 @@ class Questions(Kind):
             raise RunError(f"text.max_length = {self.max_length} leaves no room for questions and passages")
         if not questions:
             return []
-        offsets = self.tokenizer(
-            questions, add_special_tokens=False, return_offsets_mapping=True, verbose=False
-        )["offset_mapping"]
+        offsets = self.tokenizer(questions, add_special_tokens=False, return_offsets_mapping=True, verbose=False)[
+            "offset_mapping"
+        ]
         return [
             question if len(spans) <= limit else question[: spans[limit - 1][1]]
             for question, spans in zip(questions, offsets, strict=True)
@@ -99,7 +99,7 @@ class Questions(Kind):
         )["offset_mapping"]
         count = 0
         for example, spans in zip(examples, offsets, strict=True):
-            starts, ends = ({place for place in side} for side in zip(*spans, strict=True)) if spans else (set(), set())
+            starts, ends = map(set, zip(*spans, strict=True)) if spans else (set(), set())
             edges = [_edges(answer) for answer in example.answers if answer.start is not None]
             count += bool(edges) and not any(start in starts and end in ends for start, end in edges)
         return count
@@ -109,9 +109,7 @@ class Questions(Kind):
         return {"text": example.context, "question": example.question, "gold": list(gold), "predicted": predicted}
 
 
-def best_span(
-    scores: NDArray[np.float32], offsets: NDArray[np.int32], longest: int
-) -> tuple[float, int, int]:
+def best_span(scores: NDArray[np.float32], offsets: NDArray[np.int32], longest: int) -> tuple[float, int, int]:
     """The span with the largest sum of its start's and its end's score.
 
     Arguments:

@@ -94,8 +94,8 @@ class Tagging(Kind):
         best = iter(outputs)
         for own in _by_example(rows):
             example = examples[own[0].example]
-            merged = _windows(own).merge([next(best) for _ in own])
-            labels: list[Label] = [self.labels[int(output.argmax())] for output in merged]
+            scores: list[Sequence[NDArray[Any]]] = [next(best) for _ in own]  # type: ignore[misc]
+            labels: list[Label] = [self.labels[int(one.argmax())] for one in _windows(own).merge(scores)]
             found[own[0].example] = self._read(example, labels, _offsets(own))
         return found
 
@@ -113,7 +113,11 @@ class Tagging(Kind):
 
     def record(self, example: Any, gold: Any, predicted: Any) -> dict[str, Any]:
         """Spans as [start, end, label], those of words among them."""
-        return {"text": example.text, "gold": self._listed(example, gold), "predicted": self._listed(example, predicted)}
+        return {
+            "text": example.text,
+            "gold": self._listed(example, gold),
+            "predicted": self._listed(example, predicted),
+        }
 
     def _listed(self, example: Any, found: Any) -> list[list[Any]]:
         if self._spans:
