@@ -94,7 +94,7 @@ class Tagging(Kind):
         best = iter(outputs)
         for own in _by_example(rows):
             example = examples[own[0].example]
-            scores: list[Sequence[NDArray[Any]]] = [next(best) for _ in own]  # type: ignore[misc]
+            scores: list[Any] = [next(best) for _ in own]
             labels: list[Label] = [self.labels[int(one.argmax())] for one in _windows(own).merge(scores)]
             found[own[0].example] = self._read(example, labels, _offsets(own))
         return found
