@@ -23,7 +23,28 @@ from phonemic_bert.finetuning.runs import Wishes
 from phonemic_bert.finetuning.settings import Settings
 from phonemic_bert.finetuning.sweep import Sweep
 
-WORDS = "nhà trường học sinh đi chơi xem phim hôm nay trời mưa nắng sách vở bàn ghế cây hoa lá".split()
+WORDS = [
+    "nhà",
+    "trường",
+    "học",
+    "sinh",
+    "đi",
+    "chơi",
+    "xem",
+    "phim",
+    "hôm",
+    "nay",
+    "trời",
+    "mưa",
+    "nắng",
+    "sách",
+    "vở",
+    "bàn",
+    "ghế",
+    "cây",
+    "hoa",
+    "lá",
+]
 NAMES, NUMBERS = ("An", "Bình", "Chi"), ("một", "hai", "ba")
 
 

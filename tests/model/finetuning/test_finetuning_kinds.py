@@ -1,6 +1,5 @@
 """Every kind of task learns a rule; rows hold what they must; answers are the best there are."""
 
-
 import numpy as np
 import pytest
 
@@ -91,7 +90,8 @@ def test_pairs_cut_the_longer_text(kind_of, encoder):
     kind = kind_of("sentence-pair", "accuracy", max_length=16)
     [row] = kind.rows([PairExample("nhà " * 40, "có hoa", "có")])
     text = encoder.tokenizer.decode(row.inputs["input_ids"])
-    assert row.length == 16 and "có hoa" in text
+    assert row.length == 16
+    assert "có hoa" in text
 
 
 def test_marks_stand_around_candidate_and_pronoun():
@@ -152,7 +152,10 @@ def test_questions_with_fewer_choices_are_as_if_alone(kind_of):
     assert kind.predicted(examples, rows, [np.array([0, 1, 9, 9]), np.array([0, 1, 9, 3])]) == [1, 2]
     batch = kind.collate(rows)
     loss = kind.loss(torch.tensor(np.stack(together)), batch["labels"])
-    want = [torch.nn.functional.cross_entropy(torch.tensor(one), torch.tensor(row.labels)) for one, row in zip(alone, rows, strict=True)]
+    want = [
+        torch.nn.functional.cross_entropy(torch.tensor(one), torch.tensor(row.labels))
+        for one, row in zip(alone, rows, strict=True)
+    ]
     assert loss.item() == pytest.approx(sum(want).item() / 2, rel=1e-4)
 
 
@@ -169,7 +172,11 @@ def scored(draw):
         at += gap + width
     values = st.floats(-20, 20, width=32)
     scores = draw(st.lists(st.tuples(values, values), min_size=len(offsets), max_size=len(offsets)))
-    return np.array(scores, np.float32).reshape(-1, 2), np.array(offsets, np.int32).reshape(-1, 2), draw(st.integers(1, 12))
+    return (
+        np.array(scores, np.float32).reshape(-1, 2),
+        np.array(offsets, np.int32).reshape(-1, 2),
+        draw(st.integers(1, 12)),
+    )
 
 
 @given(scored())
@@ -197,14 +204,16 @@ def test_windows_hold_the_whole_passage_and_the_answer_is_learned_where_it_is(ki
     start = text.index("cây 19")
     example = QuestionExample("1", text, "cái gì ở đâu hôm nay", (Answer("cây 19 lá", start),))
     rows = kind.rows([example], train=True)
-    assert len(rows) > 4 and all(row.length <= 24 for row in rows)
+    assert len(rows) > 4
+    assert all(row.length <= 24 for row in rows)
     found = []
     for row in rows:
         assert encoder.tokenizer.decode(row.inputs["input_ids"]).startswith("[CLS] cái gì ở đâu [SEP]")
         first, last = (at - row.window.first for at in row.labels)
         if row.labels != (0, 0):
             found.append(text[row.window.offsets[first][0] : row.window.offsets[last][1]])
-    assert found and set(found) == {"cây 19 lá"}
+    assert found
+    assert set(found) == {"cây 19 lá"}
     covered = {tuple(span) for row in rows for span in row.window.offsets.tolist()}
     whole = encoder.tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)["offset_mapping"]
     assert covered == {tuple(span) for span in whole}

@@ -1,0 +1,460 @@
+"""Runs and sweeps: what they leave, what is not repeated, what fails, and that the same seed gives the same."""
+
+import json
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+
+import pytest
+
+torch = pytest.importorskip("torch", reason="needs the model extra")
+pytest.importorskip("accelerate", reason="needs the model extra")
+pytest.importorskip("sklearn", reason="needs the finetune extra")
+pytest.importorskip("seqeval", reason="needs the finetune extra")
+
+from click.testing import CliRunner
+from synthetic import SIZES, classification, clockless, dataset, made, settings, spans, sweep
+from transformers import AutoModelForSequenceClassification, AutoTokenizer, pipeline
+
+from phonemic.tasks import PairExample
+from phonemic_bert.cli import cli
+from phonemic_bert.finetuning.encoders import load_encoder
+from phonemic_bert.finetuning.jobs import Job, Limits
+from phonemic_bert.finetuning.noise import Noising, parse
+from phonemic_bert.finetuning.runs import Run, Wishes
+from phonemic_bert.finetuning.sweep import best_points
+
+#: One short run.
+SHORT = {"grid__epochs": 1}
+FEW = Limits(train=64, dev=20, test=30)
+
+
+def files(folder):
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
+
+
+def results_in(folder):
+    return {path: json.loads((folder / path).read_text()) for path in files(folder) if path.endswith(".json")}
+
+
+def lines_of(path):
+    return path.read_text("utf-8").splitlines()
+
+
+@pytest.fixture
+def data(tmp_path_factory):
+    return tmp_path_factory.mktemp("data")
+
+
+# --- results
+
+
+def test_what_a_run_leaves(checkpoint, data, tmp_path):
+    wishes = Wishes(predictions=True, save=tmp_path / "models")
+    outcome = sweep(tmp_path / "results", [(dataset(data), data)], [checkpoint()], wishes=wishes, grid__epochs=4)
+    [path], [result] = zip(*results_in(tmp_path / "results").items(), strict=True)
+    assert outcome.results == [result]
+    assert re.fullmatch(r"classification-macro-f1/tiny-vi/[0-9a-f]{12}-seed-1\.json", path)
+    assert files(tmp_path / "results") == [path, path.replace(".json", ".predictions.jsonl")]
+    want = {"format": 1, "lang": "vi", "kind": "classification", "metric": "macro-f1", "target": "label", "seed": 1}
+    want |= {"encoder": "tiny-vi", "encoder_kind": "phonemic", "noise": [], "lost_gold": 0, "divided": None}
+    want |= {"hyperparameters": {"learning_rate": 3e-3, "batch_size": 16, "epochs": 4}}
+    assert want.items() <= result.items()
+    assert result["settings"]["text"]["max_length"] == 64  # the encoder's limit
+    assert 1 <= result["epochs"] <= 4
+    assert result["seconds"] > 0
+    assert result["versions"]["torch"] == torch.__version__
+
+    rows = [json.loads(line) for line in lines_of(tmp_path / "results" / path.replace(".json", ".predictions.jsonl"))]
+    assert [(row["text"], row["gold"]) for row in rows] == [
+        (one.text, one.labels["label"]) for one in made("test", classification)
+    ]
+    right = sum(row["gold"] == row["predicted"] for row in rows)
+    assert right / len(rows) == pytest.approx(result["test"]["accuracy"])
+
+    saved = tmp_path / "models" / path.removesuffix(".json")
+    model = AutoModelForSequenceClassification.from_pretrained(saved)
+    assert model.config.id2label == {0: "tốt", 1: "xấu"}
+    assert result["parameters"] == model.num_parameters()
+    classify = pipeline("text-classification", model=model, tokenizer=AutoTokenizer.from_pretrained(saved))
+    assert [one["label"] for one in classify([row["text"] for row in rows])] == [row["predicted"] for row in rows]
+
+
+def test_predictions_of_spans_are_lists(checkpoint, data, tmp_path):
+    one = dataset(data, "sequence-labelling", "span-f1")
+    sweep(tmp_path, [(one, data)], [checkpoint()], wishes=Wishes(predictions=True), limits=FEW, **SHORT)
+    [path] = tmp_path.rglob("*.predictions.jsonl")
+    rows = [json.loads(line) for line in lines_of(path)]
+    gold = {
+        example.text: [[span.start, span.end, span.label] for span in example.spans] for example in made("test", spans)
+    }
+    assert all(row["gold"] == gold[row["text"]] for row in rows)
+    assert all(len(span) == 3 for row in rows for span in row["predicted"])
+
+
+def test_the_same_seed_gives_the_same(checkpoint, data, tmp_path):
+    for name in ("one", "two"):
+        sweep(
+            tmp_path / name,
+            [(dataset(data), data)],
+            [checkpoint()],
+            (1, 2),
+            limits=FEW,
+            optimization__dropout=0.3,
+            **SHORT,
+        )
+    first, second = (
+        {path: clockless(result) for path, result in results_in(tmp_path / name).items()} for name in ("one", "two")
+    )
+    assert first == second
+    assert len(first) == 2
+    losses = [json.dumps(result["dev"]) + json.dumps(result["test"]) for result in first.values()]
+    assert losses[0] != losses[1]
+
+
+def test_bfloat16_on_the_cpu(checkpoint, data, tmp_path):
+    outcome = sweep(tmp_path, [(dataset(data), data)], [checkpoint()], optimization__bf16=True)
+    assert outcome.results[0]["test"]["accuracy"] > 0.9
+
+
+def test_accumulated_batches_learn_as_whole_ones(checkpoint, data, tmp_path):
+    scores = [
+        sweep(tmp_path / str(size), [(dataset(data), data)], [checkpoint()], machine__device_batch_size=size, **SHORT)
+        for size in (16, 4)
+    ]
+    whole, parts = (outcome.results[0]["test"]["accuracy"] for outcome in scores)
+    assert parts == pytest.approx(whole, abs=0.1)
+
+
+def test_a_run_that_gets_no_better_ends(checkpoint, data, tmp_path, monkeypatch):
+    epochs = []
+    score = {1: 0.3, 2: 0.5, 3: 0.5, 4: 0.4, 5: 0.9}
+
+    def fake(self, gold, predicted):
+        epochs.append(len(epochs) + 1)
+        return {"macro-f1": score.get(len(epochs), 0.0)}
+
+    monkeypatch.setattr("phonemic_bert.finetuning.runs.Prepared.score", fake)
+    outcome = sweep(
+        tmp_path, [(dataset(data), data)], [checkpoint()], limits=FEW, grid__epochs=9, optimization__patience=2
+    )
+    assert outcome.results[0]["epochs"] == 2
+    assert outcome.results[0]["dev"] == {"macro-f1": 0.5}
+    assert len(epochs) == 4 + 1  # and the test set
+
+
+# --- sweeps
+
+
+def test_nothing_is_repeated_that_is_finished(checkpoint, data, tmp_path):
+    job = [(dataset(data), data)]
+    first = sweep(tmp_path, job, [checkpoint()], (1, 2), limits=FEW, grid__learning_rate=[1e-3, 2e-3], **SHORT)
+    assert len(first.results) == 4
+    assert not first.repeated
+    times = {path: (tmp_path / path).stat().st_mtime_ns for path in files(tmp_path)}
+    again = sweep(tmp_path, job, [checkpoint()], (1, 2, 3), limits=FEW, grid__learning_rate=[1e-3, 2e-3], **SHORT)
+    assert again.repeated == 4
+    assert len(again.results) == 6
+    assert all((tmp_path / path).stat().st_mtime_ns == time for path, time in times.items())
+    assert len(files(tmp_path)) == 6
+
+
+def test_the_key_knows_all_that_determines_a_run(checkpoint, data, tmp_path):
+    plain = Run(
+        Job(dataset(data), "label", data), load_encoder(checkpoint()), settings(), settings().points()[0], 1, tmp_path
+    )
+    others = [
+        replace(plain, job=replace(plain.job, limits=Limits(train=7))),
+        replace(plain, job=replace(plain.job, divide="dev")),
+        replace(plain, job=replace(plain.job, dataset=dataset(data, "sentence-pair", "accuracy"))),
+        replace(plain, settings=settings(optimization__weight_decay=0.5)),
+        replace(plain, settings=settings(text__max_length=32)),
+        replace(plain, point=settings(grid__epochs=3).points()[0]),
+        replace(plain, encoder=load_encoder(checkpoint("zh"))),
+    ]
+    keys = [plain.key, *(run.key for run in others)]
+    assert len(set(keys)) == len(keys)
+    assert plain.key == replace(plain, seed=2, settings=settings(machine__device_batch_size=4)).key
+    again = replace(plain, job=Job(dataset(data), "label", data))
+    assert again.key == plain.key
+    (data / "test.txt").write_text("dev")
+    assert replace(plain, job=Job(again.job.dataset, "label", data)).key != plain.key
+
+
+def test_a_finished_run_is_repeated_for_what_it_lacks(checkpoint, data, tmp_path):
+    job = [(dataset(data), data)]
+    sweep(tmp_path / "results", job, [checkpoint()], limits=FEW, **SHORT)
+    more = Wishes(tuple(parse("neighbour-key", [0.3])), True, tmp_path / "models")
+    outcome = sweep(tmp_path / "results", job, [checkpoint()], wishes=more, limits=FEW, **SHORT)
+    assert not outcome.repeated
+    assert [one["name"] for one in outcome.results[0]["noise"]] == ["neighbour-key"]
+    assert len(list((tmp_path / "models").rglob("config.json"))) == 1
+    assert sweep(tmp_path / "results", job, [checkpoint()], wishes=more, limits=FEW, **SHORT).repeated == 1
+    assert sweep(tmp_path / "results", job, [checkpoint()], limits=FEW, **SHORT).repeated == 1
+
+
+def test_an_interrupted_sweep_continues(checkpoint, data, tmp_path, monkeypatch):
+    execute, runs = Run.execute, []
+
+    def interrupted(self, *args):
+        runs.append(self.seed)
+        if len(runs) == 2:
+            raise KeyboardInterrupt
+        return execute(self, *args)
+
+    monkeypatch.setattr(Run, "execute", interrupted)
+    job = [(dataset(data), data)]
+    with pytest.raises(KeyboardInterrupt):
+        sweep(tmp_path, job, [checkpoint()], (1, 2, 3), limits=FEW, **SHORT)
+    assert len(files(tmp_path)) == 1
+    outcome = sweep(tmp_path, job, [checkpoint()], (1, 2, 3), limits=FEW, **SHORT)
+    assert runs == [1, 2, 2, 3]
+    assert outcome.repeated == 1
+    assert len(files(tmp_path)) == 3
+
+
+def test_what_fails_does_not_end_the_sweep(checkpoint, data, tmp_path, monkeypatch):
+    execute = Run.execute
+
+    def failing(self, *args):
+        if self.seed == 1 and self.job.dataset.kind == "classification":
+            raise torch.OutOfMemoryError("out of memory")
+        return execute(self, *args)
+
+    monkeypatch.setattr(Run, "execute", failing)
+    other, empty = tmp_path / "other", tmp_path / "empty"
+    other.mkdir()
+    empty.mkdir()
+    sets = [(dataset(data), data), (dataset(other, "sentence-pair", "accuracy"), other)]
+    missing = dataset(other, "multiple-choice", "accuracy")
+    encoders = [checkpoint(), "/nowhere", checkpoint("zh")]
+    outcome = sweep(tmp_path / "results", [*sets, (missing, empty)], encoders, limits=FEW, **SHORT)
+    assert len(outcome.results) == 1
+    told = "\n".join(outcome.failures)
+    assert "classification-macro-f1, tiny-vi, seed 1: out of memory" in told
+    assert told.count("multiple-choice lacks its") == 1
+    assert "'/nowhere' is neither a folder nor installed" in told
+    assert "tiny-zh is an encoder for zh, but sentence-pair-accuracy is vi" in told
+
+
+def test_a_diverging_run_fails(checkpoint, data, tmp_path):
+    outcome = sweep(tmp_path, [(dataset(data), data)], [checkpoint()], limits=FEW, grid__learning_rate=1e30, **SHORT)
+    assert "no numbers: try a lower learning rate" in outcome.failures[0]
+    assert not files(tmp_path)
+
+
+def test_a_damaged_result_is_named(checkpoint, data, tmp_path):
+    sweep(tmp_path, [(dataset(data), data)], [checkpoint()], limits=FEW, **SHORT)
+    [path] = files(tmp_path)
+    (tmp_path / path).write_text("{")
+    outcome = sweep(tmp_path, [(dataset(data), data)], [checkpoint()], limits=FEW, **SHORT)
+    assert path in outcome.failures[0]
+    assert "remove it to repeat" in outcome.failures[0]
+
+
+def test_the_best_point_by_the_dev_sets():
+    def result(rate, dev, seed):
+        return {
+            "task": "t",
+            "target": "label",
+            "encoder": "e",
+            "metric": "m",
+            "seed": seed,
+            "hyperparameters": {"learning_rate": rate},
+            "dev": {"m": dev},
+        }
+
+    results = [result(1, 0.5, 1), result(2, 0.9, 1), result(1, 0.7, 2), result(2, 0.2, 2)]
+    assert best_points(results) == [[results[0], results[2]]]
+
+
+# --- folds
+
+
+def test_limits_are_drawn_by_seed_and_the_test_set_stays(data):
+    job = Job(dataset(data), "label", data, limits=Limits(train=30, dev=10, test=20))
+    one, two = job.folds(1), job.folds(2)
+    assert [len(fold) for fold in one] == [30, 10, 20]
+    assert one.test == two.test
+    assert one.train != two.train
+    assert one.dev != two.dev
+    assert one == job.folds(1)
+
+
+def test_one_split_becomes_three_and_texts_stay_together(data, monkeypatch):
+    draw = random.Random(0)
+    examples = [PairExample(f"text {draw.randrange(60)}", str(at), "có") for at in range(300)]
+    one = dataset(data, "sentence-pair", "accuracy")
+    one = replace(one, parse=lambda paths: iter(examples))
+    folds = Job(one, "label", data, "dev").folds(3)
+    assert sorted(int(example.text_b) for fold in folds for example in fold) == list(range(300))
+    firsts = [{example.text_a for example in fold} for fold in folds]
+    assert not firsts[0] & firsts[1]
+    assert not firsts[0] & firsts[2]
+    assert not firsts[1] & firsts[2]
+    assert 60 <= len(folds.test) <= 70
+    assert 24 <= len(folds.dev) <= 32
+    other = Job(one, "label", data, "dev").folds(4)
+    assert other.test == folds.test
+    assert other.dev != folds.dev
+
+
+# --- noise
+
+
+def test_noise_is_put_into_the_test_set_and_recorded(checkpoint, data, tmp_path):
+    wishes = Wishes(tuple(parse("without-diacritics", [0.0, 0.2, 1.0])))
+    outcome = sweep(tmp_path, [(dataset(data), data)], [checkpoint()], wishes=wishes)
+    result = outcome.results[0]
+    clean, some, all_ = result["noise"]
+    assert (clean["ratio"], clean["changed"], clean["test"]) == (0.0, 0.0, result["test"])
+    assert some["changed"] == pytest.approx(0.2, abs=0.02)
+    assert some["options"] == {}
+    assert all_["changed"] > 0.5
+    assert all_["test"]["accuracy"] < result["test"]["accuracy"]  # tốt and xấu are not what was learned any more
+
+
+@pytest.mark.parametrize(("kind", "metric"), [("question-answering", "exact-match"), ("sequence-labelling", "span-f1")])
+def test_noise_that_changes_lengths_is_refused_where_places_count(checkpoint, data, tmp_path, kind, metric):
+    job = [(dataset(data, kind, metric), data)]
+    refused = sweep(
+        tmp_path, job, [checkpoint()], wishes=Wishes(tuple(parse("normal-form", [0.5]))), limits=FEW, **SHORT
+    )
+    assert "it changes lengths" in refused.failures[0]
+    assert not files(tmp_path)
+    kept = sweep(tmp_path, job, [checkpoint()], wishes=Wishes(tuple(parse("without-tone", [0.5]))), limits=FEW, **SHORT)
+    assert not kept.failures
+    assert kept.results[0]["noise"][0]["changed"] > 0.2
+
+
+def test_noise_of_the_other_language_is_refused(checkpoint, data, tmp_path):
+    outcome = sweep(tmp_path, [(dataset(data), data)], [checkpoint()], wishes=Wishes((Noising("homophones", 0.1),)))
+    assert "noise homophones is for zh, but classification-macro-f1 is vi" in outcome.failures[0]
+
+
+def test_noise_keeps_all_but_the_texts_and_differs_by_example():
+    from phonemic.tasks import ChoiceExample, Span, TaggedExample
+    from phonemic_bert.finetuning.noise import noised
+
+    example = ChoiceExample("银行在北京大学旁边", "银行在哪里", ("北京大学", "天津"), 1)
+    [first, second], changed = noised([example, example], Noising("homophones", 0.5, (("pool", "gb2312-1"),)), 1, False)
+    assert first != second
+    assert first != example
+    assert (first.answer, len(first.choices), len(first.context)) == (1, 2, 9)
+    assert changed == pytest.approx(0.5, abs=0.15)
+    tagged = TaggedExample("北京大学", (Span(0, 2, "place"),))
+    [other], _ = noised([tagged], Noising("homophones", 1.0), 1, True)
+    assert other.spans == tagged.spans
+    assert other.text != tagged.text
+    assert len(other.text) == 4
+
+
+# --- the command
+
+
+def feedback(folder):
+    """Files as UIT-VSFC's, below a root of many sets."""
+    for split in SIZES:
+        examples = made(split, classification)
+        where = folder / "vi" / "vsfc" / split
+        where.mkdir(parents=True)
+        (where / "sents.txt").write_text("".join(f"{one.text}\n" for one in examples), "utf-8")
+        numbers = ["2" if one.labels["label"] == "tốt" else "0" for one in examples]
+        for name in ("sentiments", "topics"):
+            (where / f"{name}.txt").write_text("".join(f"{one}\n" for one in numbers))
+    return folder
+
+
+def arguments(root, encoder, results, *more, epochs=1):
+    sets = ["grid.learning_rate=3e-3", f"grid.epochs={epochs}", "grid.batch_size=16", "machine.device=cpu"]
+    options = ["--data", root, "--encoder", encoder, "--grid", "small", "--results", results]
+    return ["finetune", *map(str, [*options, *(part for one in sets for part in ("--set", one)), *more])]
+
+
+def test_the_command(checkpoint, tmp_path):
+    root, results = feedback(tmp_path / "data"), tmp_path / "results"
+    given = arguments(root, checkpoint(), results, "uit-vsfc", "--seeds", "1,2", "--max-train", 64, "--max-test", 30)
+    done = CliRunner().invoke(cli, given)
+    assert done.exit_code == 0, done.output
+    assert {path.split("/")[0] for path in files(results)} == {"uit-vsfc.sentiment", "uit-vsfc.topic"}
+    assert (
+        len(
+            re.findall(r"^uit-vsfc\.(sentiment|topic), tiny-vi, seed [12]: macro-f1 dev 0\.", done.output, re.MULTILINE)
+        )
+        == 4
+    )
+    again = CliRunner().invoke(cli, given)
+    assert again.exit_code == 0
+    assert "4 runs were finished before" in again.output
+    failed = CliRunner().invoke(cli, [*given, "--encoder", str(tmp_path / "none")])
+    assert failed.exit_code == 1
+    assert "1 failed:" in failed.output
+    assert "4 runs were finished before" in failed.output
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (["tnwes"], "no data set is called 'tnwes': did you mean tnews"),
+        (["uit-vsfc.mood"], "UIT-VSFC has no target 'mood': choose one of sentiment, topic"),
+        (["tnews"], "no folder zh/tnews or tnews or"),
+        (["uit-vsfc", "--seeds", "1,x"], "numbers with commas between them"),
+        (["uit-vsfc", "--seeds", "1,1"], "one is given twice"),
+        (["uit-vsfc", "--noise", "homophone"], "no noise is called 'homophone': choose one of homophones"),
+        (["uit-vsfc", "--noise", "homophones:pool"], "written name=value"),
+        (["uit-vsfc", "--noise", "homophones:pool=x"], "noise homophones: unknown pool 'x'"),
+        (["uit-vsfc", "--noise", "i-y", "--ratios", "7.5"], "between 0 and 1, not 7.5"),
+        (["uit-vsfc", "--set", "grid.epochs=0"], "grid.epochs = 0: this must be at least 1"),
+    ],
+)
+def test_what_is_wrong_is_said_before_anything_runs(more, message, checkpoint, tmp_path):
+    done = CliRunner().invoke(cli, arguments(feedback(tmp_path / "data"), checkpoint(), tmp_path / "results", *more))
+    assert done.exit_code and message in done.output, done.output
+    assert not (tmp_path / "results").exists()
+
+
+def test_a_signal_leaves_nothing_half_written(checkpoint, tmp_path):
+    root, results = feedback(tmp_path / "data"), tmp_path / "results"
+    given = arguments(
+        root,
+        checkpoint(),
+        results,
+        "uit-vsfc.sentiment",
+        "--seeds",
+        ",".join(map(str, range(1, 60))),
+        "--predictions",
+        "--save",
+        tmp_path / "models",
+    )
+    command = [sys.executable, "-m", "phonemic_bert.cli", *given]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1"}
+    with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            until = time.monotonic() + 120
+            while not any(path.endswith(".json") for path in (files(results) if results.exists() else [])):
+                assert process.poll() is None
+                assert time.monotonic() < until
+                time.sleep(0.05)
+            process.send_signal(signal.SIGTERM)
+            _, told = process.communicate(timeout=60)
+        finally:
+            process.kill()
+    assert process.returncode == 75, told
+    assert "run the same command again to go on" in told
+    assert "Traceback" not in told
+    left = files(results)
+    assert not [path for path in [*left, *files(tmp_path / "models")] if "partial" in path]
+    for path in results_in(results):
+        assert path.replace(".json", ".predictions.jsonl") in left
+    assert 1 <= len(results_in(results)) < 59
+
+
+def test_grids_are_written_out():
+    from phonemic_bert.finetuning.settings import grid_text
+
+    assert CliRunner().invoke(cli, ["grid", "small"]).output == grid_text("small")
