@@ -48,6 +48,10 @@ class Baseline(ABC):
         """Loads the files from their folder."""
         self.path = path
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickled as its folder: it is loaded again."""
+        return type(self), (self.path,)
+
     @property
     def id_count(self) -> int:
         """Ids lie in ``range(id_count)``."""

@@ -39,10 +39,14 @@ class PhoBert(Baseline):
 
     def __init__(self, path: Path, segment: Callable[[str], str] | None = None) -> None:
         super().__init__(path)
+        self._given = segment
         self._segment = segment or self.segmenter()
         self._model, self._id_of = _bpe(path)
         #: transformers' vocab_size; <mask>, which is a control symbol, is not in it.
         self.vocab_size = len(_entries(path)) + RESERVED
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.path, self._given)
 
     @staticmethod
     def segmenter() -> Callable[[str], str]:

@@ -25,7 +25,12 @@ def windows_of(batch: BatchEncoding, stride: int, sequence: int = 0) -> list[Win
     for row, sample in enumerate(samples):
         places = [at for at, number in enumerate(batch.sequence_ids(row)) if number == sequence]
         found.setdefault(sample, []).append((row, places[0] if places else 0, len(places)))
-    return [Windows(*zip(*rows, strict=True), stride) for rows in found.values()]
+    return [
+        Windows(
+            tuple(row for row, _, _ in rows), tuple(start for _, start, _ in rows), tuple(n for *_, n in rows), stride
+        )
+        for rows in found.values()
+    ]
 
 
 class Windows(NamedTuple):
