@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -12,15 +13,18 @@ from phonemic.tasks.tagging import sentences, tagged_words
 
 LABELS = tuple(f"{kind}.{form}" for kind in ("GPE", "LOC", "ORG", "PER") for form in ("NAM", "NOM"))
 
+_NUMBERED = re.compile(r"(.\D*)\d+")  # a character may be a digit; a lost emoji is two
+
 
 def parse(paths: Sequence[Path]) -> Iterator[TaggedExample]:
     """A character and its number in its word, a tab, and a tag: ``山1<TAB>I-LOC.NAM``."""
     for path in paths:
         for places, rows in sentences(path, tabs=True):
-            for place, row in zip(places, rows, strict=True):
-                if len(row) != 2 or not row[0][1:].isdecimal():
-                    raise InputError(f"{place}: not a character with its number, a tab and a tag")
-            yield tagged_words([row[0][0] for row in rows], [row[1] for row in rows], places, LABELS, between="")
+            words = [_NUMBERED.fullmatch(row[0]) if len(row) == 2 else None for row in rows]
+            if None in words:
+                raise InputError(f"{places[words.index(None)]}: not a character with its number, a tab and a tag")
+            plain = [word[1] for word in words if word]
+            yield tagged_words(plain, [row[1] for row in rows], places, LABELS, between="")
 
 
 DATASET = DataSet(
