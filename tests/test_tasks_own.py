@@ -6,6 +6,7 @@ import csv
 import json
 import pickle
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -395,15 +396,15 @@ def test_sets_beyond_the_paper(name: str, counts: dict[str, int], data: Data) ->
     assert {span.label for example in examples for span in example.spans} | unseen == set(dataset.labels["label"])
     for example in examples:
         assert len(example.tokens) == len(example.tags)
-        assert not "".join(
-            example.text[end:start] for (_, end), (start, _) in zip(example.tokens, example.tokens[1:], strict=False)
-        ).strip()
+        assert not "".join(example.text[end:start] for (_, end), (start, _) in pairwise(example.tokens)).strip()
 
 
 def test_weibo_as_the_file_counts_it(data: Data) -> None:
     folder = data("zh/weibo_ner")
     lines = (folder / "weiboNER_2nd_conll.train").read_text(encoding="utf-8").splitlines()
-    begun = sum("\tB-" in line for line in lines)
+    tags = ["O", *(line.partition("\t")[2] or "O" for line in lines)]
+    strays = sum(tag[:2] == "I-" and before[2:] != tag[2:] for before, tag in pairwise(tags))
+    begun = sum(tag[:2] == "B-" for tag in tags) + strays
     examples = list(tasks.get("weibo-ner").read(folder, "train"))
     assert sum(len(example.spans or ()) for example in examples) == begun
     assert "".join(example.text for example in examples) == "".join(
