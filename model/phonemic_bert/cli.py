@@ -15,6 +15,7 @@ except ImportError as missing:
 from phonemic import PhonemicError, __version__
 from phonemic.inventory import LANGUAGES
 from phonemic_bert.configuration import PRESETS
+from phonemic_bert.finetuning import results_command
 from phonemic_bert.finetuning.commands import COMMANDS as FINETUNING
 from phonemic_bert.prepare import prepare
 from phonemic_bert.pretraining.commands import COMMANDS
@@ -66,7 +67,7 @@ def params(preset: str, lang: str, config: str | None, as_json: bool) -> None:
             console.print(f"{name}: {count / 1e6:.2f}M, {away:+.2f}M from the paper's {PAPER_MILLIONS}M")
 
 
-for command in (prepare, *COMMANDS, *FINETUNING):
+for command in (prepare, *COMMANDS, *FINETUNING, *results_command.COMMANDS):
     cli.add_command(command)
 
 

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import sys
+from inspect import signature
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from phonemic.errors import InputError
 from phonemic.files import require
+from phonemic.inventory import LANGUAGES
+
+if TYPE_CHECKING:
+    from phonemic.tasks import DataSet
 
 #: Exit status of a sweep that a signal stopped and that can be continued (EX_TEMPFAIL of sysexits.h).
 STOPPED = 75
@@ -18,8 +23,8 @@ _LIMIT = click.IntRange(1)
 
 
 @click.command(name="finetune")
-@click.argument("tasks", nargs=-1, metavar="TASK...", required=True)
-@click.option("--data", required=True, type=click.Path(file_okay=False), help="The set's folder, or one with many.")
+@click.argument("tasks", nargs=-1, metavar="[TASK]...")
+@click.option("--data", type=click.Path(file_okay=False), help="The set's folder, or one that holds many sets.")
 @click.option("--encoder", "encoders", multiple=True, required=True, help="A checkpoint's folder or name. Repeatable.")
 @click.option("--tokenizers", metavar="FOLDER", help="Files of the baselines. [default: $PHONEMIC_TOKENIZERS]")
 @click.option("--grid", default="base", show_default=True, metavar="NAME_OR_FILE", help="Settings; see the grids.")
@@ -34,24 +39,77 @@ _LIMIT = click.IntRange(1)
 @click.option("--max-train", type=_LIMIT, help="Train on so many examples, drawn by seed.")
 @click.option("--max-dev", type=_LIMIT, help="Choose by so many examples, drawn by seed.")
 @click.option("--max-test", type=_LIMIT, help="Test on so many examples, the same for every seed.")
+@click.option("--own", metavar="KIND", help="Files of your own: classification, sentence-pair, sequence-labelling ...")
+@click.option("--train", metavar="FILE", help="With --own: to train on.")
+@click.option("--dev", metavar="FILE", help="With --own: to choose by. [default: a tenth of --train]")
+@click.option("--test", metavar="FILE", help="With --own: to report on. [default: --dev]")
+@click.option("--lang", type=click.Choice(LANGUAGES), help="With --own: the language.")
+@click.option("--name", help="With --own: what results call it. [default: the folder of --train]")
+@click.option("--field", "fields", multiple=True, metavar="NAME=VALUE", help="With --own: where what is. Repeatable.")
 def finetune(tasks: tuple[str, ...], results: str, **options: Any) -> None:
     """Fine-tunes encoders on tasks by the paper's protocol, and writes a file of results a run.
 
     TASK is a data set's name (tnews), or one target of a set that has several (uit-vsfc.sentiment). Runs that are
     finished are not repeated: the same command continues what was interrupted. Ctrl-C and SIGTERM exit with status 75.
+
+    Files of your own are named by --own, --train, --dev, --test and --lang instead of TASK and --data; --field says
+    what the columns are called (text=body, label=class), and names a format or metric (file_format=conll).
     """
     for package in ("sklearn", "seqeval"):
         require(package, "finetune")
     from rich.console import Console
 
-    from phonemic_bert.finetuning.jobs import Limits, find_jobs
+    from phonemic_bert.finetuning.jobs import Limits, find_jobs, jobs_of
 
+    if bool(tasks) == bool(options["own"]):
+        raise click.UsageError("name one TASK or more, or files of your own by --own")
     limits = Limits(options["max_train"], options["max_dev"], options["max_test"])
     try:
-        jobs = find_jobs(tasks, Path(options["data"]), options["divide"], limits)
+        if tasks:
+            _needed(options, "data")
+            jobs = find_jobs(tasks, Path(options["data"]), options["divide"], limits)
+        else:
+            _needed(options, "train", "lang")
+            jobs = jobs_of(_own(options), Path(), None, options["divide"], limits)
     except ValueError as error:
         raise InputError(str(error)) from error
     _sweep(jobs, Path(results), Console(stderr=True), options)
+
+
+def _needed(options: dict[str, Any], *names: str) -> None:
+    missing = [f"--{name}" for name in names if not options[name]]
+    if missing:
+        raise click.UsageError(f"missing {' and '.join(missing)}")
+
+
+def _own(options: dict[str, Any]) -> DataSet:
+    """Files of the user's own as a data set; a value of --field may be a list with commas."""
+    from phonemic.tasks import own
+
+    fields: dict[str, Any] = {}
+    known = [name for name in signature(own.data_set).parameters if name not in ("kind", *_FILES)]
+    for written in options["fields"]:
+        name, equals, value = written.partition("=")
+        if not equals or name not in known:
+            raise click.BadParameter(f"{written!r}: a field is NAME=VALUE, and the names are {', '.join(known)}")
+        parts = value.split(",") if name in ("label", "choices") and "," in value else value
+        fields[name] = _FIELDS.get(name, str)(value) if isinstance(parts, str) else parts
+    return own.data_set(options["own"], **{name: options[name] for name in _FILES}, **fields)
+
+
+def _place(value: str) -> int | str:
+    return int(value) if value.lstrip("-").isdigit() else value
+
+
+def _yes(value: str) -> bool:
+    if value not in ("true", "false"):
+        raise click.BadParameter(f"{value!r}: true or false")
+    return value == "true"
+
+
+#: The arguments of ``own.data_set`` that are options of their own, and those that are no strings.
+_FILES = ("lang", "train", "dev", "test", "name")
+_FIELDS: dict[str, Any] = {"word": _place, "tag": _place, "quoting": _yes}
 
 
 def _sweep(jobs: Any, results: Path, console: Any, options: dict[str, Any]) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import signal
-import statistics
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -131,19 +130,6 @@ class Sweep:
         self.outcome.failures.append(f"{what}: {reason}")
         self.console.print(f"[red]failed[/red]  {_plain(self.outcome.failures[-1])}", highlight=False, soft_wrap=True)
         return None
-
-
-def best_points(results: Sequence[dict[str, Any]]) -> list[list[dict[str, Any]]]:
-    """Of each task and encoder the results of the point with the best mean dev score, in the order they came."""
-    groups: dict[tuple[str, ...], dict[str, list[dict[str, Any]]]] = {}
-    for result in results:
-        row = (result["task"], result["target"], result["encoder"])
-        groups.setdefault(row, {}).setdefault(str(result["hyperparameters"]), []).append(result)
-    return [max(points.values(), key=_mean_dev) for points in groups.values()]
-
-
-def _mean_dev(results: list[dict[str, Any]]) -> float:
-    return statistics.fmean(result["dev"][result["metric"]] for result in results)
 
 
 def _varied(run: Run, settings: Settings) -> Iterator[tuple[str, float]]:
