@@ -442,3 +442,36 @@ def test_grids_are_written_out():
     from phonemic_bert.finetuning.settings import grid_text
 
     assert CliRunner().invoke(cli, ["grid", "small"]).output == grid_text("small")
+
+
+def test_files_of_ones_own(checkpoint, tmp_path):
+    for split in SIZES:
+        rows = "".join(f"{one.text},{one.labels['label']}\n" for one in made(split, classification))
+        (tmp_path / f"{split}.csv").write_text(f"body,mood\n{rows}", "utf-8")
+    names = [part for split in SIZES for part in (f"--{split}", tmp_path / f"{split}.csv")]
+    own = ["--own", "classification", "--lang", "vi", "--name", "mine", "--field", "text=body", "--field", "label=mood"]
+    given = arguments(tmp_path, checkpoint(), tmp_path / "results", *own, *names, "--seeds", "1", epochs=4)
+    done = CliRunner().invoke(cli, given)
+    assert done.exit_code == 0, done.output
+    [result] = results_in(tmp_path / "results").values()
+    assert (result["task"], result["target"]) == ("mine", "label")
+    assert result["examples"] == SIZES
+    assert result["test"]["macro-f1"] > 0.9
+    wrong = CliRunner().invoke(cli, [*given, "--field", "txt=body"])
+    assert wrong.exit_code == 2
+    assert "the names are metric, file_format, text" in wrong.output
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ([], "name one TASK or more, or files of your own by --own"),
+        (["tnews", "--own", "classification"], "name one TASK or more, or files of your own by --own"),
+        (["tnews"], "missing --data"),
+        (["--own", "classification"], "missing --train and --lang"),
+    ],
+)
+def test_either_tasks_or_files(given, message):
+    done = CliRunner().invoke(cli, ["finetune", *given, "--encoder", "x", "--results", "y"])
+    assert done.exit_code == 2
+    assert message in done.output
