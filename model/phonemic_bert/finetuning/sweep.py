@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+import transformers
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -72,6 +73,7 @@ class Sweep:
         Raises:
             KeyboardInterrupt: Ctrl-C or SIGTERM; the runs that are finished stay.
         """
+        transformers.utils.logging.disable_progress_bar()  # of saved models
         with _interrupts(), _Bars(self.console) as bars:
             groups = len(self.jobs) * len(self.encoders) * len(self.seeds)
             bars.expect(groups)
