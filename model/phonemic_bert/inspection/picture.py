@@ -1,0 +1,185 @@
+"""The picture of a model's onsets, rimes and tones: a panel each, the symbols at their places, coloured by class."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from phonemic import PhonemicError
+from phonemic.files import replacing, require
+from phonemic.inventory import EMPTY
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from phonemic_bert.inspection.embeddings import Panel
+
+FORMATS = (".png", ".svg", ".pdf")
+
+#: The grouping that gives each panel its colours.
+COLOURED_BY = {"onset": "place", "rime": "coda", "tone": "contour"}
+
+#: A class's colour: glides are blue, nasals green, stops red.
+COLOURS = {
+    "labial": "#c0392b", "alveolar": "#2471a3", "retroflex": "#8e44ad", "palatal": "#d68910", "velar": "#1e8449",
+    "glottal": "#6e4b2a",
+    "none": "#5d6d7e", "i̯": "#1f6fb4", "i": "#1f6fb4", "u̯": "#17a0b8", "u": "#17a0b8", "m": "#145a32", "n": "#27943f",
+    "ŋ": "#84b818", "ɲ": "#7d7a12", "p": "#7b1f12", "t": "#d62f2f", "k": "#e8820c", "c": "#d1479b", "ɻ": "#8e44ad",
+    "level": "#5d6d7e", "rising": "#c0392b", "falling": "#2471a3", "dipping": "#8e44ad", "neutral": "#1e8449",
+}  # fmt: skip
+
+_NOTE = (
+    "Figures: mean cosine distance within classes divided by that between classes, in all dimensions (below chance: a "
+    "class lies together), against shuffled classes."
+)
+
+#: Fonts with IPA and tone letters, the first that is there is taken; matplotlib brings DejaVu Sans along.
+FONTS = ("Noto Sans", "Charis SIL", "Doulos SIL", "DejaVu Sans")
+
+#: The sizes of the symbols in points, and how many figures stand in one line over them.
+_SIZES = {"onset": 14, "rime": 9.5, "tone": 17}
+_COLUMNS = {"onset": 1, "rime": 3, "tone": 1}
+
+_METHODS = {"pca": "{:.0%} of the variance", "tsne": "t-SNE, keeps {:.0%} of nearest five"}
+_DPI = 100
+
+
+def draw(panels: list[Panel], path: str | Path, title: str) -> None:
+    """Draws the three panels into a file that appears when it is complete.
+
+    Arguments:
+        panels: of the onset, the rime and the tone, see :func:`phonemic_bert.inspection.panels`.
+        path: ends in one of FORMATS.
+        title: over the picture.
+
+    Raises:
+        PhonemicError: another ending, or matplotlib is missing.
+        OSError: the file cannot be written.
+    """
+    path = Path(path)
+    if path.suffix not in FORMATS:
+        raise PhonemicError(f"{path}: the name of a picture ends in {', '.join(FORMATS)}")
+    matplotlib = require("matplotlib", "finetune")
+    figures = require("matplotlib.figure", "finetune")
+    style = {"svg.hashsalt": "phonemic", "svg.fonttype": "path", "font.family": _font(_written(panels)), "font.size": 9}
+    with matplotlib.rc_context(style):
+        figure = figures.Figure(figsize=(14, 8.6), dpi=_DPI)
+        figure.suptitle(title, x=0.015, ha="left", fontsize=13)
+        figure.text(0.015, 0.93, _NOTE, fontsize=8.5, color="#5d6d7e")
+        for panel, box in zip(panels, _BOXES, strict=True):
+            _panel(figure.add_axes(box), panel, _SIZES[panel.component])
+        form = path.suffix[1:]
+        with replacing(str(path)) as file:
+            figure.savefig(file, format=form, dpi=_DPI, metadata=None if form == "png" else {_DATE[form]: None})
+
+
+#: Where the panels are: the rimes, of which there are most, have the most room.
+_BOXES = ((0.015, 0.5, 0.3, 0.345), (0.34, 0.035, 0.645, 0.81), (0.015, 0.035, 0.3, 0.345))
+_DATE = {"svg": "Date", "pdf": "CreationDate"}
+
+
+def label_of(symbol: str) -> str:
+    """How a symbol is written in the picture."""
+    return "∅" if symbol == EMPTY else symbol
+
+
+def _written(panels: list[Panel]) -> str:
+    return "".join(label_of(symbol) for panel in panels for symbol in panel.symbols)
+
+
+def _font(characters: str) -> str:
+    """The first font of FONTS that is installed and has all the characters, else the one that lacks fewest."""
+    manager = require("matplotlib.font_manager", "finetune")
+    names = {entry.name for entry in manager.fontManager.ttflist}
+    lacking = {}
+    for name in FONTS:
+        if name in names:
+            font = manager.get_font(manager.findfont(name))
+            lacking[name] = len({char for char in characters if not font.get_char_index(ord(char))})
+    return min(lacking, key=lambda name: lacking[name], default="sans-serif")
+
+
+def _panel(axes: Any, panel: Panel, size: float) -> None:
+    grouping = COLOURED_BY[panel.component]
+    colours = [COLOURS[name] for name in panel.classes[grouping]]
+    axes.set(xticks=[], yticks=[])
+    axes.spines[:].set_color("#c8ced4")
+    axes.set_title(_heading(panel, grouping), loc="left", fontsize=8.5, linespacing=1.45)
+    low, high = panel.places.min(0), panel.places.max(0)
+    room = np.where(high > low, high - low, 1) * 0.07
+    axes.set(xlim=(low[0] - room[0], high[0] + room[0]), ylim=(low[1] - room[1], high[1] + room[1]))
+    points = axes.transData.transform(panel.places)
+    renderer = require("matplotlib.backends.backend_agg", "finetune").FigureCanvasAgg(axes.figure).get_renderer()
+    texts = [
+        axes.text(0, 0, label_of(symbol), color=colour, fontsize=size, ha="center", va="center", transform=None)
+        for symbol, colour in zip(panel.symbols, colours, strict=True)
+    ]
+    extents = [text.get_window_extent(renderer) for text in texts]
+    sizes = np.array([(extent.width + 2, extent.height + 1) for extent in extents])
+    frame = axes.get_window_extent(renderer)
+    centres = spread(points, sizes, np.array([[frame.x0, frame.y0], [frame.x1, frame.y1]]))
+    inverse = axes.transData.inverted()
+    for text, colour, point, centre in zip(texts, colours, points, centres, strict=True):
+        text.set_transform(axes.transData)
+        text.set_position(inverse.transform(centre))
+        if np.hypot(*(centre - point)) > size:
+            line = inverse.transform([point, centre])
+            axes.plot(*line.T, color=colour, linewidth=0.5, alpha=0.45, zorder=1)
+            axes.plot(*line[0], ".", color=colour, markersize=2.5, zorder=1)
+    _legend(axes, panel.classes[grouping])
+
+
+def _legend(axes: Any, classes: tuple[str, ...]) -> None:
+    lines = require("matplotlib.lines", "finetune")
+    names = [name for name in COLOURS if name in classes]
+    handles = [lines.Line2D([], [], marker="s", linestyle="", color=COLOURS[name], label=name) for name in names]
+    axes.legend(handles=handles, loc="upper right", bbox_to_anchor=(1, -0.005), ncols=len(names), frameon=False,
+                fontsize=8, handletextpad=-0.3, columnspacing=0.6, borderpad=0)  # fmt: skip
+
+
+def _heading(panel: Panel, grouping: str) -> str:
+    first = f"{panel.component}s, coloured by {grouping}: {_METHODS[panel.method].format(panel.quality)}"
+    lines = [
+        f"{one.classes} {one.ratio:.2f} (chance {one.chance:.2f} ± {one.deviation:.2f}, p = {one.p:.2g})"
+        for one in panel.separations
+    ]
+    columns = _COLUMNS[panel.component]
+    rows = [" · ".join(lines[at : at + columns]) for at in range(0, len(lines), columns)]
+    return "\n".join([first, *rows])
+
+
+def spread(
+    points: NDArray[np.float64], sizes: NDArray[np.float64], frame: NDArray[np.float64], rounds: int = 2000
+) -> NDArray[np.float64]:
+    """Moves boxes apart until none overlap, as little as that takes.
+
+    Arguments:
+        points: where the boxes would be centred, (S, 2).
+        sizes: width and height of each box, (S, 2).
+        frame: the lower and the upper corner of what they stay in, (2, 2).
+        rounds: how often they are moved at most.
+
+    Returns:
+        Their centres, (S, 2). Where the frame is too small for all of them, some still overlap.
+    """
+    low, high = frame[0] + sizes / 2, frame[1] - sizes / 2
+    high = np.maximum(low, high)
+    # Boxes at the same place would be moved alike, so each has a small push of its own.
+    angles = np.arange(len(points)) * 2.39996
+    centres = np.clip(points + 0.01 * np.stack([np.cos(angles), np.sin(angles)], -1), low, high)
+    needed = (sizes[:, None] + sizes) / 2
+    for _ in range(rounds):
+        apart = centres[:, None] - centres
+        overlap = needed - np.abs(apart)
+        touching = (overlap > 1e-9).all(-1)
+        np.fill_diagonal(touching, val=False)
+        if not touching.any():
+            break
+        # Along the axis on which the boxes overlap less, half of it each.
+        along = overlap.argmin(-1)[..., None] == np.arange(2)
+        push = np.where(touching[..., None] & along, np.sign(apart) * overlap / 2, 0).sum(1)
+        crowd = np.maximum(touching.sum(1), 1)[:, None]
+        centres = np.clip(centres + 1.1 * push / crowd, low, high)
+    return centres
