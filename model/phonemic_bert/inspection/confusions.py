@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
+from phonemic_bert.inspection.labels import words_of
 from phonemic_bert.inspection.predictions import Record
 
 CORRECT = "correct"
@@ -140,9 +140,7 @@ def match_spans(gold: Sequence[Span], predicted: Sequence[Span]) -> list[tuple[s
             shared = min(one[1], other[1]) - max(one[0], other[0])
             if shared > 0:
                 boundary, label = one[:2] == other[:2], one[2] == other[2]
-                outcome = (
-                    (CORRECT if label else WRONG_LABEL) if boundary else (WRONG_BOUNDARY if label else WRONG_BOTH)
-                )
+                outcome = (CORRECT if label else WRONG_LABEL) if boundary else (WRONG_BOUNDARY if label else WRONG_BOTH)
                 options.append((_ORDER.index(outcome), -shared, i, j))
     pairs: list[tuple[str, Span | None, Span | None]] = []
     used: tuple[set[int], set[int]] = (set(), set())
@@ -209,24 +207,6 @@ def _name(aspect: tuple[str, str | None]) -> str:
     return aspect[0] if aspect[1] is None else f"{aspect[0]}#{aspect[1]}"
 
 
-def words_of(record: Record) -> list[str]:
-    """The words that a list of tags is about; none where the record does not tell them."""
-    return [record.text[start:end] for start, end in word_spans(record)]
-
-
-def word_spans(record: Record) -> list[tuple[int, int]]:
-    """Start and end of each word that has a tag: as the file says, or what stands between white space, if that fits."""
-    if record.tokens is not None:
-        return record.tokens
-    spans, at = [], 0
-    for word in record.text.split():
-        start = record.text.index(word, at)
-        at = start + len(word)
-        spans.append((start, at))
-    tags = record.gold if record.gold is not None else record.predicted
-    return spans if tags is not None and len(spans) == len(tags) else []
-
-
 _OUTCOMES: dict[str, Callable[[Record], list[Outcome]]] = {
     "label": _of_label,
     "spans": _of_spans,
@@ -241,34 +221,3 @@ def is_correct(form: str | None, record: Record) -> bool | None:
     if form is None or record.gold is None or record.predicted is None:
         return None
     return all(one.outcome == CORRECT for one in outcomes_of(form, record))
-
-
-def position_labels(form: str, value: Any, record: Record, spans: Sequence[tuple[int, int]]) -> list[str] | None:
-    """A label for each position of the text: ``B-`` and ``I-`` for spans, a word's tag at its first position.
-
-    Arguments:
-        form: of the annotation.
-        value: the gold or the predicted one.
-        record: what it belongs to.
-        spans: start and end of each position.
-
-    Returns:
-        "" where a position has no label; None where the annotation is not about pieces of the text.
-    """
-    if value is None or form not in ("spans", "tags"):
-        return None
-    if form == "tags":
-        pieces = [(start, end, tag) for (start, end), tag in zip(word_spans(record), value, strict=False)]
-        if not pieces and value:
-            return None
-    else:
-        pieces = list(value)
-    labels = [""] * len(spans)
-    for start, end, label in pieces:
-        inside = [at for at, (first, last) in enumerate(spans) if first < end and start < last]
-        if form == "tags":
-            inside = inside[:1]
-        for number, at in enumerate(inside):
-            mark = "" if form == "tags" else "B-" if number == 0 else "I-"
-            labels[at] = f"{labels[at]} {mark}{label}".strip()
-    return labels

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -57,8 +57,8 @@ class Panel:
         vectors: float64 (S, d).
         places: float64 (S, 2).
         method: one of METHODS.
-        quality: of pca, the share of the variance that is on the plane; of tsne, the share of each symbol's five nearest
-            (by cosine) that are among its five nearest on the plane.
+        quality: of pca, the share of the variance that is on the plane; of tsne, the share of each symbol's five
+            nearest (by cosine) that are among its five nearest on the plane.
         separations: of each grouping in which some class has two symbols, and some symbols differ.
     """
 
@@ -70,6 +70,21 @@ class Panel:
     method: str
     quality: float
     separations: tuple[Separation, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        """What JSON can hold of it: all but the vectors."""
+        rows = [
+            {"symbol": symbol, "x": x, "y": y, **{name: group[at] for name, group in self.classes.items()}}
+            for at, (symbol, (x, y)) in enumerate(zip(self.symbols, self.places.tolist(), strict=True))
+        ]
+        separations = [asdict(one) for one in self.separations]
+        return {
+            "component": self.component,
+            "method": self.method,
+            "quality": self.quality,
+            "separations": separations,
+            "symbols": rows,
+        }
 
 
 def component_vectors(model: PhonemicBertModel, component: str, symbols: tuple[str, ...]) -> NDArray[np.float64]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from phonemic.encoding import Syllable, syllable_of
-from phonemic.inventory import FALLBACK, KINDS, NATIVE, characters_of, kinds_of
+from phonemic.inventory import KINDS, NATIVE, kinds_of
 from phonemic_bert.inspection.masking import Masked
 from phonemic_bert.inspection.nearest import Neighbour
 from phonemic_bert.tokenization import PhonemicBertTokenizer
@@ -59,7 +59,7 @@ class Example:
         predicted: what was predicted, in the same form.
         probabilities: of a classifier's labels, the likeliest first.
         correct: whether ``predicted`` is right; None where one of the two is missing.
-        tokens: start and end of the words that a list of tags is about.
+        notes: the question and the choices, where there are any.
     """
 
     line: int
@@ -68,7 +68,7 @@ class Example:
     predicted: Any = None
     probabilities: dict[str, float] | None = None
     correct: bool | None = None
-    tokens: list[tuple[int, int]] | None = None
+    notes: dict[str, Any] = field(default_factory=dict)
 
 
 def read(tokenizer: PhonemicBertTokenizer, text: str) -> Reading:
@@ -82,9 +82,3 @@ def read(tokenizer: PhonemicBertTokenizer, text: str) -> Reading:
             Position(syllable_of(triple, kind == NATIVE, text, int(start), int(end)), KINDS[kind], int(packed))
         )
     return Reading(text, positions)
-
-
-def symbol_of(tokenizer: PhonemicBertTokenizer, packed: int) -> str:
-    """What the fallback reads a position as; "" for others."""
-    triple = tokenizer.phonemic.vocab.unpack(packed)
-    return characters_of(triple) if int(kinds_of([packed])[0]) == FALLBACK else ""  # type: ignore[arg-type]

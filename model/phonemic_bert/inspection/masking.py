@@ -126,8 +126,8 @@ def _described(logs: list[Tensor], ids: Tensor, tokenizer: PhonemicBertTokenizer
         guesses = []
         for log, part in zip(logs, parts, strict=True):
             top = int(log[row].argmax())
-            own = (vocab[part], log[row, part].exp().item()) if given else (None, None)
-            guesses.append(Guess(*own, vocab[top], log[row, top].exp().item()))
+            true, share = (vocab[part], log[row, part].exp().item()) if given else (None, None)
+            guesses.append(Guess(true, share, vocab[top], log[row, top].exp().item()))
         here = (packed == one).nonzero()[:, 0]
         own_score = score[row, here[0]].item() if len(here) else None
         own_rank = 1 + int((joint[row] > joint[row, here[0]]).sum()) if len(here) else None
@@ -138,7 +138,9 @@ def _described(logs: list[Tensor], ids: Tensor, tokenizer: PhonemicBertTokenizer
         )
         described.append(
             Masked(
-                *guesses,
+                onset=guesses[0],
+                rime=guesses[1],
+                tone=guesses[2],
                 joint=float(torch.tensor(together).exp()) if given else None,
                 real=real[row].item(),
                 score=own_score,
@@ -147,5 +149,3 @@ def _described(logs: list[Tensor], ids: Tensor, tokenizer: PhonemicBertTokenizer
             )
         )
     return described
-
-

@@ -39,8 +39,8 @@ class Neighbour(NamedTuple):
 class Neighbours:
     """The projected input embeddings of all real syllables of a model's language.
 
-    A syllable's embedding is what the projection makes of its onset, rime and tone (``PhonemicBertEmbeddings.project``),
-    before the position and the token type are added: 18,660 vectors for Vietnamese, 1,491 for Mandarin. It does not
+    A syllable's embedding is what the projection makes of its onset, rime and tone, before the position and the token
+    type are added (``PhonemicBertEmbeddings.project``): 18,660 vectors for Vietnamese, 1,491 for Mandarin. It does not
     depend on the context.
 
     Arguments:

@@ -110,7 +110,7 @@ def rime_parts(lang: str, rime: str) -> tuple[str, str, str]:
 
 
 def contour(tone: str) -> str:
-    """level, rising, falling or dipping; neutral for ``"[EMPTY]"``."""
+    """Tells level, rising, falling and dipping apart; neutral for ``"[EMPTY]"``."""
     pitches = [_PITCHES.index(letter) for letter in tone if letter in _PITCHES]
     if not pitches:
         return "neutral"
@@ -120,7 +120,7 @@ def contour(tone: str) -> str:
 
 
 def register(tone: str) -> str:
-    """high or low: whether the tone reaches beneath the middle pitch; neutral for ``"[EMPTY]"``."""
+    """Tells high from low, by whether the tone reaches beneath the middle pitch; neutral for ``"[EMPTY]"``."""
     pitches = [_PITCHES.index(letter) for letter in tone if letter in _PITCHES]
     if not pitches:
         return "neutral"

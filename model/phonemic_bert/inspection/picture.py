@@ -58,16 +58,14 @@ def draw(panels: list[Panel], path: str | Path, title: str) -> None:
         PhonemicError: another ending, or matplotlib is missing.
         OSError: the file cannot be written.
     """
-    path = Path(path)
-    if path.suffix not in FORMATS:
-        raise PhonemicError(f"{path}: the name of a picture ends in {', '.join(FORMATS)}")
+    path = check_path(path)
     matplotlib = require("matplotlib", "finetune")
     figures = require("matplotlib.figure", "finetune")
     style = {"svg.hashsalt": "phonemic", "svg.fonttype": "path", "font.family": _font(_written(panels)), "font.size": 9}
     with matplotlib.rc_context(style):
         figure = figures.Figure(figsize=(14, 8.6), dpi=_DPI)
         figure.suptitle(title, x=0.015, ha="left", fontsize=13)
-        figure.text(0.015, 0.93, _NOTE, fontsize=8.5, color="#5d6d7e")
+        figure.text(0.015, 0.935, _NOTE, fontsize=8.5, color="#5d6d7e")
         for panel, box in zip(panels, _BOXES, strict=True):
             _panel(figure.add_axes(box), panel, _SIZES[panel.component])
         form = path.suffix[1:]
@@ -75,8 +73,20 @@ def draw(panels: list[Panel], path: str | Path, title: str) -> None:
             figure.savefig(file, format=form, dpi=_DPI, metadata=None if form == "png" else {_DATE[form]: None})
 
 
+def check_path(path: str | Path) -> Path:
+    """A picture's path.
+
+    Raises:
+        PhonemicError: its name does not end in one of FORMATS.
+    """
+    path = Path(path)
+    if path.suffix not in FORMATS:
+        raise PhonemicError(f"{path}: the name of a picture ends in {', '.join(FORMATS)}")
+    return path
+
+
 #: Where the panels are: the rimes, of which there are most, have the most room.
-_BOXES = ((0.015, 0.5, 0.3, 0.345), (0.34, 0.035, 0.645, 0.81), (0.015, 0.035, 0.3, 0.345))
+_BOXES = ((0.015, 0.49, 0.3, 0.34), (0.34, 0.035, 0.645, 0.795), (0.015, 0.035, 0.3, 0.34))
 _DATE = {"svg": "Date", "pdf": "CreationDate"}
 
 
