@@ -115,7 +115,7 @@ def confusions(form: str, records: Sequence[Record]) -> Confusions:
         form,
         texts,
         wrong_texts,
-        dict(counts),
+        {name: counts[name] for name in sorted(counts, key=lambda name: (name != CORRECT, -counts[name], name))},
         table,
         tuple(Confusion(*key, len(places), tuple(places[:_EXAMPLES])) for key, places in frequent),
     )

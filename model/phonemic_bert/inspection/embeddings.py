@@ -104,7 +104,8 @@ def component_vectors(model: PhonemicBertModel, component: str, symbols: tuple[s
         KeyError: there is no such symbol.
         ValueError: no such component.
     """
-    embeddings, symbol_id = model.embeddings, vocabulary(model.config.lang).id
+    embeddings: Any = model.embeddings
+    symbol_id = vocabulary(model.config.lang).id
     table = embeddings.word_embeddings.weight.detach().double().cpu().numpy()
     slot, size = COMPONENTS.index(component), table.shape[1]
     block = embeddings.projection.weight.detach().double().cpu().numpy()[:, slot * size : (slot + 1) * size]

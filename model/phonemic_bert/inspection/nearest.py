@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -50,7 +50,7 @@ class Neighbours:
     def __init__(self, model: PhonemicBertModel) -> None:
         self.lang = model.config.lang
         self.packed = torch.from_numpy(syllables(self.lang)).long()
-        self._embeddings = model.embeddings
+        self._embeddings: Any = model.embeddings
         self._unit = self._embed(self.packed)
 
     @torch.no_grad()

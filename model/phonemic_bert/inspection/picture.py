@@ -45,6 +45,9 @@ _COLUMNS = {"onset": 1, "rime": 3, "tone": 1}
 _METHODS = {"pca": "{:.0%} of the variance", "tsne": "t-SNE, keeps {:.0%} of nearest five"}
 _DPI = 100
 
+#: How finely room is looked for, in pixels.
+_STEP = 2.0
+
 
 def draw(panels: list[Panel], path: str | Path, title: str) -> None:
     """Draws the three panels into a file that appears when it is complete.
@@ -161,35 +164,32 @@ def _heading(panel: Panel, grouping: str) -> str:
 
 
 def spread(
-    points: NDArray[np.float64], sizes: NDArray[np.float64], frame: NDArray[np.float64], rounds: int = 2000
+    points: NDArray[np.float64], sizes: NDArray[np.float64], frame: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Moves boxes apart until none overlap, as little as that takes.
+    """Puts each box as near to its point as the boxes before it leave room: those that overlap fewest come first.
 
     Arguments:
         points: where the boxes would be centred, (S, 2).
         sizes: width and height of each box, (S, 2).
         frame: the lower and the upper corner of what they stay in, (2, 2).
-        rounds: how often they are moved at most.
 
     Returns:
-        Their centres, (S, 2). Where the frame is too small for all of them, some still overlap.
+        Their centres, (S, 2); no two overlap. A box that finds no room at all stays at its point.
     """
     low, high = frame[0] + sizes / 2, frame[1] - sizes / 2
-    high = np.maximum(low, high)
-    # Boxes at the same place would be moved alike, so each has a small push of its own.
-    angles = np.arange(len(points)) * 2.39996
-    centres = np.clip(points + 0.01 * np.stack([np.cos(angles), np.sin(angles)], -1), low, high)
+    centres = np.clip(points, low, np.maximum(low, high))
     needed = (sizes[:, None] + sizes) / 2
-    for _ in range(rounds):
-        apart = centres[:, None] - centres
-        overlap = needed - np.abs(apart)
-        touching = (overlap > 1e-9).all(-1)
-        np.fill_diagonal(touching, val=False)
-        if not touching.any():
-            break
-        # Along the axis on which the boxes overlap less, half of it each.
-        along = overlap.argmin(-1)[..., None] == np.arange(2)
-        push = np.where(touching[..., None] & along, np.sign(apart) * overlap / 2, 0).sum(1)
-        crowd = np.maximum(touching.sum(1), 1)[:, None]
-        centres = np.clip(centres + 1.1 * push / crowd, low, high)
+    crowd = np.all(np.abs(centres[:, None] - centres) < needed, axis=-1).sum(1)
+    farthest = float(np.hypot(*(frame[1] - frame[0])))
+    put: list[int] = []
+    for box in crowd.argsort(kind="stable").tolist():
+        for radius in np.arange(0, farthest, _STEP):
+            angles = np.linspace(0, 2 * np.pi, max(1, int(2 * np.pi * radius / _STEP)), endpoint=False)
+            ring = centres[box] + radius * np.stack([np.cos(angles), np.sin(angles)], -1)
+            inside = np.all((ring >= low[box] - 1e-9) & (ring <= high[box] + 1e-9), axis=-1)
+            apart = np.abs(ring[:, None] - centres[put]) >= needed[box, put]
+            if (free := inside & apart.any(-1).all(-1)).any():
+                centres[box] = ring[free.argmax()]
+                break
+        put.append(box)
     return centres
