@@ -73,7 +73,8 @@ def draw(panels: list[Panel], path: str | Path, title: str) -> None:
             _panel(figure.add_axes(box), panel, _SIZES[panel.component])
         form = path.suffix[1:]
         with replacing(str(path)) as file:
-            figure.savefig(file, format=form, dpi=_DPI, metadata=None if form == "png" else {_DATE[form]: None})
+            options = {"pil_kwargs": {"optimize": True}} if form == "png" else {"metadata": {_DATE[form]: None}}
+            figure.savefig(file, format=form, dpi=_DPI, **options)
 
 
 def check_path(path: str | Path) -> Path:
@@ -137,10 +138,9 @@ def _panel(axes: Any, panel: Panel, size: float) -> None:
     for text, colour, point, centre in zip(texts, colours, points, centres, strict=True):
         text.set_transform(axes.transData)
         text.set_position(inverse.transform(centre))
-        if np.hypot(*(centre - point)) > size:
+        if np.hypot(*(centre - point)) > 1.5 * size:
             line = inverse.transform([point, centre])
-            axes.plot(*line.T, color=colour, linewidth=0.5, alpha=0.45, zorder=1)
-            axes.plot(*line[0], ".", color=colour, markersize=2.5, zorder=1)
+            axes.plot(*line.T, color=colour, linewidth=0.5, alpha=0.4, zorder=1)
     _legend(axes, panel.classes[grouping])
 
 
@@ -163,9 +163,7 @@ def _heading(panel: Panel, grouping: str) -> str:
     return "\n".join([first, *rows])
 
 
-def spread(
-    points: NDArray[np.float64], sizes: NDArray[np.float64], frame: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def spread(points: NDArray[np.float64], sizes: NDArray[np.float64], frame: NDArray[np.float64]) -> NDArray[np.float64]:
     """Puts each box as near to its point as the boxes before it leave room: those that overlap fewest come first.
 
     Arguments:

@@ -97,9 +97,7 @@ def test_planted_classes_are_found_and_random_ones_are_not():
     noise = random.normal(size=(24, 16))
     planted = noise + 3 * np.repeat(random.normal(size=(4, 16)), 6, axis=0)
     assert separation("planted", classes, cosine_distances(planted), shuffles=499).p == 1 / 500
-    ps = [
-        separation("noise", random.permutation(classes), cosine_distances(noise), shuffles=199).p for _ in range(40)
-    ]
+    ps = [separation("noise", random.permutation(classes), cosine_distances(noise), shuffles=199).p for _ in range(40)]
     assert 0.35 < np.mean(ps) < 0.65
 
 
