@@ -9,7 +9,7 @@ from phonemic import drawing
 from phonemic_bert.inspection.confusions import Confusions
 from phonemic_bert.inspection.examples import Example, Position, Reading
 from phonemic_bert.inspection.masking import Masked
-from phonemic_bert.inspection.terminal import (
+from phonemic_bert.inspection.wording import (
     LISTED,
     RIGHT,
     TABLE_LABELS,

@@ -43,7 +43,7 @@ _SIZES = {"onset": 14, "rime": 9.5, "tone": 17}
 _COLUMNS = {"onset": 1, "rime": 3, "tone": 1}
 
 _METHODS = {"pca": "{:.0%} of the variance", "tsne": "t-SNE, keeps {:.0%} of nearest five"}
-_DPI = 100
+_DPI = 96
 
 #: How finely room is looked for, in pixels.
 _STEP = 2.0

@@ -11,16 +11,24 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from phonemic.inventory import EMPTY
 from phonemic_bert.inspection.confusions import Confusions
 from phonemic_bert.inspection.examples import Example, Reading
-from phonemic_bert.inspection.masking import Candidate, Guess, Masked
-from phonemic_bert.inspection.nearest import Neighbour
-
-RIGHT, WRONG = "✓", "✗"
-
-#: Labels that a table of labels by labels is shown for at most, and confusions that are listed.
-TABLE_LABELS, LISTED = 12, 20
+from phonemic_bert.inspection.masking import Guess
+from phonemic_bert.inspection.wording import (
+    LISTED,
+    RIGHT,
+    TABLE_LABELS,
+    WRONG,
+    annotation,
+    best_of,
+    candidate_text,
+    guess_text,
+    labels_of,
+    neighbour_text,
+    probability,
+    true_text,
+    visible,
+)
 
 _WIDE = 200
 _RED, _GREEN, _DIM = "bold red", "green", "dim"
@@ -32,71 +40,6 @@ def console() -> Console:
     if not made.is_terminal:
         made.width = _WIDE
     return made
-
-
-def visible(text: str) -> str:
-    """A text with its control characters written out."""
-    return text if text.isprintable() else "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
-
-
-def probability(share: float) -> str:
-    """Two digits: ``.93``; ``1.0`` and ``<.01`` at the ends."""
-    return "1.0" if share >= 0.995 else "<.01" if share < 0.005 else f"{share:.2f}"[1:]
-
-
-def guess_text(guess: Guess) -> str:
-    """``t .93``; ``t .12 → k .40`` where another symbol is likelier; ``→ k .40`` where nothing stands there."""
-    best = f"→ {symbol(guess.best)} {probability(guess.best_probability)}"
-    if guess.true is None or guess.probability is None:
-        return best
-    own = f"{symbol(guess.true)} {probability(guess.probability)}"
-    return own if guess.true == guess.best else f"{own} {best}"
-
-
-def symbol(name: str) -> str:
-    """A symbol as it is shown: ∅ where a component is empty."""
-    return "∅" if name == EMPTY else name
-
-
-def candidate_text(one: Candidate) -> str:
-    """``tôi .83``; Mandarin with characters: ``shì 是事 .40``."""
-    characters = f" {''.join(one.characters[:2])}" if one.characters else ""
-    return f"{one.syllable}{characters} {probability(one.score)}"
-
-
-def neighbour_text(one: Neighbour) -> str:
-    """``tối .91``; Mandarin with characters."""
-    characters = f" {''.join(one.characters[:2])}" if one.characters else ""
-    return f"{one.syllable}{characters} {one.cosine:.2f}"
-
-
-def true_text(masked: Masked) -> str:
-    """The share that the true syllable has among the real ones, and its rank."""
-    if masked.score is None or masked.rank is None:
-        return ""
-    return f"{probability(masked.score)} #{masked.rank}"
-
-
-def best_of(masked: Masked | None, kind: str) -> tuple[Candidate, ...]:
-    """The best syllables; none where a character of the fallback stands, with which they do not compete."""
-    return masked.best if masked is not None and kind != "fallback" else ()
-
-
-def annotation(value: Any, text: str = "") -> str:
-    """A gold or predicted annotation in one line."""
-    if value is None:
-        return "–"
-    if isinstance(value, str):
-        return visible(value) or "(nothing)"
-    parts = []
-    for one in value:
-        if isinstance(one, str):
-            parts.append(one)
-        elif len(one) == 3:
-            parts.append(f"{text[one[0] : one[1]]} [{one[2]}]")
-        else:
-            parts.append(one[0] if one[1] is None else f"{one[0]}#{one[1]}")
-    return visible(" · ".join(parts)) or "(nothing)"
 
 
 def print_example(to: Console, example: Example) -> None:
@@ -204,16 +147,3 @@ def print_confusions(to: Console, found: Confusions) -> None:
     to.print(table)
     if len(found.frequent) > LISTED:
         to.print(Text(f"and {len(found.frequent) - LISTED} rarer kinds of error (--json has all)", _DIM))
-
-
-def labels_of(found: Confusions) -> tuple[list[str], list[str]]:
-    """Gold and predicted labels for a table of them, the commonest first, "" last."""
-    sums: dict[str, int] = {}
-    for gold, row in found.table.items():
-        for predicted, count in row.items():
-            sums[gold] = sums.get(gold, 0) + count
-            sums[predicted] = sums.get(predicted, 0) + count
-    order = sorted(sums, key=lambda name: (name == "", -sums[name], name))
-    predicted_names = {name for row in found.table.values() for name in row}
-    rows = [name for name in order if name in found.table]
-    return rows, [name for name in order if name in predicted_names or (name and name in found.table)]
