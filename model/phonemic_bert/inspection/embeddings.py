@@ -165,27 +165,30 @@ def separation(
     Arguments:
         name: of the grouping.
         classes: of each symbol, (S,).
-        distances: (S, S), symmetric.
+        distances: (S, S), symmetric, 0 on the diagonal.
         seed: of the shuffles.
         shuffles: how many.
 
     Returns:
         None where no two symbols share a class or all do: there is nothing to compare.
     """
-    first, second = np.triu_indices(len(classes), 1)
-    apart = distances[first, second]
-    codes = np.unique(classes, return_inverse=True)[1]
-
-    def ratio(codes: NDArray[np.intp]) -> float:
-        same = codes[first] == codes[second]
-        between = apart[~same].mean()
-        return float(apart[same].mean() / between) if between > 0 else 1.0
-
-    if (codes[first] == codes[second]).all() or not (codes[first] == codes[second]).any():
+    names, codes = np.unique(classes, return_inverse=True)
+    member = np.eye(len(names))[codes]
+    sizes = member.sum(0)
+    # Ordered pairs of different symbols; their numbers and the sum of all distances are those of every arrangement.
+    within, pairs = float((sizes * (sizes - 1)).sum()), len(classes) * (len(classes) - 1)
+    total = float(distances.sum())
+    if within in (0, pairs):
         return None
+
+    def ratio(member: NDArray[np.float64]) -> float:
+        inside = float(((distances @ member) * member).sum())
+        between = (total - inside) / (pairs - within)
+        return inside / within / between if between > 0 else 1.0
+
     random = np.random.default_rng(seed)
-    observed = ratio(codes)
-    chance = np.array([ratio(random.permutation(codes)) for _ in range(shuffles)])
+    observed = ratio(member)
+    chance = np.array([ratio(random.permutation(member)) for _ in range(shuffles)])
     p = (1 + np.count_nonzero(chance <= observed + 1e-12)) / (shuffles + 1)
     return Separation(name, observed, float(chance.mean()), float(chance.std()), float(p))
 
