@@ -214,7 +214,8 @@ def show(tables: Sequence[Table], console: Any) -> None:
             screen.add_column(heading, justify="right")
         for row in rows[1:]:
             screen.add_row(*row)
-        console.width = max(console.width, console.measure(screen).maximum)
+        wide = console.options.update(max_width=10_000)
+        console.width = max(console.width, console.measure(screen, options=wide).maximum)
         console.print(screen)
 
 
