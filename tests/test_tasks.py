@@ -169,7 +169,8 @@ def test_finds_the_folder_below_a_root(own: tasks.DataSet, tmp_path: Path) -> No
     assert own.find(tmp_path) == tmp_path / "zh" / "own"
     assert f"own: {tmp_path / 'zh' / 'own'}: none of its files" in listing.present(tmp_path)
     write_own(tmp_path / "zh" / "own", train=[], val=[])
-    assert listing.present(tmp_path).endswith("own: train, dev")
+
+    assert "own: train, dev" in listing.present(tmp_path)
 
 
 def test_folds_follow_the_paper_s_protocol(own: tasks.DataSet, tmp_path: Path) -> None:
@@ -359,7 +360,8 @@ def test_the_page_is_written_by_the_module(tmp_path: Path) -> None:
         command = [sys.executable, "-X", "utf8", "-m", "phonemic.tasks", *arguments]
         return subprocess.run(command, capture_output=True, check=True).stdout.decode()
 
-    assert run().splitlines() == f"{listing.overview()}\n\n{listing.files()}".splitlines()
+    parts = (write(names) for names in (None, tasks.beyond()) for write in (listing.overview, listing.files))
+    assert run().splitlines() == "\n\n".join(parts).splitlines()
     (tmp_path / "zh" / "tnews").mkdir(parents=True)
     (tmp_path / "zh" / "tnews" / "dev.json").touch()
     assert run(str(tmp_path)).splitlines()[:2] == [f"tnews: {tmp_path / 'zh' / 'tnews'}: dev", "iflytek: not there"]

@@ -15,6 +15,7 @@ except ImportError as missing:
 from phonemic import PhonemicError, __version__
 from phonemic.inventory import LANGUAGES
 from phonemic_bert.configuration import PRESETS
+from phonemic_bert.finetuning import results_command
 from phonemic_bert.inspection import commands as inspection
 from phonemic_bert.prepare import prepare
 from phonemic_bert.pretraining import commands as pretraining
@@ -66,7 +67,7 @@ def params(preset: str, lang: str, config: str | None, as_json: bool) -> None:
             console.print(f"{name}: {count / 1e6:.2f}M, {away:+.2f}M from the paper's {PAPER_MILLIONS}M")
 
 
-for command in (prepare, *pretraining.COMMANDS, *inspection.COMMANDS):
+for command in (prepare, *pretraining.COMMANDS, *results_command.COMMANDS, *inspection.COMMANDS):
     cli.add_command(command)
 
 

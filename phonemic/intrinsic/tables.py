@@ -21,7 +21,8 @@ COLUMNS = {
 }
 
 _LATEX = str.maketrans(
-    {mark: f"\\{mark}" for mark in "&%$#_{}"} | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}"}
+    {mark: f"\\{mark}" for mark in "&%$#_{}"}
+    | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
 )
 
 Table = list[list[str]]
@@ -81,9 +82,14 @@ def latex(table: Table) -> str:
     """A LaTeX tabular with the rules of the package booktabs."""
     heading, *body = table
     spec = "".join("r" if _figures(body, column) else "l" for column in range(len(heading)))
-    lines = [" & ".join(cell.translate(_LATEX) for cell in line) + r" \\" for line in table]
+    lines = [" & ".join(map(latex_text, line)) + r" \\" for line in table]
     head = [rf"\begin{{tabular}}{{{spec}}}", r"\toprule", lines[0], r"\midrule"]
     return "\n".join([*head, *lines[1:], r"\bottomrule", r"\end{tabular}"])
+
+
+def latex_text(text: str) -> str:
+    """A text as LaTeX writes it."""
+    return text.translate(_LATEX)
 
 
 def table(rows: Iterable[dict[str, Any]], form: str) -> str:

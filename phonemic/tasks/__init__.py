@@ -1,4 +1,8 @@
-"""The paper's 23 data sets: one registry of what each is, and readers of the files as their authors publish them."""
+"""The paper's 23 data sets and a few beyond.
+
+One registry of what each is, and readers of the files as their authors publish them. :mod:`phonemic.tasks.own` reads
+users' own files.
+"""
 
 from phonemic.tasks.dataset import DataSet, Folds, Layout, layout
 from phonemic.tasks.examples import (
@@ -13,7 +17,7 @@ from phonemic.tasks.examples import (
     TaggedExample,
     TextExample,
 )
-from phonemic.tasks.registry import get, names, register
+from phonemic.tasks.registry import beyond, get, names, register
 
 __all__ = [
     "Answer",
@@ -29,6 +33,7 @@ __all__ = [
     "Span",
     "TaggedExample",
     "TextExample",
+    "beyond",
     "get",
     "layout",
     "names",

@@ -2,7 +2,10 @@
 
 import sys
 
-from phonemic.tasks import listing
+from phonemic.tasks import beyond, listing
 
-text = listing.present(sys.argv[1]) if sys.argv[1:] else f"{listing.overview()}\n\n{listing.files()}"
+if sys.argv[1:]:
+    text = listing.present(sys.argv[1])
+else:
+    text = "\n\n".join(write(names) for names in (None, beyond()) for write in (listing.overview, listing.files))
 sys.stdout.write(f"{text}\n")

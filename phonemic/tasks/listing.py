@@ -6,24 +6,24 @@ from collections.abc import Iterable, Iterator
 
 from phonemic.errors import InputError
 from phonemic.tasks.dataset import DataSet, Folder, Layout
-from phonemic.tasks.registry import get, names
+from phonemic.tasks.registry import beyond, get, names
 
 
-def overview() -> str:
-    """What each data set is: a Markdown table."""
+def overview(chosen: Iterable[str] | None = None) -> str:
+    """What each data set is: a Markdown table, of all the paper's and the registered where none are chosen."""
     columns = ("name", "set", "language", "kind", "splits", "test", "metric", "published at", "terms")
-    return "\n".join(_table(columns, (_row(get(name)) for name in names())))
+    return "\n".join(_table(columns, (_row(get(name)) for name in chosen or names())))
 
 
-def files() -> str:
-    """Which files each data set is read from, and what to know about it: a Markdown table."""
-    rows = ((f"`{name}`", "<br>or ".join(map(_files, get(name).layouts)), get(name).note) for name in names())
+def files(chosen: Iterable[str] | None = None) -> str:
+    """Which files each data set is read from, and what to know about it: a Markdown table; see :func:`overview`."""
+    rows = ((f"`{name}`", "<br>or ".join(map(_files, get(name).layouts)), get(name).note) for name in chosen or names())
     return "\n".join(_table(("name", "files in its folder", "note"), rows))
 
 
 def present(root: Folder) -> str:
     """Which data sets lie below a root, and which splits of them: one a line."""
-    return "\n".join(f"{name}: {_present(get(name), root)}" for name in names())
+    return "\n".join(f"{name}: {_present(get(name), root)}" for name in (*names(), *beyond()))
 
 
 def _present(dataset: DataSet, root: Folder) -> str:

@@ -117,19 +117,20 @@ def entries(path: Path, items: Any, what: str = "entry") -> Iterator[Record]:
         yield Record(f"{path}: {what} {at}", item)
 
 
-def table(path: Path, columns: Sequence[str], delimiter: str = ",") -> Iterator[Record]:
+def table(path: Path, columns: Sequence[str], delimiter: str = ",", quoting: bool = True) -> Iterator[Record]:
     """The rows of a CSV file (or of an .xlsx workbook's first sheet) with a header.
 
     Arguments:
         path: the file.
         columns: those that it must have.
         delimiter: between the fields of a CSV file.
+        quoting: a field of a CSV file may stand in double quotes.
 
     Raises:
         InputError: a column is missing, or a row has not as many fields as the header.
         PhonemicError: it is a workbook and openpyxl is not installed.
     """
-    rows = workbook_rows(path) if path.suffix == ".xlsx" else csv_rows(path, delimiter)
+    rows = workbook_rows(path) if path.suffix == ".xlsx" else csv_rows(path, delimiter, quoting)
     header: list[Any] = next((row for _, row in rows), [])
     absent = [column for column in columns if column not in header]
     if absent:

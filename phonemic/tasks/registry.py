@@ -8,11 +8,17 @@ from phonemic.tasks import sets
 from phonemic.tasks.dataset import DataSet
 
 _SETS: dict[str, DataSet] = {dataset.name: dataset for dataset in sets.ALL}
+_BEYOND: dict[str, DataSet] = {dataset.name: dataset for dataset in sets.BEYOND}
 
 
 def names() -> tuple[str, ...]:
-    """The names of all data sets: the paper's in its order, then those that were registered."""
+    """The names of the paper's data sets in its order, then of those that were registered."""
     return tuple(_SETS)
+
+
+def beyond() -> tuple[str, ...]:
+    """The names of the data sets that come with the package and are not the paper's."""
+    return tuple(_BEYOND)
 
 
 def get(name: str) -> DataSet:
@@ -21,10 +27,11 @@ def get(name: str) -> DataSet:
     Raises:
         ValueError: there is none of that name; the message names those that are close.
     """
-    found = _SETS.get(name.lower())
+    known = _SETS | _BEYOND
+    found = known.get(name.lower())
     if found is None:
-        close = get_close_matches(name.lower(), _SETS, n=3, cutoff=0.4)
-        hint = f"did you mean {' or '.join(close)}?" if close else f"choose one of {', '.join(_SETS)}"
+        close = get_close_matches(name.lower(), known, n=3, cutoff=0.4)
+        hint = f"did you mean {' or '.join(close)}?" if close else f"choose one of {', '.join(known)}"
         raise ValueError(f"no data set is called {name!r}: {hint}")
     return found
 
@@ -37,7 +44,7 @@ def register(dataset: DataSet) -> DataSet:
     """
     if dataset.name != dataset.name.lower() or not dataset.name.strip():
         raise ValueError(f"the name of a data set is in lower case, not {dataset.name!r}")
-    if dataset.name in _SETS:
+    if dataset.name in _SETS | _BEYOND:
         raise ValueError(f"a data set is called {dataset.name!r} already; give yours another name")
     _SETS[dataset.name] = dataset
     return dataset

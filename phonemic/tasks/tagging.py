@@ -12,23 +12,27 @@ from phonemic.tasks.reading import Record, json_lines, lines
 
 
 def tagged_words(
-    words: Sequence[str], tags: Sequence[str], places: Sequence[str], labels: Collection[str], joiner: str = ""
+    words: Sequence[str],
+    tags: Sequence[str],
+    places: Sequence[str],
+    labels: Collection[str] | None,
+    joiner: str = "",
+    between: str = " ",
 ) -> TaggedExample:
-    """Words with IOB2 tags as a text, the words separated by spaces.
+    """Words with IOB2 tags as a text.
 
     Arguments:
         words: the file's tokens.
         tags: ``O``, ``B-label`` or ``I-label``, one a word. An ``I-`` that continues none begins one.
         places: file and line of each word, for errors; one for all of them will do.
-        labels: those that the set knows.
+        labels: those that the set knows; None for any.
         joiner: the character that joins the syllables of a word; inside a word it becomes a space.
+        between: what stands between two words.
 
     Raises:
         InputError: not as many tags as words, an empty word, no IOB tag, an unknown label.
     """
-    if len(tags) != len(words):
-        raise InputError(f"{places[0]}: {len(words)} words, but {len(tags)} tags")
-    text, tokens = join_words(words, places, joiner)
+    text, tokens = _joined(words, tags, places, joiner, between)
     spans: list[Span] = []
     running = ""
     for at, ((start, end), tag) in enumerate(zip(tokens, tags, strict=True)):
@@ -36,8 +40,7 @@ def tagged_words(
         position, dash, label = tag.partition("-")
         if tag != "O" and (position not in ("B", "I") or not dash):
             raise InputError(f"{place}: {tag!r} is no tag: O, B-label or I-label")
-        if label and label not in labels:
-            raise InputError(f"{place}: {label!r} is no label of this set: {', '.join(labels)}")
+        _check_label(label, labels, place)
         if label and position == "I" and label == running:
             spans[-1] = Span(spans[-1].start, end, label)
         elif label:
@@ -46,10 +49,44 @@ def tagged_words(
     return TaggedExample(text, tuple(spans), tokens, tuple(tags))
 
 
-def join_words(
-    words: Sequence[str], places: Sequence[str], joiner: str = ""
+def labelled_words(
+    words: Sequence[str],
+    tags: Sequence[str],
+    places: Sequence[str],
+    labels: Collection[str] | None,
+    joiner: str = "",
+    between: str = " ",
+) -> TaggedExample:
+    """Words, each with a label of its own (a part of speech), as a text; see :func:`tagged_words`."""
+    text, tokens = _joined(words, tags, places, joiner, between)
+    for at, tag in enumerate(tags):
+        _check_label(tag, labels, places[min(at, len(places) - 1)])
+    return labelled_text(text, tokens, tags)
+
+
+def labelled_text(text: str, tokens: Sequence[tuple[int, int]], tags: Sequence[str]) -> TaggedExample:
+    """A text whose tokens each have a label of their own."""
+    spans = tuple(Span(start, end, tag) for (start, end), tag in zip(tokens, tags, strict=True))
+    return TaggedExample(text, spans, tuple(tokens), tuple(tags))
+
+
+def _check_label(label: str, labels: Collection[str] | None, place: str) -> None:
+    if label and labels is not None and label not in labels:
+        raise InputError(f"{place}: {label!r} is no label of this set: {', '.join(labels)}")
+
+
+def _joined(
+    words: Sequence[str], tags: Sequence[str], places: Sequence[str], joiner: str, between: str
 ) -> tuple[str, tuple[tuple[int, int], ...]]:
-    """The words with a space between them, and where each lies; see :func:`tagged_words`."""
+    if len(tags) != len(words):
+        raise InputError(f"{places[0]}: {len(words)} words, but {len(tags)} tags")
+    return join_words(words, places, joiner, between)
+
+
+def join_words(
+    words: Sequence[str], places: Sequence[str], joiner: str = "", between: str = " "
+) -> tuple[str, tuple[tuple[int, int], ...]]:
+    """The words as a text, and where each lies; see :func:`tagged_words`."""
     tokens, written, at = [], [], 0
     for number, word in enumerate(words):
         if not word:
@@ -57,8 +94,39 @@ def join_words(
         plain = word[0] + word[1:-1].replace(joiner, " ") + word[-1] if joiner and len(word) > 1 else word
         tokens.append((at, at + len(plain)))
         written.append(plain)
-        at += len(plain) + 1
-    return " ".join(written), tuple(tokens)
+        at += len(plain) + len(between)
+    return between.join(written), tuple(tokens)
+
+
+#: What a tag's letter does in IOB1, IOB2, BIOES, BMES and BILOU: begins a span, goes on with one, ends one.
+_BEGINS, _GOES_ON, _ENDS = "BSU", "IMEL", "ESUL"
+_TAG = re.compile(r"O|[BIESMUL]-.+")
+
+
+def is_iob(tag: str) -> bool:
+    """Is it a tag of IOB1, IOB2, BIOES, BMES or BILOU?"""
+    return _TAG.fullmatch(tag) is not None
+
+
+def iob2(tags: Sequence[str], places: Sequence[str]) -> list[str]:
+    """Tags of IOB1, IOB2, BIOES, BMES or BILOU as IOB2.
+
+    Raises:
+        InputError: a tag is of none of these; E, M or L goes on with a span that has not begun.
+    """
+    found, running = [], ""
+    for at, tag in enumerate(tags):
+        place = places[min(at, len(places) - 1)]
+        if not is_iob(tag):
+            raise InputError(f"{place}: {tag!r} is no tag: O, or B-, I-, E-, M-, S-, L- or U- and a label")
+        letter, _, label = tag.partition("-")
+        if label and letter in _GOES_ON and label != running:
+            if letter != "I":
+                raise InputError(f"{place}: {tag!r} goes on with no {label} before it")
+            letter = "B"  # so IOB1 begins a span
+        found.append(f"{'B' if letter in _BEGINS else 'I'}-{label}" if label else "O")
+        running = "" if letter in _ENDS else label
+    return found
 
 
 def parse(paths: Sequence[Path], labels: Collection[str], joiner: str = "") -> Iterator[TaggedExample]:
@@ -74,23 +142,36 @@ _BETWEEN = re.compile("[ \t]+")  # a word may hold a no-break space
 
 
 def _columns(path: Path) -> Iterator[Sentence]:
+    for places, rows in sentences(path):
+        wrong = next((at for at, columns in enumerate(rows) if len(columns) != 2), None)
+        if wrong is not None:
+            raise InputError(f"{places[wrong]}: {len(rows[wrong])} columns, not a word and a tag")
+        yield places, [word for word, _ in rows], [tag for _, tag in rows]
+
+
+def sentences(path: Path, comment: str = "", tabs: bool = False) -> Iterator[tuple[list[str], list[list[str]]]]:
+    """The lines between empty lines: the place of each, and its columns.
+
+    Arguments:
+        path: the file.
+        comment: what a line begins with that is left out; empty where no line is.
+        tabs: only tabs separate columns, not spaces.
+
+    Raises:
+        InputError: a line is not UTF-8.
+    """
     places: list[str] = []
-    words: list[str] = []
-    tags: list[str] = []
+    rows: list[list[str]] = []
     for number, line in lines(path):
-        written = line.strip(" \t\r\n")
-        columns = _BETWEEN.split(written) if written else []
-        if columns and len(columns) != 2:
-            raise InputError(f"{path}:{number}: {len(columns)} columns, not a word and a tag")
-        if columns:
+        written = line.strip("\r\n" if tabs else " \t\r\n")
+        if written and not (comment and written.startswith(comment)):
             places.append(f"{path}:{number}")
-            words.append(columns[0])
-            tags.append(columns[1])
-        elif words:
-            yield places, words, tags
-            places, words, tags = [], [], []
-    if words:
-        yield places, words, tags
+            rows.append(written.split("\t") if tabs else _BETWEEN.split(written))
+        elif rows and not written:
+            yield places, rows
+            places, rows = [], []
+    if rows:
+        yield places, rows
 
 
 def _json(path: Path) -> Iterator[Sentence]:

@@ -1,4 +1,4 @@
-"""The paper's data sets, a file each."""
+"""The paper's data sets, a file each, and some beyond the paper."""
 
 from phonemic.tasks.sets import (
     afqmc,
@@ -14,7 +14,9 @@ from phonemic.tasks.sets import (
     phoner,
     thucnews,
     tnews,
+    ud,
     victsd,
+    vietbioner,
     vietmed,
     vihos,
     vihsd,
@@ -24,6 +26,7 @@ from phonemic.tasks.sets import (
     visfd,
     vsfc,
     vsmec,
+    weibo,
 )
 
 #: In the paper's order: Chinese, then Vietnamese.
@@ -55,3 +58,6 @@ ALL = tuple(
         vinewsqa,
     )
 )
+
+#: Sets of the same kinds that the paper does not have.
+BEYOND = (weibo.DATASET, ud.GSD, ud.GSDSIMP, vietbioner.DATASET, ud.VTB)

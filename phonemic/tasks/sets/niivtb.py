@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from phonemic.tasks.dataset import DataSet, layout
-from phonemic.tasks.examples import Span, TaggedExample
+from phonemic.tasks.examples import TaggedExample
 from phonemic.tasks.reading import Record, lines
-from phonemic.tasks.tagging import join_words
+from phonemic.tasks.tagging import labelled_words
 
 LABELS = tuple(
     "Sv Nc Ncs Nu Nun Nw Num Nq Nr Nt Nn Ve Vc D VA VN NA Vcp Vv An Aa Pd Pp R Cs Cp ON ID E M FW X PU "
@@ -40,13 +40,7 @@ def _sentence(record: Record, line: str) -> TaggedExample:
         raise record.error(
             "holds numbers of syllables instead of words: merge it with the raw text, see the set's page"
         )
-    unknown = next((tag for tag, _ in words if tag not in LABELS), None)
-    if unknown:
-        raise record.error(f"{unknown!r} is no label of this set: {', '.join(LABELS)}")
-    text, tokens = join_words([word for _, word in words], [record.place], "_")
-    tags = tuple(tag for tag, _ in words)
-    spans = tuple(Span(start, end, tag) for (start, end), tag in zip(tokens, tags, strict=True))
-    return TaggedExample(text, spans, tokens, tags)
+    return labelled_words([word for _, word in words], [tag for tag, _ in words], [record.place], LABELS, "_")
 
 
 DATASET = DataSet(

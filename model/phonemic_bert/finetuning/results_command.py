@@ -1,0 +1,58 @@
+"""The command ``phonemic-bert results``."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from pathlib import Path
+
+import click
+
+
+@click.command(name="results")
+@click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
+@click.option(
+    "--format", "form", type=click.Choice(["screen", "markdown", "latex", "csv"]), default="screen", show_default=True
+)
+@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="Write the tables to a file.")
+@click.option("--plot", type=click.Path(dir_okay=False, path_type=Path), help="Draw them: a .png, .svg or .pdf file.")
+@click.option("--against", metavar="ENCODER", help="Also what each encoder scores above this one, seed by seed.")
+@click.option("--robustness", is_flag=True, help="Scores by the ratio of noise instead.")
+def results(
+    folder: Path, form: str, out: Path | None, plot: Path | None, against: str | None, robustness: bool
+) -> None:
+    """Makes tables and plots of what ``finetune`` wrote to FOLDER.
+
+    Of several points of the grid the one with the best mean score on the dev sets is taken. Scores are means of the
+    seeds ± standard deviation, times 100; the number of seeds stands in parentheses. The best of a column is bold, the
+    second underlined. What is left out is named on standard error.
+    """
+    from rich.console import Console
+
+    from phonemic_bert.finetuning import plots, tables
+    from phonemic_bert.finetuning.results import read
+
+    if robustness and against:
+        raise click.UsageError("--against compares scores without noise: leave out --robustness")
+    found = read(folder)
+    for problem in found.problems:
+        click.echo(problem, err=True)
+    chosen = list(tables.robustness_tables(found) if robustness else tables.score_tables(found))
+    if not chosen:
+        raise click.UsageError("no result was tested with noise: give phonemic-bert finetune --noise")
+    if against:
+        chosen += tables.difference_tables(found, against)
+    if form == "screen":
+        with open(out, "w", encoding="utf-8") if out else nullcontext() as file:
+            tables.show(chosen, Console(file=file))
+    else:
+        plain = form == "csv" and not robustness and not against
+        text = tables.comma_separated(found) if plain else tables.WRITERS[form](chosen)
+        if out:
+            out.write_text(f"{text}\n", encoding="utf-8")
+        else:
+            click.echo(text)
+    if plot:
+        (plots.draw_robustness if robustness else plots.draw_scores)(found, plot)
+
+
+COMMANDS = (results,)

@@ -1,0 +1,81 @@
+"""CoNLL-U, the format of Universal Dependencies: a word a line, in ten columns."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from pathlib import Path
+
+from phonemic.errors import InputError
+from phonemic.tasks.examples import TaggedExample
+from phonemic.tasks.tagging import labelled_text, sentences
+
+#: The columns that hold a part of speech.
+COLUMNS = {"upos": 3, "xpos": 4}
+#: The universal parts of speech.
+UPOS = tuple("ADJ ADP ADV AUX CCONJ DET INTJ NOUN NUM PART PRON PROPN PUNCT SCONJ SYM VERB X".split())  # noqa: SIM905
+
+_NUMBERED = re.compile(r"[0-9]+")
+_TEXT = re.compile(r"#\s*text\s*=(.*)")
+
+
+def parse(
+    paths: Sequence[Path], labels: Collection[str] | None = UPOS, column: str = "upos", spaced: bool = True
+) -> Iterator[TaggedExample]:
+    """The words of each sentence, and their part of speech.
+
+    Words lie as in the ``# text`` comment. Where there is none, or it does not hold these words, they lie as SpaceAfter
+    says. Empty nodes are left out, as they are not in the text. A word may hold spaces, as in Vietnamese.
+
+    Arguments:
+        paths: the files.
+        labels: those that the set knows; None for any.
+        column: ``"upos"`` or ``"xpos"``.
+        spaced: a space stands between words where neither the comment nor SpaceAfter says otherwise.
+
+    Raises:
+        InputError: not ten columns, a token of several words, a label that is missing or unknown.
+    """
+    for path in paths:
+        for places, rows in sentences(path, tabs=True):
+            yield from _sentence(places, rows, labels, COLUMNS[column], spaced)
+
+
+def _sentence(
+    places: list[str], rows: list[list[str]], labels: Collection[str] | None, column: int, spaced: bool
+) -> Iterator[TaggedExample]:
+    comments = [_TEXT.match("\t".join(row)) for row in rows if row[0].startswith("#")]
+    text = next((found[1].strip() for found in comments if found), None)
+    words, spaces, tags = [], [], []
+    for place, row in zip(places, rows, strict=True):
+        if row[0].startswith("#") or re.fullmatch(r"\d+\.\d+", row[0]):
+            continue
+        if len(row) != 10 or not _NUMBERED.fullmatch(row[0]):
+            why = f"{len(row)} columns, not 10" if len(row) != 10 else f"{row[0]} is no word's number"
+            raise InputError(f"{place}: {why}")
+        if labels is not None and row[column] not in labels:
+            raise InputError(f"{place}: {row[column]!r} is no label of this set: {', '.join(labels)}")
+        if row[column] == "_" or not row[1]:
+            raise InputError(f"{place}: the word or its part of speech is missing")
+        words.append(row[1])
+        spaces.append(" " if spaced and "SpaceAfter=No" not in row[9].split("|") else "")
+        tags.append(row[column])
+    if words:
+        found = None if text is None else _places_in(words, text)
+        if found is None:
+            text = "".join(word + space for word, space in zip(words, spaces, strict=True)).rstrip(" ")
+            ends = [sum(map(len, words[: at + 1])) + sum(map(len, spaces[:at])) for at in range(len(words))]
+            found = [(end - len(word), end) for word, end in zip(words, ends, strict=True)]
+        yield labelled_text(text or "", found, tags)
+
+
+def _places_in(words: list[str], text: str) -> list[tuple[int, int]] | None:
+    """Where the words lie in a text of nothing but them and whitespace; None where it is another text."""
+    places, end = [], 0
+    for word in words:
+        start = end + len(text[end:]) - len(text[end:].lstrip())
+        end = start + len(word)
+        if text[start:end] != word:
+            return None
+        places.append((start, end))
+    return places if end == len(text) else None
