@@ -9,7 +9,7 @@ torch = pytest.importorskip("torch", reason="needs the model extra")
 transformers = pytest.importorskip("transformers", reason="needs the model extra")
 pytest.importorskip("sentencepiece", reason="the baselines need sentencepiece")
 
-from baseline_helpers import train_subchar, write_bert
+from baseline_helpers import train_subchar, write_bert, write_phobert
 
 from phonemic import baselines
 from phonemic_bert import CheckpointError, PhonemicBertConfig, PhonemicBertForMaskedLM, PhonemicBertTokenizer
@@ -208,12 +208,20 @@ class TestErrors:
         with pytest.raises(CheckpointError, match=r"it does not say which tokenizer it was \('corpus'\)"):
             load_encoder(folder)
 
-    def test_a_slow_tokenizer(self, plain, monkeypatch):
-        slow = type("SlowTokenizer", (), {"is_fast": False})()
-        auto = "phonemic_bert.finetuning.encoders.AutoTokenizer.from_pretrained"
-        monkeypatch.setattr(auto, lambda path: slow)
-        with pytest.raises(CheckpointError, match=r"SlowTokenizer gives no offsets, which labels and answers need"):
-            load_encoder(plain)
+    def test_a_tokenizer_without_offsets(self, tmp_path):
+        """PhoBERT's is slow: enough to classify texts, not to align labels."""
+        write_phobert(tmp_path)
+        tokenizer = transformers.PhobertTokenizer(str(tmp_path / "vocab.txt"), str(tmp_path / "bpe.codes"))
+        tokenizer.save_pretrained(tmp_path)
+        shape = {**SHAPE, "vocab_size": len(tokenizer), "max_position_embeddings": 42, "pad_token_id": 1}
+        transformers.RobertaModel(transformers.RobertaConfig(**shape)).save_pretrained(tmp_path)
+        encoder = load_encoder(tmp_path)
+        batch = encoder.tokenizer(["trời mưa to " * 30, "to"], truncation=True, padding=True, return_tensors="pt")
+        assert batch["input_ids"].shape == (2, 40)
+        assert encoder.model("classification", 3).eval()(**batch).logits.shape == (2, 3)
+        for head in ("tokens", "question"):
+            with pytest.raises(CheckpointError, match=r"PhobertTokenizer gives no offsets, which labels and answers"):
+                encoder.model(head)
 
     def test_another_models_tokenizer(self, plain, tmp_path):
         folder = copied(plain, tmp_path)
