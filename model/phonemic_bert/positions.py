@@ -19,6 +19,10 @@ if TYPE_CHECKING:
 #: The special symbols that stand at positions of their own, and their packed ids.
 SPECIAL_IDS = {"[PAD]": PAD, "[UNK]": UNK, "[CLS]": CLS, "[SEP]": SEP, "[MASK]": MASK}
 SPECIAL_IDS = {token: symbol * 0x010101 for token, symbol in SPECIAL_IDS.items()}
+
+#: The special symbols put before the ids of another tokenizer, in the order of their ids.
+PLAIN_SPECIALS = ("[PAD]", "[CLS]", "[SEP]", "[MASK]")
+
 _WRITTEN = re.compile("|".join(map(re.escape, SPECIAL_IDS)))
 
 
@@ -26,7 +30,7 @@ class Positions(NamedTuple):
     """The positions of B texts.
 
     Attributes:
-        ids: packed ids of all texts, int32 (N,).
+        ids: input ids of all texts, int32 (N,).
         spans: half-open spans into the text, or into the word where the text is split into words, int32 (N, 2).
         words: index into ``text.split()``, or of the given word, int32 (N,).
         offsets: text i is ``ids[offsets[i]:offsets[i + 1]]``, int64 (B + 1,).

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from phonemic import Encoding, Vocabulary
-from phonemic_bert.positions import SPECIAL_IDS, Positions
+from phonemic_bert.positions import Positions
 from phonemic_bert.truncation import Window
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-_SPECIALS = np.array(list(SPECIAL_IDS.values()), np.int32)
 
 
 class Row:
@@ -33,7 +30,7 @@ class Row:
 
     @property
     def ids(self) -> list[int]:
-        """Packed ids."""
+        """Input ids."""
         return self._list(self._rows.ids)
 
     @property
@@ -53,8 +50,8 @@ class Row:
 
     @property
     def tokens(self) -> list[str]:
-        """Each position as a string, see ``phonemic.Encoding.tokens``."""
-        return Encoding("", self._rows.ids[self._here], None, None, self._rows.vocabulary).tokens
+        """Each position as a string."""
+        return self._rows.tokens(self._rows.ids[self._here])
 
     @property
     def offsets(self) -> list[tuple[int, int]]:
@@ -121,7 +118,8 @@ class Rows(Sequence[Row]):
         special_tokens: put [CLS] before the text and [SEP] behind each.
         width: the least length of a row; shorter ones are padded. A callable that is given the longest row's length.
         padding_side: ``"right"`` or ``"left"``.
-        vocabulary: the symbols that the ids stand for.
+        special_ids: the special symbols and their input ids.
+        tokens: gives the strings of ids.
     """
 
     def __init__(
@@ -132,9 +130,10 @@ class Rows(Sequence[Row]):
         special_tokens: bool,
         width: Any,
         padding_side: str,
-        vocabulary: Vocabulary,
+        special_ids: Mapping[str, int],
+        tokens: Callable[[NDArray[np.int32]], list[str]],
     ) -> None:
-        self.vocabulary = vocabulary
+        self.tokens = tokens
         self.n_sequences = 1 if second is None else 2
         table = np.array([(text, *one, *other) for text, one, other in windows], np.int64).reshape(-1, 5)
         text, one, one_end, other, other_end = table.T
@@ -149,9 +148,9 @@ class Rows(Sequence[Row]):
         if padding_side == "left":
             column -= (lengths - content)[row]
         inside = (column >= 0) & (column < content[row])
-        self.ids = np.full(len(row), SPECIAL_IDS["[PAD]"], np.int32)
-        self.ids[inside] = SPECIAL_IDS["[SEP]"]
-        self.ids[(column == 0) & bool(edge)] = SPECIAL_IDS["[CLS]"]
+        self.ids = np.full(len(row), special_ids["[PAD]"], np.int32)
+        self.ids[inside] = special_ids["[SEP]"]
+        self.ids[(column == 0) & bool(edge)] = special_ids["[CLS]"]
         self.sequences = np.full(len(row), -1, np.int8)
         self.words = np.full(len(row), -1, np.int32)
         self.spans = np.zeros((len(row), 2), np.int32)
@@ -161,7 +160,7 @@ class Rows(Sequence[Row]):
             self._place(1, second, behind, row, text, other, other_end)
         self.type_ids = (inside & (behind >= 0) & (second is not None)).astype(np.int8)
         self.attention_mask = inside.astype(np.int8)
-        self.special_tokens_mask = np.isin(self.ids, _SPECIALS).astype(np.int8)
+        self.special_tokens_mask = np.isin(self.ids, list(special_ids.values())).astype(np.int8)
 
     def _place(
         self,

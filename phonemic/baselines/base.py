@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from abc import ABC, abstractmethod
 from collections import Counter
@@ -9,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
+from phonemic.baselines.offsets import Rewritten, Span, covered, cut, scalar, trimmed
 from phonemic.errors import PhonemicError
 from phonemic.files import replacing, require
 
@@ -46,6 +48,10 @@ class Baseline(ABC):
         """Loads the files from their folder."""
         self.path = path
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickled as its folder: it is loaded again."""
+        return type(self), (self.path,)
+
     @property
     def id_count(self) -> int:
         """Ids lie in ``range(id_count)``."""
@@ -76,6 +82,11 @@ class Baseline(ABC):
         """The files that a folder lacks."""
         return [name for name in cls.files if not any(path.glob(name))]
 
+    def checksums(self) -> dict[str, str]:
+        """SHA-256 of each of its files, by the file's name."""
+        files = sorted({path for pattern in self.files for path in self.path.glob(pattern)})
+        return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
+
     @classmethod
     def train(cls, texts: Iterable[str], path: Path, vocab_size: int) -> None:
         """Trains on texts and saves into a folder.
@@ -89,13 +100,25 @@ class Baseline(ABC):
     def ids(self, texts: list[str]) -> list[list[int]]:
         """The ids of texts that hold no lone surrogate."""
 
+    def spans(self, texts: list[str]) -> list[tuple[list[int], list[Span]]]:
+        """As :meth:`ids`, with the span of each id; for texts that hold no lone surrogate.
+
+        Raises:
+            BaselineError: this tokenizer does not tell.
+        """
+        raise BaselineError(f"{self.name} does not tell which characters an id stands for (it has no method spans)")
+
+    def tokens(self, ids: Iterable[int]) -> list[str]:
+        """The strings that ids are written as."""
+        return [f"<{number}>" for number in ids]
+
     def unknown(self, texts: list[str]) -> Counter[str]:
         """As :meth:`unknown_tokens`, for texts that hold no lone surrogate; here all of it is one, "[UNK]"."""
         return Counter({"[UNK]": sum(number == self.unknown_id for row in self.ids(texts) for number in row)})
 
     def unknown_tokens(self, texts: Iterable[str]) -> Counter[str]:
         """What stands behind ``unknown_id`` in texts, and how often, where the tokenizer tells; else "[UNK]"."""
-        return self.unknown([_scalar(text) for text in texts])
+        return self.unknown([scalar(text) for text in texts])
 
     def encode(self, text: str) -> list[int]:
         """The ids of one text."""
@@ -107,22 +130,44 @@ class Baseline(ABC):
         Raises:
             TypeError: an element is not a str, or ``texts`` is one.
         """
-        if isinstance(texts, str):
-            raise TypeError("encode_batch takes a list of str, not one str; call encode")
-        rows = list(texts)
-        for number, text in enumerate(rows):
-            if not isinstance(text, str):
-                raise TypeError(f"text {number} is a {type(text).__name__}, not a str")
-        return self.ids([_scalar(text) for text in rows])
+        return self.ids([scalar(text) for text in _checked(texts)])
+
+    def encode_with_spans(self, text: str) -> tuple[list[int], list[Span]]:
+        """The ids of one text, and which characters each stands for; see :meth:`encode_batch_with_spans`."""
+        return self.encode_batch_with_spans([text])[0]
+
+    def encode_batch_with_spans(self, texts: Iterable[str]) -> list[tuple[list[int], list[Span]]]:
+        """The ids of many texts, and which characters each stands for.
+
+        Returns:
+            For each text its ids, those of :meth:`encode`, and as many half-open spans ``(start, end)`` in characters
+            of the text as it was given, whatever was done to it before it was cut. Both ends never go back. White space
+            at the ends of a span is left out, unless there is nothing else in it. An id that stands for a part of a
+            character (a byte, a piece of its code) has the whole character's span, so spans may overlap; one that
+            stands for none (a mark that is put before a text) has an empty span.
+
+        Raises:
+            BaselineError: this tokenizer does not tell.
+            TypeError: an element is not a str, or ``texts`` is one.
+        """
+        rows = _checked(texts)
+        plain = [scalar(text) for text in rows]
+        found = self.spans(plain)
+        for at, (text, given) in enumerate(zip(plain, rows, strict=True)):
+            ids, spans = found[at]
+            spans = trimmed(spans, text)
+            found[at] = ids, covered(spans, given) if len(text) != len(given) else spans
+        return found
 
 
-def _scalar(text: str) -> str:
-    """The text with U+FFFD for each lone surrogate, which no library takes."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-    return text
+def _checked(texts: Iterable[str]) -> list[str]:
+    if isinstance(texts, str):
+        raise TypeError("this takes a list of str, not one str; call encode or encode_with_spans")
+    rows = list(texts)
+    for number, text in enumerate(rows):
+        if not isinstance(text, str):
+            raise TypeError(f"text {number} is a {type(text).__name__}, not a str")
+    return rows
 
 
 Kind = TypeVar("Kind", bound=type[Baseline])
@@ -158,6 +203,24 @@ class SentencePiece:
         """The model's ids."""
         found: list[list[int]] = self._model.encode(texts)
         return found
+
+    def spans(self, texts: list[str]) -> list[tuple[list[int], list[Span]]]:
+        """The model's ids and the span of each in the texts, as they lie before the model normalizes them.
+
+        Raises:
+            BaselineError: the pieces are not the normalized text, as where a model falls back to bytes.
+        """
+        pieces, normalized = self._model.encode(texts, out_type=str), self._model.normalize(texts, with_offsets=True)
+        found = []
+        for text, ids, row, (written, origins) in zip(texts, self.ids(texts), pieces, normalized, strict=True):
+            if "".join(row) != written:
+                raise BaselineError(f"this SentencePiece model does not tell which characters its pieces are: {text!r}")
+            found.append((ids, Rewritten.of_starts(origins, written).spans(cut(row))))
+        return found
+
+    def tokens(self, ids: Iterable[int]) -> list[str]:
+        """The pieces."""
+        return [str(self._model.id_to_piece(number)) for number in ids]
 
     def unknown(self, texts: list[str]) -> Counter[str]:
         """The strings that became unknown, a run of unknown characters as one."""

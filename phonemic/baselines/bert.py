@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import ClassVar
 
 from phonemic.baselines.base import Baseline, BaselineError, library, register
+from phonemic.baselines.offsets import Span
 
 #: Words of more characters are one [UNK], as in BERT's own code.
 LONGEST_WORD = 100
@@ -44,6 +46,15 @@ class _WordPiece(Baseline):
         """WordPiece's ids."""
         encodings = self._tokenizer.encode_batch_fast(texts, add_special_tokens=False)
         return [encoding.ids for encoding in encodings]
+
+    def spans(self, texts: list[str]) -> list[tuple[list[int], list[Span]]]:
+        """WordPiece's ids and spans."""
+        encodings = self._tokenizer.encode_batch(texts, add_special_tokens=False)
+        return [(encoding.ids, encoding.offsets) for encoding in encodings]
+
+    def tokens(self, ids: Iterable[int]) -> list[str]:
+        """The pieces."""
+        return [self._tokenizer.id_to_token(number) for number in ids]
 
 
 @register

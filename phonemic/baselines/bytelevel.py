@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from phonemic.baselines.base import Baseline, BaselineError, library, register, replace_file
+from phonemic.baselines.offsets import Span
 
 
 @register
@@ -36,6 +37,19 @@ class ByteLevelBpe(Baseline):
         if not self._control:
             return [encoding.ids for encoding in encodings]
         return [[number for number in encoding.ids if number not in self._control] for encoding in encodings]
+
+    def spans(self, texts: list[str]) -> list[tuple[list[int], list[Span]]]:
+        """Ids and spans: that of a byte is its character's."""
+        encodings = self._tokenizer.encode_batch(texts, add_special_tokens=False)
+        rows = [
+            [pair for pair in zip(encoding.ids, encoding.offsets, strict=True) if pair[0] not in self._control]
+            for encoding in encodings
+        ]
+        return [([number for number, _ in row], [span for _, span in row]) for row in rows]
+
+    def tokens(self, ids: Iterable[int]) -> list[str]:
+        """The pieces, a character a byte."""
+        return [self._tokenizer.id_to_token(number) for number in ids]
 
     @classmethod
     def train(cls, texts: Iterable[str], path: Path, vocab_size: int) -> None:

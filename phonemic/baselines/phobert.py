@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, ClassVar
 
 from phonemic.baselines.base import Baseline, BaselineError, library, register
+from phonemic.baselines.offsets import Rewritten, Span
+from phonemic.baselines.segmented import aligned, composed
 
 #: The ids that stand before the vocabulary's: <s>, <pad>, </s>, <unk>. <mask> comes behind it.
 RESERVED, UNKNOWN = 4, 3
@@ -37,10 +39,14 @@ class PhoBert(Baseline):
 
     def __init__(self, path: Path, segment: Callable[[str], str] | None = None) -> None:
         super().__init__(path)
+        self._given = segment
         self._segment = segment or self.segmenter()
         self._model, self._id_of = _bpe(path)
         #: transformers' vocab_size; <mask>, which is a control symbol, is not in it.
         self.vocab_size = len(_entries(path)) + RESERVED
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.path, self._given)
 
     @staticmethod
     def segmenter() -> Callable[[str], str]:
@@ -52,9 +58,38 @@ class PhoBert(Baseline):
 
     def ids(self, texts: list[str]) -> list[list[int]]:
         """The BPE's ids of the segmented texts."""
-        words = [self._segment(text) if text.strip() else "" for text in texts]
-        encodings = self._model.encode_batch_fast(words, add_special_tokens=False)
+        encodings = self._model.encode_batch_fast(self._segmented(texts), add_special_tokens=False)
         return [[self._id_of[number] for number in encoding.ids] for encoding in encodings]
+
+    def spans(self, texts: list[str]) -> list[tuple[list[int], list[Span]]]:
+        """The BPE's ids and spans; a "_" within a word stands for the white space in its place.
+
+        Raises:
+            BaselineError: the segmenter changes more than white space and the normal form.
+        """
+        written = self._segmented(texts)
+        encodings = self._model.encode_batch(written, add_special_tokens=False)
+        return [
+            ([self._id_of[number] for number in encoding.ids], self._origin(text, words).spans(encoding.offsets))
+            for text, words, encoding in zip(texts, written, encodings, strict=True)
+        ]
+
+    def tokens(self, ids: Iterable[int]) -> list[str]:
+        """The entries, with "@@" behind what does not end a word."""
+        entries = ["<s>", "<pad>", "</s>", "<unk>", *_entries(self.path)]
+        return [entries[number] for number in ids]
+
+    def _segmented(self, texts: list[str]) -> list[str]:
+        return [self._segment(text) if text.strip() else "" for text in texts]
+
+    def _origin(self, text: str, words: str) -> Rewritten:
+        for pieces in (zip(text, text, strict=True), composed(text)):
+            found = aligned(pieces, words)
+            if found is not None:
+                return found
+        raise BaselineError(
+            f"{self.name}: its segmenter writes {text!r} as {words!r}, which are not the same characters"
+        )
 
 
 @register

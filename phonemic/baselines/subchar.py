@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from phonemic.baselines.base import Baseline, BaselineError, SentencePiece, library, only, register, replace_file
+from phonemic.baselines.offsets import Rewritten, Span, cut
 
 HOME = "https://github.com/thunlp/SubCharTokenization"
 
@@ -53,13 +54,25 @@ class Character(_SubCharPaper):
     def __init__(self, path: Path) -> None:
         super().__init__(path)
         lines = only(path, next(iter(self.files))).read_text(encoding="utf-8").split("\n")
-        entries = [line.rpartition(" ")[0] for line in lines if line]
-        self.vocab_size = len(entries)
-        self._id_of = {entry: number for number, entry in enumerate(entries) if entry not in SPECIALS}
+        self._entries = [line.rpartition(" ")[0] for line in lines if line]
+        self.vocab_size = len(self._entries)
+        self._id_of = {entry: number for number, entry in enumerate(self._entries) if entry not in SPECIALS}
 
     def ids(self, texts: list[str]) -> list[list[int]]:
         """An id a character."""
         return [[self._id_of.get(char, 0) for char in "".join(text.lower().split())] for text in texts]
+
+    def spans(self, texts: list[str]) -> list[tuple[list[int], list[Span]]]:
+        """Ids and spans: that of the original character."""
+        found = []
+        for text, ids in zip(texts, self.ids(texts), strict=True):
+            origin = Rewritten.of_characters(text, lambda char: "".join(char.lower().split()))
+            found.append((ids, origin.spans(cut([" "] * len(ids)))))
+        return found
+
+    def tokens(self, ids: Iterable[int]) -> list[str]:
+        """The entries."""
+        return [self._entries[number] for number in ids]
 
     def unknown(self, texts: list[str]) -> Counter[str]:
         """The characters that the vocabulary lacks."""
@@ -97,6 +110,16 @@ class _SentencePiece(_SubCharPaper):
     def ids(self, texts: list[str]) -> list[list[int]]:
         """SentencePiece's ids of the rewritten texts."""
         return self._model.ids([self._rewrite(text) for text in texts])
+
+    def spans(self, texts: list[str]) -> list[tuple[list[int], list[Span]]]:
+        """SentencePiece's ids and, of each, the span of the characters of whose writing it has a part."""
+        found = self._model.spans([self._rewrite(text) for text in texts])
+        origins = [Rewritten.of_characters(text, self._rewrite) for text in texts]
+        return [(ids, origin.spans(spans)) for (ids, spans), origin in zip(found, origins, strict=True)]
+
+    def tokens(self, ids: Iterable[int]) -> list[str]:
+        """The pieces."""
+        return self._model.tokens(ids)
 
     def unknown(self, texts: list[str]) -> Counter[str]:
         """The strings that the pieces could not write."""

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 from typing import ClassVar
 
 from phonemic.baselines.base import Baseline, SentencePiece, register
+from phonemic.baselines.offsets import Span
 
 #: fairseq begins with <s>, <pad>, </s>, <unk>; the model with <unk>, <s>, </s>. <mask> comes last.
 SHIFT, UNKNOWN = 1, 3
+CONTROL = ("<s>", "<pad>", "</s>", "<unk>")
 
 
 @register
@@ -30,8 +33,22 @@ class XlmRoberta(Baseline):
 
     def ids(self, texts: list[str]) -> list[list[int]]:
         """SentencePiece's ids, shifted."""
-        return [[number + SHIFT if number else UNKNOWN for number in row] for row in self._model.ids(texts)]
+        return [[_shifted(number) for number in row] for row in self._model.ids(texts)]
+
+    def spans(self, texts: list[str]) -> list[tuple[list[int], list[Span]]]:
+        """SentencePiece's ids, shifted, and their spans."""
+        return [([_shifted(number) for number in ids], spans) for ids, spans in self._model.spans(texts)]
+
+    def tokens(self, ids: Iterable[int]) -> list[str]:
+        """The pieces, and fairseq's names of the others."""
+        last = self.vocab_size - 1
+        named = {**dict(enumerate(CONTROL)), last: "<mask>"}
+        return [named.get(number) or self._model.tokens([number - SHIFT])[0] for number in ids]
 
     def unknown(self, texts: list[str]) -> Counter[str]:
         """The strings that the pieces could not write."""
         return self._model.unknown(texts)
+
+
+def _shifted(number: int) -> int:
+    return number + SHIFT if number else UNKNOWN

@@ -80,7 +80,7 @@ class Options:
             "id_count": baseline.id_count,
             "unknown_id": baseline.unknown_id,
             "version": __version__,
-            "files": _checksums(baseline),
+            "files": baseline.checksums(),
             "filter": phonemic,
         }
 
@@ -120,9 +120,3 @@ def _baseline(name: str, folder: str) -> Any:
     from phonemic.baselines import load
 
     return load(name, folder)
-
-
-def _checksums(baseline: Any) -> dict[str, str]:
-    """SHA-256 of each of a baseline's files."""
-    files = sorted({path for pattern in baseline.files for path in baseline.path.glob(pattern)})
-    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in files}

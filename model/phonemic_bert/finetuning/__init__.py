@@ -1,1 +1,1 @@
-"""Fine-tuning: encoders on the paper's tasks and on users' own data, their scores, and tables of them."""
+"""Fine-tuning: encoders of every kind behind one interface, labels to positions and back, tasks, runs and results."""

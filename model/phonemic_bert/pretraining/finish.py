@@ -7,21 +7,19 @@ import os
 import shutil
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import torch
 from transformers import AutoModelForMaskedLM
 
 from phonemic_bert.errors import RunError
+from phonemic_bert.origin import ORIGIN, read_origin
+from phonemic_bert.positions import PLAIN_SPECIALS
 from phonemic_bert.pretraining.card import write_card
 from phonemic_bert.pretraining.record import LOG, read_log, read_record, write_json
-from phonemic_bert.pretraining.symbols import PLAIN_SPECIALS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-#: What is in a checkpoint beside the files of ``save_pretrained``: where it comes from, and what its ids mean.
-ORIGIN = "pretraining.json"
 
 #: What Trainer and this package keep beside the weights and nobody needs to load them.
 _LEFT_OUT = ("training_args.bin", "step")
@@ -48,19 +46,6 @@ def finish(folder: Path) -> Path:
         write_json(partial / ORIGIN, origin)
         write_card(partial, origin)
     return folder / "final"
-
-
-def read_origin(checkpoint: Path) -> dict[str, Any]:
-    """What a checkpoint says of its pretraining.
-
-    Raises:
-        RunError: it was not made by ``phonemic-bert pretrain``.
-    """
-    try:
-        origin: dict[str, Any] = json.loads((checkpoint / ORIGIN).read_text("utf-8"))
-    except (OSError, ValueError) as error:
-        raise RunError(f"{checkpoint}: no readable {ORIGIN} in it; give the final folder of a run") from error
-    return origin
 
 
 def export(checkpoint: Path, out: Path, dtype: str = "float16", shard_size: int = 15_000_000) -> None:

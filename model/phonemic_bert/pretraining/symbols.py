@@ -12,13 +12,10 @@ from phonemic import Tokenizer, __version__
 from phonemic.corpus.options import describe
 from phonemic.inventory import unpack, vocabulary
 from phonemic_bert.errors import CorpusError
-from phonemic_bert.positions import SPECIAL_IDS
+from phonemic_bert.positions import PLAIN_SPECIALS, SPECIAL_IDS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-#: The special symbols put before the ids of another tokenizer, in the order of their ids.
-PLAIN_SPECIALS = ("[PAD]", "[CLS]", "[SEP]", "[MASK]")
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,230 @@
+"""Encoders of every kind behind one interface: PhonemicBERT, a baseline that was pretrained here, any other model."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import transformers
+from transformers import AutoConfig, AutoTokenizer, PretrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
+from transformers.utils import logging
+
+import phonemic_bert  # noqa: F401  registers PhonemicBERT with the Auto classes
+from phonemic import PhonemicError
+from phonemic.baselines import load
+from phonemic_bert.baseline_tokenization import FILE, BaselineTokenizer, check_files, describe
+from phonemic_bert.checkpoints import checkpoint_path
+from phonemic_bert.configuration import PhonemicBertConfig
+from phonemic_bert.errors import CheckpointError, RunError
+from phonemic_bert.origin import ORIGIN, read_origin
+from phonemic_bert.tokenization import FILE as PHONEMIC_FILE
+from phonemic_bert.tokenization import PhonemicBertTokenizer
+
+Kind = Literal["phonemic", "baseline", "transformers"]
+Folder = str | os.PathLike[str]
+
+#: What a model is asked for, and transformers' class with that head.
+HEADS = {
+    "classification": "AutoModelForSequenceClassification",
+    "tokens": "AutoModelForTokenClassification",
+    "question": "AutoModelForQuestionAnswering",
+    "choice": "AutoModelForMultipleChoice",
+}
+
+#: The heads whose labels are aligned with positions by offset.
+_BY_OFFSET = ("tokens", "question")
+
+#: Models that count positions from behind the padding symbol's id, so that their table has rows that no text uses.
+_PADDED_POSITIONS = ("camembert", "data2vec-text", "longformer", "mpnet", "roberta", "xlm-roberta", "xlm-roberta-xl")
+
+#: The folders of a run that hold a checkpoint: it is called by the run's name.
+_OF_RUN = ("final", "best")
+
+#: What transformers' tokenizers lie in.
+_TOKENIZER_FILES = ("tokenizer.json", "vocab.*", "*.model", "*.vocab", "*.codes", "merges.txt")
+
+
+@dataclass(frozen=True)
+class Encoder:
+    """A pretrained encoder: its tokenizer, and models made of it.
+
+    Attributes:
+        name: what tables call it.
+        path: its folder.
+        kind: ``"phonemic"``, ``"baseline"`` or ``"transformers"``.
+        lang: ``"vi"``, ``"zh"``, or None where it says none.
+        tokenizer: transformers' tokenizer; ``truncation=True`` cuts to ``max_length``. It gives offsets, unless it is
+            one of transformers' slow ones.
+        max_length: positions that a row may have, special ones included.
+        config: the model's configuration.
+    """
+
+    name: str
+    path: Path
+    kind: Kind
+    lang: str | None
+    tokenizer: PreTrainedTokenizerBase
+    max_length: int
+    config: PretrainedConfig = field(repr=False)
+
+    def model(self, head: str, num_labels: int = 2, **fields: Any) -> PreTrainedModel:
+        """The encoder under a head with fresh weights, which are drawn from torch's generator.
+
+        The pooler of ``"classification"`` and ``"choice"`` is a part of the head here: where the checkpoint has none,
+        as after masked language modelling, it is fresh too.
+
+        Arguments:
+            head: ``"classification"``, ``"tokens"``, ``"question"`` or ``"choice"``.
+            num_labels: classes of the first two.
+            fields: of the configuration, which win over the checkpoint's (``hidden_dropout_prob=0.1``).
+
+        Raises:
+            CheckpointError: there is no such head for this model; labels or answers are asked for and the tokenizer
+                gives no offsets; or weights of the encoder itself are missing.
+            OSError: the checkpoint has no weights.
+        """
+        if head not in HEADS:
+            raise CheckpointError(f"no head is called {head!r}: choose one of {', '.join(HEADS)}")
+        if head in _BY_OFFSET and not self.tokenizer.is_fast:
+            raise CheckpointError(
+                f"{self.path}: {type(self.tokenizer).__name__} gives no offsets, which labels and answers need; save a "
+                "fast tokenizer (tokenizer.json) into the folder"
+            )
+        if head in ("classification", "tokens"):
+            fields["num_labels"] = num_labels
+        auto = getattr(transformers, HEADS[head])
+        with _silence():
+            try:
+                model, info = auto.from_pretrained(
+                    self.path, ignore_mismatched_sizes=True, output_loading_info=True, **fields
+                )
+            except ValueError as error:
+                if "Unrecognized configuration class" not in str(error):
+                    raise
+                raise CheckpointError(f"{self.path}: transformers has no {HEADS[head]} of this model") from error
+        body = f"{model.base_model_prefix}."
+        fresh = {*info["missing_keys"], *(name for name, *_ in info["mismatched_keys"])}
+        lost = sorted(name for name in fresh if name.startswith(body) and not name.startswith(f"{body}pooler."))
+        if lost:
+            raise CheckpointError(
+                f"{self.path}: no weights for {lost[0]} and {len(lost) - 1} more of the encoder's own: the checkpoint "
+                "is damaged, or its config.json is another model's"
+            )
+        return model  # type: ignore[no-any-return]
+
+
+def load_encoder(where: Folder, tokenizers: Folder | None = None, name: str | None = None) -> Encoder:
+    """Loads an encoder, without its weights, which :meth:`Encoder.model` reads.
+
+    Arguments:
+        where: a folder with PhonemicBERT, with a baseline's model as ``phonemic-bert pretrain`` leaves it in ``final``,
+            or with any transformers checkpoint; or an installed checkpoint's name.
+        tokenizers: the folder of the baselines' files, see ``phonemic.baselines.load``; by default what the environment
+            variable PHONEMIC_TOKENIZERS names.
+        name: what tables call it; by default the folder's name, or that of the run for its ``final``.
+
+    Raises:
+        CheckpointError: no such folder or name; no checkpoint or no tokenizer in it; or the tokenizer is not the one
+            that the model was pretrained with.
+        PhonemicError: a baseline's file or package is missing.
+    """
+    path = Path(where)
+    if not path.is_dir():
+        if path.exists():
+            raise CheckpointError(f"{path}: a checkpoint is a folder, not a file")
+        path = checkpoint_path(os.fspath(where))
+    if not (path / "config.json").is_file():
+        inner = next((part for part in _OF_RUN if (path / part / "config.json").is_file()), None)
+        hint = f"; did you mean {path / inner}?" if inner else ""
+        raise CheckpointError(f"{path}: no config.json in it, so it holds no checkpoint{hint}")
+    config = AutoConfig.from_pretrained(path)
+    kind, lang, tokenizer = _tokenizer(path, config, tokenizers)
+    limit = _max_length(config, tokenizer)
+    tokenizer.model_max_length = limit
+    called = path.resolve()
+    called = called.parent if called.name in _OF_RUN else called
+    return Encoder(name or called.name, path, kind, lang, tokenizer, limit, config)
+
+
+def _tokenizer(
+    path: Path, config: PretrainedConfig, tokenizers: Folder | None
+) -> tuple[Kind, str | None, PreTrainedTokenizerBase]:
+    if isinstance(config, PhonemicBertConfig):
+        if not (path / PHONEMIC_FILE).is_file():
+            raise CheckpointError(f"{path}: no {PHONEMIC_FILE} in it, so its tokenizer is missing")
+        return "phonemic", config.lang, PhonemicBertTokenizer.from_pretrained(path)
+    if (described := _described(path)) is not None:
+        return "baseline", described.get("lang"), _baseline_tokenizer(path, config, described, tokenizers)
+    return "transformers", None, _any_tokenizer(path, config)
+
+
+def _described(path: Path) -> dict[str, Any] | None:
+    """What a checkpoint of a baseline says of its tokenizer: that of a pretraining run, or one fine-tuned from it."""
+    if (path / FILE).is_file():
+        return describe(path)
+    if not (path / ORIGIN).is_file():
+        return None
+    try:
+        described: dict[str, Any] = read_origin(path)["corpus"]["tokenizer"]
+        return None if described["name"] == "phonemic" else described
+    except (RunError, KeyError, TypeError) as error:
+        raise CheckpointError(f"{path / ORIGIN}: it does not say which tokenizer it was ({error})") from error
+
+
+def _baseline_tokenizer(
+    path: Path, config: PretrainedConfig, described: dict[str, Any], tokenizers: Folder | None
+) -> BaselineTokenizer:
+    try:
+        baseline = load(described["name"], tokenizers)
+    except PhonemicError as error:
+        raise CheckpointError(f"{path}: its tokenizer cannot be loaded: {error}") from error
+    check_files(baseline, described, path)
+    tokenizer = BaselineTokenizer(baseline, described.get("lang"))
+    if config.vocab_size != len(tokenizer):
+        raise CheckpointError(
+            f"{path}: the model has {config.vocab_size} symbols, but {baseline.name} in {baseline.path} has "
+            f"{len(tokenizer)}, the special ones included: these are not the files that it was pretrained with"
+        )
+    return tokenizer
+
+
+def _any_tokenizer(path: Path, config: PretrainedConfig) -> PreTrainedTokenizerBase:
+    if not any(file for pattern in _TOKENIZER_FILES for file in path.glob(pattern)):
+        raise CheckpointError(f"{path}: no tokenizer in it, none of {', '.join(_TOKENIZER_FILES)}")
+    try:
+        tokenizer: PreTrainedTokenizerBase = AutoTokenizer.from_pretrained(path)
+    except (OSError, ValueError, ImportError) as error:
+        raise CheckpointError(f"{path}: its tokenizer cannot be loaded: {error}") from error
+    if len(tokenizer) > config.vocab_size:
+        raise CheckpointError(
+            f"{path}: the tokenizer has {len(tokenizer)} symbols, but the model {config.vocab_size}: they do not "
+            "belong together"
+        )
+    return tokenizer
+
+
+def _max_length(config: PretrainedConfig, tokenizer: PreTrainedTokenizerBase) -> int:
+    """Positions that the model takes: its table of positions, or the tokenizer's limit where that is less."""
+    table = getattr(config, "max_position_embeddings", None)
+    limit = 512 if table is None or table < 1 else int(table)
+    if config.model_type in _PADDED_POSITIONS:
+        limit -= config.pad_token_id + 1
+    return min(limit, tokenizer.model_max_length) if isinstance(tokenizer.model_max_length, int) else limit
+
+
+@contextmanager
+def _silence() -> Iterator[None]:
+    """Keeps transformers from telling of the fresh weights, which are expected here, and of its progress."""
+    verbosity, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        logging.set_verbosity(verbosity)
+        if bars:
+            logging.enable_progress_bar()
