@@ -8,7 +8,7 @@ from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF, Py_INCREF
 from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.stdlib cimport calloc, free, malloc, realloc
-from libc.string cimport memcpy
+from libc.string cimport memcpy, memset
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from phonemic._core cimport Core
 from phonemic._output cimport begin_output, drop_output, reserve
 from phonemic._strings cimport LONGEST, UTF8, Text, take
 from phonemic._text cimport Output
-from phonemic._vietnamese cimport MEMO_BITS, Remembered
+from phonemic._vietnamese cimport MEMO_BITS, Memo
 
 cnp.import_array()
 
@@ -29,7 +29,14 @@ cdef extern from *:
     #else
     #define phonemic_prefetch(address) ((void)(address))
     #endif
+    #if defined(_MSC_VER)
+    #include <intrin.h>
+    #define phonemic_exchange(place, value) _InterlockedExchangePointer(place, value)
+    #else
+    #define phonemic_exchange(place, value) __atomic_exchange_n(place, value, __ATOMIC_ACQ_REL)
+    #endif
     """
+    void* phonemic_exchange(void** place, void* value) noexcept nogil
     void phonemic_prefetch(const void* address) noexcept nogil
     PyObject* PyList_GET_ITEM(object texts, Py_ssize_t index)
 
@@ -39,6 +46,7 @@ cdef enum:
     AHEAD = 8               # texts whose headers are fetched before they are looked at
     SLOTS = 4               # pieces for each thread that may be done, or on the way, before an earlier one is
     WORTH_A_MEMO = 1 << 14  # units from which on a batch has a memo
+    MUCH = 1 << MEMO_BITS - 1  # syllables after which a memo is forgotten at the end of the batch
     FURTHER = 64            # times what there is that room is made for at most, going by the texts seen
 
 
@@ -160,7 +168,7 @@ cdef class Work:
             TypeError: an element of the list is no str; the message names its index.
             IndexError: another thread has shortened the list.
         """
-        cdef Remembered* memo = NULL
+        cdef Memo* memo = NULL
         cdef Piece piece
         begin_piece(&piece)
         try:
@@ -168,13 +176,13 @@ cdef class Work:
             while piece.stop < self.rows:
                 self._take(&piece, piece.stop)
                 if memo == NULL and piece.units > WORTH_A_MEMO:
-                    memo = self._new_memo()
+                    memo = self._borrow_memo()
                 if not self._make_room(&self.out, piece.units, piece.start, piece.stop):
                     raise MemoryError("no memory for the ids")
                 self._encode(&piece, memo, &self.out, self.ends + piece.start + 1)
         finally:
             end_piece(&piece)
-            free(memo)
+            self._give_back(memo)
 
     def share(self, int threads):
         """To be called once, before so many threads call :meth:`run`."""
@@ -199,14 +207,14 @@ cdef class Work:
         thread comes first does that, and none waits unless another is several pieces behind. So the ids come to lie in
         one array, in order, and there is never a second copy of them all. :meth:`result` raises what was wrong.
         """
-        cdef Remembered* memo = NULL
+        cdef Memo* memo = NULL
         cdef Py_ssize_t number = -1
         cdef Piece piece
         cdef Slot* slot
         begin_piece(&piece)
         try:
             self._hold(&piece)
-            memo = self._new_memo()
+            memo = self._borrow_memo()
             while True:
                 with self.turn:
                     while self.taken - self.placed == self.size_of_ring and not self.errors:
@@ -233,7 +241,7 @@ cdef class Work:
                 raise
         finally:
             end_piece(&piece)
-            free(memo)
+            self._give_back(memo)
 
     def result(self):
         """What was encoded; to be called once, when all threads are done.
@@ -256,9 +264,22 @@ cdef class Work:
             words = array_of(&self.out.words, self.out.count, 1)
         return ids, self.ends_array, spans, words
 
-    cdef Remembered* _new_memo(self) noexcept:
-        """NULL where the language has none, or memory is short: it does without, too."""
-        return NULL if self.core.is_mandarin else <Remembered*>calloc(1 << MEMO_BITS, sizeof(Remembered))
+    cdef Memo* _borrow_memo(self) noexcept:
+        """The core's memo, or a fresh one while another batch has it; NULL where the language has none, or memory is
+        short: it does without, too."""
+        cdef void* memo = NULL
+        if not self.core.is_mandarin:
+            memo = phonemic_exchange(&self.core.spare[self.texts is None], NULL)
+            if memo == NULL:
+                memo = calloc(1, sizeof(Memo))
+        return <Memo*>memo
+
+    cdef void _give_back(self, Memo* memo) noexcept:
+        """Leaves the memo to the next batch, empty where it is so full that frequent syllables may have no place."""
+        if memo != NULL:
+            if memo.learned > MUCH:
+                memset(memo, 0, sizeof(Memo))
+            free(phonemic_exchange(&self.core.spare[self.texts is None], memo))
 
     cdef inline int64_t _offset(self, Py_ssize_t row) noexcept nogil:
         return self.offsets[row] if self.narrow_offsets == NULL else self.narrow_offsets[row]
@@ -308,7 +329,7 @@ cdef class Work:
                 return True
         return reserve(out, more, self.spans, self.words)
 
-    cdef int _encode(self, const Piece* piece, Remembered* memo, Output* out, int64_t* ends) except -1:
+    cdef int _encode(self, const Piece* piece, Memo* memo, Output* out, int64_t* ends) except -1:
         """The rows of a piece, and the count of positions after each."""
         cdef Py_ssize_t row = 0, begin = 0, end = 0
         cdef bint failed = False, wrong = False, is_list = self.texts is not None

@@ -3,7 +3,7 @@
 from phonemic._mandarin cimport Readings
 from phonemic._strings cimport Text
 from phonemic._text cimport Characters, Output
-from phonemic._vietnamese cimport Remembered, Syllables
+from phonemic._vietnamese cimport Memo, Syllables
 
 
 cdef class Core:
@@ -12,5 +12,6 @@ cdef class Core:
     cdef Syllables syllables
     cdef Readings readings
     cdef bint is_mandarin, strict
+    cdef void* spare[2]  # a Memo of str and one of UTF-8 that no batch is using, or NULL
 
-    cdef void read(self, const Text* text, Remembered* memo, Output* out) noexcept nogil
+    cdef void read(self, const Text* text, Memo* memo, Output* out) noexcept nogil

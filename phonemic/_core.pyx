@@ -19,7 +19,7 @@ from phonemic._mandarin cimport (
 )
 from phonemic._strings cimport UTF8, Text, take
 from phonemic._text cimport Output, text_t, utf8_t
-from phonemic._vietnamese cimport Remembered, Syllables, encode_vietnamese
+from phonemic._vietnamese cimport Memo, Syllables, encode_vietnamese
 
 cnp.import_array()
 
@@ -66,7 +66,7 @@ cdef int take_syllables(Syllables* syllables, dict sections) except -1:
     return 0
 
 
-cdef void run(Core core, const text_t* text, Py_ssize_t length, Remembered* memo, Output* out) noexcept nogil:
+cdef void run(Core core, const text_t* text, Py_ssize_t length, Memo* memo, Output* out) noexcept nogil:
     if core.is_mandarin:
         encode_mandarin(&core.chars, &core.readings, text, length, out)
     else:
@@ -76,10 +76,16 @@ cdef void run(Core core, const text_t* text, Py_ssize_t length, Remembered* memo
 cdef class Core:
     """One language's tables and options; immutable, so that any number of threads may use one.
 
+    The memos that it keeps for batches change hands by atomic exchange.
+
     Arguments:
         sections: the arrays of the table file (``data/compile.py`` lists them).
         strict: the strict reading (Vietnamese).
     """
+
+    def __dealloc__(self):
+        free(self.spare[0])
+        free(self.spare[1])
 
     def __init__(self, dict sections, bint strict=False):
         self._alive = sections
@@ -102,7 +108,7 @@ cdef class Core:
         else:
             take_syllables(&self.syllables, sections)
 
-    cdef void read(self, const Text* text, Remembered* memo, Output* out) noexcept nogil:
+    cdef void read(self, const Text* text, Memo* memo, Output* out) noexcept nogil:
         """Encodes one text behind what the output holds; it must have room for as many positions as there are units."""
         if text.kind == UTF8:
             run(self, <const utf8_t*>text.data, text.length, memo, out)

@@ -196,9 +196,14 @@ cdef enum:
     MEMO_BITS = 14
 
 
-cdef inline Remembered* neighbour(Remembered* memo, const Remembered* cell) noexcept nogil:
+cdef struct Memo:
+    Remembered[1 << MEMO_BITS] cells
+    uint64_t learned  # how often something was put into a cell
+
+
+cdef inline Remembered* neighbour(Memo* memo, const Remembered* cell) noexcept nogil:
     """Where a syllable is remembered if another has its cell already."""
-    return memo + ((cell - memo) ^ 1)
+    return memo.cells + ((cell - memo.cells) ^ 1)
 
 
 cdef inline bint holds(const Remembered* cell, uint64_t low, uint64_t high, uint64_t width) noexcept nogil:
@@ -216,7 +221,7 @@ cdef inline void emit_remembered(const Remembered* cell, Py_ssize_t start, Py_ss
         emit(out, <int32_t>cell.packed, start, end, state.word)
 
 
-cdef inline void encode_letters(const Characters* chars, const Syllables* table, Remembered* memo, const text_t* text,
+cdef inline void encode_letters(const Characters* chars, const Syllables* table, Memo* memo, const text_t* text,
                                 Py_ssize_t start, Py_ssize_t end, Py_ssize_t length, bint strict, bint ids_only,
                                 State* state, Output* out) noexcept nogil:
     """``text[start:end]``, a maximal stretch of ASCII letters and units above ASCII: a remembered syllable, or more."""
@@ -226,7 +231,7 @@ cdef inline void encode_letters(const Characters* chars, const Syllables* table,
     cdef Remembered* cell = NULL
     if bytes <= 16:
         phonemic_key(text + start, bytes, (length - start) * sizeof(text_t), &low, &high)
-        cell = memo + ((low ^ high * <uint64_t>0xD6E8FEB86659FD93) * SYLLABLE_HASH >> (64 - MEMO_BITS))
+        cell = memo.cells + ((low ^ high * <uint64_t>0xD6E8FEB86659FD93) * SYLLABLE_HASH >> (64 - MEMO_BITS))
         if holds(cell, low, high, width):
             emit_remembered(cell, start, end, ids_only, state, out)
             return
@@ -241,6 +246,7 @@ cdef inline void encode_letters(const Characters* chars, const Syllables* table,
             if cell.packed and not neighbour(memo, cell).packed:
                 cell = neighbour(memo, cell)
             cell.low, cell.high, cell.packed = low, high, width << 32 | <uint32_t>out.ids[count]
+            memo.learned += 1
 
 
 cdef inline void encode_others(const Characters* chars, const Syllables* table, const text_t* text, Py_ssize_t start,
@@ -274,7 +280,7 @@ cdef inline uint64_t letter_mask(const text_t* text, Py_ssize_t count) noexcept 
         return phonemic_mask8(<const uint8_t*>text, count)
 
 
-cdef inline void encode_pieces(const Characters* chars, const Syllables* table, Remembered* memo, const text_t* text,
+cdef inline void encode_pieces(const Characters* chars, const Syllables* table, Memo* memo, const text_t* text,
                                Py_ssize_t length, bint strict, bint ids_only, Output* out) noexcept nogil:
     """The text cut at ASCII characters that are no letters, 64 units at a time."""
     cdef State state
@@ -310,7 +316,7 @@ cdef inline void encode_pieces(const Characters* chars, const Syllables* table, 
     out.count, out.invalid = local.count, local.invalid
 
 
-cdef inline void encode_vietnamese(const Characters* chars, const Syllables* table, Remembered* memo,
+cdef inline void encode_vietnamese(const Characters* chars, const Syllables* table, Memo* memo,
                                    const text_t* text, Py_ssize_t length, bint strict, Output* out) noexcept nogil:
     """Encodes a text; ``memo`` is the caller's own, or NULL where it would not pay to have one.
 

@@ -49,7 +49,7 @@ def phonemic_bert(
     Arguments:
         checkpoint: the folder that ``save_pretrained`` wrote, of any PhonemicBERT model; it is read when the pipeline
             is initialized, and never again. None: a fresh model of ``preset``.
-        preset: ``"paper-12"``, ``"paper-6"``, ``"small"`` or ``"tiny"``; without a checkpoint only.
+        preset: ``"paper-12"``, ``"paper-6"``, ``"small"``, ``"mini"`` or ``"tiny"``; without a checkpoint only.
         lang: ``"vi"`` or ``"zh"``; None: the language in which the documents are read.
         window: positions of text in a window, [CLS] and [SEP] not counted; at most the model's 512 less 2.
         stride: positions from the start of a window to that of the next, at most ``window``.

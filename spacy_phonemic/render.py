@@ -9,31 +9,19 @@ from typing import Any
 from spacy.tokens import Doc, Span, Token
 from spacy.util import is_in_jupyter
 
+from phonemic import drawing
+from phonemic.drawing import COLOR, FONT, TONE_COLORS
 from spacy_phonemic.reading import KEY, Parts, reading_of
-
-#: Tone -> the colour behind it. High and rising tones are warm, low and falling ones cold.
-TONE_COLORS = {
-    "˧˧": "#e3e6ea", "˨˩": "#bcd9f5", "˧˥": "#ffd3a8", "˧˩": "#cde8c9", "˧ˀ˥": "#f6c3d6", "˧ˀ˩": "#d6c8f0",
-    "˥˥": "#ffe08a", "˨˩˦": "#cde8c9", "˥˩": "#bcd9f5", "": "#eeeeee",
-}  # fmt: skip
 
 OPTIONS = {
     "colors": {},  # tone -> CSS colour, over TONE_COLORS
     "ipa": True,  # IPA beneath each syllable
-    "font": "'Noto Sans', 'Noto Sans CJK SC', 'PingFang SC', 'Microsoft YaHei', system-ui, sans-serif",
+    "font": FONT,
     "size": "18px",  # of the text; all else is relative to it
-    "color": "#1c2733",
+    "color": COLOR,
     "bg": "#ffffff",
 }
 
-_PAGE = """<!DOCTYPE html>
-<html lang="{lang}">
-<head><meta charset="utf-8"><title>{title}</title></head>
-<body style="margin: 2em; background: {bg}">
-{body}
-</body>
-</html>
-"""
 _BOX = (
     '<div class="phonemic" lang="{lang}" style="font: {size}/1.3 {font}; color: {color}; background: {bg}; '
     'padding: 0.8em">{title}{body}</div>'
@@ -44,18 +32,6 @@ _TOKEN = (
     'margin: 0 0.25em 0.9em">'
     '<span style="display: block; margin-bottom: 0.15em; white-space: pre">{text}</span>{syllables}</span>'
 )
-_SYLLABLE = (
-    '<span class="syllable" style="display: inline-block; margin: 0 0.1em">'
-    '<span style="display: inline-flex; border: 1px solid #b9c2cc; border-radius: 0.3em; overflow: hidden; '
-    'font-size: 0.72em">{cells}</span>{ipa}</span>'
-)
-_CELL = '<span class="{name}" style="min-width: 0.9em; padding: 0.1em 0.4em; {look}">{text}</span>'
-_IPA = '<span class="ipa" style="display: block; font-size: 0.62em; color: #66717d">{}</span>'
-_LOOKS = {
-    "onset": "border-right: 1px solid #b9c2cc",
-    "rime": "border-right: 1px solid #b9c2cc; font-weight: 600",
-    "tone": "background: {}",
-}
 
 
 def render(
@@ -93,7 +69,7 @@ def render(
     if page:
         title = _title(items[0]) if items else ""
         lang = reading_of(_doc(items[0]), key).encoding.vocabulary.lang if items else ""
-        html = _PAGE.format(lang=lang, title=escape(title) or "phonemic", bg=style["bg"], body=html)
+        html = drawing.page(html, title or "phonemic", lang, style["bg"])
     if jupyter or (jupyter is None and is_in_jupyter()):
         from IPython.display import HTML, display
 
@@ -134,15 +110,7 @@ def _token(token: Token, parts: list[Parts], style: Mapping[str, Any]) -> str:
 
 
 def _syllable(parts: Parts, style: Mapping[str, Any]) -> str:
-    cells = "".join(
-        _CELL.format(
-            name=name,
-            look=_LOOKS[name].format(style["colors"].get(text, TONE_COLORS[""])),
-            text=escape(text) or "&nbsp;",
-        )
-        for name, text in zip(_LOOKS, parts[:3], strict=True)
-    )
-    return _SYLLABLE.format(cells=cells, ipa=_IPA.format(escape(parts.ipa)) if style["ipa"] else "")
+    return drawing.syllable(*parts[:3], parts.ipa if style["ipa"] else None, style["colors"])
 
 
 def _doc(item: Doc | Span) -> Doc:

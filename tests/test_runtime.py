@@ -4,9 +4,12 @@ import contextlib
 import gc
 import multiprocessing
 import os
+import random
 import subprocess
 import sys
+import unicodedata
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import numpy as np
 import psutil
@@ -33,6 +36,24 @@ def test_eight_threads_give_what_one_gives(lang):
         assert np.array_equal(batch.ids, alone[number % 8].ids)
         assert np.array_equal(batch.spans, alone[number % 8].spans)
         assert np.array_equal(batch.offsets, alone[number % 8].offsets)
+
+
+def test_what_one_batch_remembers_leaves_the_next_one_right():
+    pyarrow = pytest.importorskip("pyarrow", reason="reads UTF-8 batches")
+    from phonemic import arrow
+
+    words = ["giếng", "quốc", "hoàng", "Việt", "Tôi", "ban", "nghiêng", "yêu", "khuya", "xyz", "covid", "đuờng"]
+    draw = random.Random(1)
+    made = ["".join(draw.choices("bcdghiknotuvươậếạ", k=draw.randint(1, 7))) for _ in range(30_000)]
+    tokenizer = Tokenizer("vi")
+    for number in range(8):
+        kind = draw.choice([str, str.upper, partial(unicodedata.normalize, "NFD")])
+        texts = [kind(" ".join(draw.choices(made if number % 3 else words, k=20))) for _ in range(400)]
+        alone = [tokenizer.encode(text) for text in texts]
+        batch = tokenizer.encode_batch(texts, spans=number % 2 == 0, num_threads=1 + number % 3)
+        assert batch.ids.tolist() == [packed for one in alone for packed in one.ids.tolist()]
+        columns = arrow.encode(pyarrow.array(texts), tokenizer)
+        assert columns.to_pylist() == [one.ids.tolist() for one in alone]
 
 
 def _ids(tokenizer):

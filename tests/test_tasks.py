@@ -351,8 +351,9 @@ def test_the_page_holds_the_registry_s_tables() -> None:
     if not DOCS.exists():
         pytest.skip("docs/ is not here")
     page = DOCS.read_text(encoding="utf-8")
-    assert listing.overview() in page
-    assert listing.files() in page
+    for names in (None, tasks.beyond()):
+        assert listing.overview(names) in page
+        assert listing.files(names) in page
 
 
 def test_the_page_is_written_by_the_module(tmp_path: Path) -> None:

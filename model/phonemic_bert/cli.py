@@ -15,10 +15,11 @@ except ImportError as missing:
 from phonemic import PhonemicError, __version__
 from phonemic.inventory import LANGUAGES
 from phonemic_bert.configuration import PRESETS
+from phonemic_bert.finetuning import commands as finetuning
 from phonemic_bert.finetuning import results_command
-from phonemic_bert.finetuning.commands import COMMANDS as FINETUNING
+from phonemic_bert.inspection import commands as inspection
 from phonemic_bert.prepare import prepare
-from phonemic_bert.pretraining.commands import COMMANDS
+from phonemic_bert.pretraining import commands as pretraining
 
 
 class _Group(click.Group):
@@ -67,7 +68,13 @@ def params(preset: str, lang: str, config: str | None, as_json: bool) -> None:
             console.print(f"{name}: {count / 1e6:.2f}M, {away:+.2f}M from the paper's {PAPER_MILLIONS}M")
 
 
-for command in (prepare, *COMMANDS, *FINETUNING, *results_command.COMMANDS):
+for command in (
+    prepare,
+    *pretraining.COMMANDS,
+    *finetuning.COMMANDS,
+    *results_command.COMMANDS,
+    *inspection.COMMANDS,
+):
     cli.add_command(command)
 
 

@@ -10,11 +10,12 @@ from phonemic.inventory import LANGUAGES, vocabulary
 from phonemic_bert.checkpoints import resolve
 from phonemic_bert.errors import CheckpointError
 
-#: Encoder shapes: the two of the paper (Table 1), and BERT's small and tiny ones for tests and small machines.
+#: Encoder shapes: the two of the paper (Table 1), and smaller ones. Those of the pretraining presets are the same.
 PRESETS = {
     "paper-12": {"num_hidden_layers": 12, "hidden_size": 768, "num_attention_heads": 12, "intermediate_size": 3072},
     "paper-6": {"num_hidden_layers": 6, "hidden_size": 768, "num_attention_heads": 12, "intermediate_size": 3072},
-    "small": {"num_hidden_layers": 4, "hidden_size": 512, "num_attention_heads": 8, "intermediate_size": 2048},
+    "small": {"num_hidden_layers": 6, "hidden_size": 384, "num_attention_heads": 6, "intermediate_size": 1536},
+    "mini": {"num_hidden_layers": 3, "hidden_size": 192, "num_attention_heads": 6, "intermediate_size": 768},
     "tiny": {"num_hidden_layers": 2, "hidden_size": 128, "num_attention_heads": 2, "intermediate_size": 512},
 }
 
@@ -69,7 +70,7 @@ class PhonemicBertConfig(BertConfig):
         """The configuration of a named shape.
 
         Arguments:
-            preset: ``"paper-12"``, ``"paper-6"``, ``"small"`` or ``"tiny"``.
+            preset: ``"paper-12"``, ``"paper-6"``, ``"small"``, ``"mini"`` or ``"tiny"``.
             lang: ``"vi"`` or ``"zh"``.
             kwargs: BERT's fields, which win over the preset's.
 

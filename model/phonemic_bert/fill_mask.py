@@ -76,10 +76,7 @@ def fill_mask(
     hidden = model.bert(**encoded.to(model.device)).last_hidden_state[0, places.to(model.device)]
     log_probabilities = [part.float().log_softmax(-1).cpu() for part in model.predict(hidden)]
 
-    packed = torch.from_numpy(syllables(lang)).long()
-    parts = components(packed).unbind(-1)
-    joint = torch.stack([log[:, ids] for log, ids in zip(log_probabilities, parts, strict=True)]).sum(0)
-    score = joint.softmax(-1)
+    packed, joint, score = rank(log_probabilities, lang)
     if targets is not None:
         kept = torch.isin(packed, torch.tensor([_target(tokenizer, target) for target in targets]))
         packed, joint, score = packed[kept], joint[:, kept], score[:, kept]
@@ -103,6 +100,23 @@ def fill_mask(
             ]
         )
     return fillings
+
+
+def rank(log_probabilities: list[torch.Tensor], lang: str) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """How likely the three heads together find each real syllable.
+
+    Arguments:
+        log_probabilities: of onset, rime and tone, (M, V) each.
+        lang: the language.
+
+    Returns:
+        The packed ids of the S real syllables (S,), the logarithms of their joint probabilities (M, S), and their
+        scores (M, S), which add up to 1 in a row.
+    """
+    packed = torch.from_numpy(syllables(lang)).long()
+    parts = components(packed).unbind(-1)
+    joint = torch.stack([log[:, ids] for log, ids in zip(log_probabilities, parts, strict=True)]).sum(0)
+    return packed, joint, joint.softmax(-1)
 
 
 def _target(tokenizer: PhonemicBertTokenizer, target: str) -> int:

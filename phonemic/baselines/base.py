@@ -106,7 +106,7 @@ class Baseline(ABC):
         Raises:
             BaselineError: this tokenizer does not tell.
         """
-        raise BaselineError(f"{self.name} does not tell which characters an id stands for")
+        raise BaselineError(f"{self.name} does not tell which characters an id stands for (it has no method spans)")
 
     def tokens(self, ids: Iterable[int]) -> list[str]:
         """The strings that ids are written as."""

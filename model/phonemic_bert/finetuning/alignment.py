@@ -16,6 +16,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
+from phonemic.baselines.offsets import trimmed
 from phonemic.tasks.examples import Span
 
 #: Half-open, in characters: of a position, or of a word.
@@ -190,6 +191,14 @@ def text_offsets(offsets: Iterable[Offsets], word_ids: Iterable[int | None], wor
         (0, 0) if word is None else (words[word][0] + start, words[word][0] + end)
         for (start, end), word in zip(offsets, word_ids, strict=True)
     ]
+
+
+def bare(offsets: Iterable[Offsets], text: str) -> list[Offsets]:
+    """Offsets without the white space at their ends, which some of transformers' tokenizers (DeBERTa's, say) count in.
+
+    Without this an entity would begin within such a position. PhonemicBERT's and the baselines' offsets are so already.
+    """
+    return trimmed(offsets, text)
 
 
 class LabelSet:

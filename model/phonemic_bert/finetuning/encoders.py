@@ -35,6 +35,9 @@ HEADS = {
     "choice": "AutoModelForMultipleChoice",
 }
 
+#: The heads whose labels are aligned with positions by offset.
+_BY_OFFSET = ("tokens", "question")
+
 #: Models that count positions from behind the padding symbol's id, so that their table has rows that no text uses.
 _PADDED_POSITIONS = ("camembert", "data2vec-text", "longformer", "mpnet", "roberta", "xlm-roberta", "xlm-roberta-xl")
 
@@ -54,7 +57,8 @@ class Encoder:
         path: its folder.
         kind: ``"phonemic"``, ``"baseline"`` or ``"transformers"``.
         lang: ``"vi"``, ``"zh"``, or None where it says none.
-        tokenizer: transformers' tokenizer, with offsets; ``truncation=True`` cuts to ``max_length``.
+        tokenizer: transformers' tokenizer; ``truncation=True`` cuts to ``max_length``. It gives offsets, unless it is
+            one of transformers' slow ones.
         max_length: positions that a row may have, special ones included.
         config: the model's configuration.
     """
@@ -79,11 +83,17 @@ class Encoder:
             fields: of the configuration, which win over the checkpoint's (``hidden_dropout_prob=0.1``).
 
         Raises:
-            CheckpointError: there is no such head for this model, or weights of the encoder itself are missing.
+            CheckpointError: there is no such head for this model; labels or answers are asked for and the tokenizer
+                gives no offsets; or weights of the encoder itself are missing.
             OSError: the checkpoint has no weights.
         """
         if head not in HEADS:
             raise CheckpointError(f"no head is called {head!r}: choose one of {', '.join(HEADS)}")
+        if head in _BY_OFFSET and not self.tokenizer.is_fast:
+            raise CheckpointError(
+                f"{self.path}: {type(self.tokenizer).__name__} gives no offsets, which labels and answers need; save a "
+                "fast tokenizer (tokenizer.json) into the folder"
+            )
         if head in ("classification", "tokens"):
             fields["num_labels"] = num_labels
         auto = getattr(transformers, HEADS[head])
@@ -112,14 +122,14 @@ def load_encoder(where: Folder, tokenizers: Folder | None = None, name: str | No
 
     Arguments:
         where: a folder with PhonemicBERT, with a baseline's model as ``phonemic-bert pretrain`` leaves it in ``final``,
-            or with any transformers checkpoint that has a fast tokenizer; or an installed checkpoint's name.
+            or with any transformers checkpoint; or an installed checkpoint's name.
         tokenizers: the folder of the baselines' files, see ``phonemic.baselines.load``; by default what the environment
             variable PHONEMIC_TOKENIZERS names.
         name: what tables call it; by default the folder's name, or that of the run for its ``final``.
 
     Raises:
-        CheckpointError: no such folder or name; no checkpoint in it; no tokenizer, or one that gives no offsets; or the
-            tokenizer is not the one that the model was pretrained with.
+        CheckpointError: no such folder or name; no checkpoint or no tokenizer in it; or the tokenizer is not the one
+            that the model was pretrained with.
         PhonemicError: a baseline's file or package is missing.
     """
     path = Path(where)
@@ -149,7 +159,7 @@ def _tokenizer(
         return "phonemic", config.lang, PhonemicBertTokenizer.from_pretrained(path)
     if (described := _described(path)) is not None:
         return "baseline", described.get("lang"), _baseline_tokenizer(path, config, described, tokenizers)
-    return "transformers", None, _fast_tokenizer(path, config)
+    return "transformers", None, _any_tokenizer(path, config)
 
 
 def _described(path: Path) -> dict[str, Any] | None:
@@ -182,18 +192,13 @@ def _baseline_tokenizer(
     return tokenizer
 
 
-def _fast_tokenizer(path: Path, config: PretrainedConfig) -> PreTrainedTokenizerBase:
+def _any_tokenizer(path: Path, config: PretrainedConfig) -> PreTrainedTokenizerBase:
     if not any(file for pattern in _TOKENIZER_FILES for file in path.glob(pattern)):
         raise CheckpointError(f"{path}: no tokenizer in it, none of {', '.join(_TOKENIZER_FILES)}")
     try:
         tokenizer: PreTrainedTokenizerBase = AutoTokenizer.from_pretrained(path)
     except (OSError, ValueError, ImportError) as error:
         raise CheckpointError(f"{path}: its tokenizer cannot be loaded: {error}") from error
-    if not tokenizer.is_fast:
-        raise CheckpointError(
-            f"{path}: {type(tokenizer).__name__} gives no offsets, which labels and answers need; save its fast "
-            "counterpart into the folder (tokenizer.json)"
-        )
     if len(tokenizer) > config.vocab_size:
         raise CheckpointError(
             f"{path}: the tokenizer has {len(tokenizer)} symbols, but the model {config.vocab_size}: they do not "

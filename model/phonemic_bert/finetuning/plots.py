@@ -37,6 +37,7 @@ def draw_scores(results: Results, path: Path) -> None:
         axes.set_yticks(range(len(present)), present[::-1], fontsize=8)
         axes.set_ylim(-0.6, len(present) - 0.4)
         axes.grid(axis="x", color="0.9")
+    figure.supxlabel("mean ± standard deviation over seeds, times 100", fontsize=9)
     _save(figure, path)
 
 

@@ -43,7 +43,7 @@ def results(
         chosen += tables.difference_tables(found, against)
     if form == "screen":
         with open(out, "w", encoding="utf-8") if out else nullcontext() as file:
-            tables.show(chosen, Console(file=file, width=200 if out else None))
+            tables.show(chosen, Console(file=file))
     else:
         plain = form == "csv" and not robustness and not against
         text = tables.comma_separated(found) if plain else tables.WRITERS[form](chosen)

@@ -203,7 +203,7 @@ WRITERS: dict[str, Callable[[Sequence[Table]], str]] = {
 
 
 def show(tables: Sequence[Table], console: Any) -> None:
-    """Writes tables to a rich console."""
+    """Writes tables to a rich console, which becomes wider where a table would be cut."""
     from rich.markup import escape
     from rich.table import Table as Screen
 
@@ -214,6 +214,8 @@ def show(tables: Sequence[Table], console: Any) -> None:
             screen.add_column(heading, justify="right")
         for row in rows[1:]:
             screen.add_row(*row)
+        wide = console.options.update(max_width=10_000)
+        console.width = max(console.width, console.measure(screen, options=wide).maximum)
         console.print(screen)
 
 

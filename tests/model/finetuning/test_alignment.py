@@ -15,6 +15,7 @@ from phonemic import Tokenizer, tasks
 from phonemic.tasks import Span, TaggedExample
 from phonemic_bert.finetuning.alignment import (
     LabelSet,
+    bare,
     labels_of,
     lost,
     own,
@@ -104,6 +105,17 @@ class TestByHand:
         assert spans_of(["B-x@0:3", "I-x@2:3", "O", "O"], offsets) == (Span(0, 1, "x"),)
         with pytest.raises(ValueError, match=r"'x' is no label of a position"):
             spans_of(["x"], [(0, 1)])
+
+    def test_a_tokenizer_that_counts_white_space_in(self):
+        tokenizers = pytest.importorskip("tokenizers")
+        library = tokenizers.Tokenizer(tokenizers.models.WordLevel({"▁ở": 0, "▁Huế": 1, "?": 2}, unk_token="?"))
+        library.pre_tokenizer = tokenizers.pre_tokenizers.Metaspace()
+        text = "ở Huế"
+        offsets = library.encode(text).offsets
+        assert offsets == [(0, 1), (1, 5)]
+        assert labels_of([Span(2, 5, "LOC")], offsets) == ["O", "B-LOC@1:4"]
+        assert bare(offsets, text) == [(0, 1), (2, 5)]
+        assert labels_of([Span(2, 5, "LOC")], bare(offsets, text)) == ["O", "B-LOC"]
 
     def test_what_cannot_be_told(self):
         for label in ("a + b", "a@1:2"):

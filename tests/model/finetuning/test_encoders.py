@@ -9,7 +9,7 @@ torch = pytest.importorskip("torch", reason="needs the model extra")
 transformers = pytest.importorskip("transformers", reason="needs the model extra")
 pytest.importorskip("sentencepiece", reason="the baselines need sentencepiece")
 
-from baseline_helpers import train_subchar, write_bert
+from baseline_helpers import train_subchar, write_bert, write_phobert
 
 from phonemic import baselines
 from phonemic_bert import CheckpointError, PhonemicBertConfig, PhonemicBertForMaskedLM, PhonemicBertTokenizer
@@ -109,6 +109,39 @@ class TestLoading:
         assert again.kind == "baseline"
         assert again.tokenizer(TEXTS).data == one.tokenizer(TEXTS).data
 
+    @pytest.mark.filterwarnings("ignore:.*pin_memory.*:UserWarning", "ignore:.*torch.*:FutureWarning")
+    def test_what_pretraining_leaves(self, tmp_path, tokenizers, zh_lines):
+        """A corpus of a baseline, a run over it, and its ``final``: input ids are those that the run learned from."""
+        pytest.importorskip("pyarrow", reason="needs the corpus extra")
+        pytest.importorskip("accelerate", reason="needs the model extra")
+        from corpora import write_corpus
+        from rich.console import Console
+
+        from phonemic import Tokenizer
+        from phonemic.corpus import Options
+        from phonemic_bert.pretraining.run import pretrain
+        from phonemic_bert.pretraining.settings import Settings
+
+        described = Options(Tokenizer("zh"), ("SubChar-Pinyin", str(tokenizers))).describe_tokenizer()
+        rows = baselines.load("SubChar-Pinyin", tokenizers).encode_batch(zh_lines * 4)
+        corpus = write_corpus(tmp_path / "corpus", rows, [len(line) for line in zh_lines * 4], described)
+        small = {"steps": 2, "batch_size": 4}
+        values = [f"optimization.{name}={value}" for name, value in small.items()]
+        values += ["sequences.length=32", "machine.device_batch_size=4", "evaluation.held_out_documents=4"]
+        values += ["machine.device=cpu", "output.tensorboard=false", "model.hidden_size=24", "model.attention_heads=3"]
+        values = [value.replace("=cpu", '="cpu"') for value in values]
+        pretrain(Settings.load("tiny", values), corpus, tmp_path / "run", Console(quiet=True))
+
+        encoder = load_encoder(tmp_path / "run/final", tokenizers)
+        assert (encoder.name, encoder.kind, encoder.lang, encoder.max_length) == ("run", "baseline", "zh", 32)
+        ids = encoder.tokenizer(zh_lines[0], add_special_tokens=False)["input_ids"]
+        origin = json.loads((tmp_path / "run/final/pretraining.json").read_text("utf-8"))
+        assert ids == [number + origin["input_ids"]["shift"] for number in rows[0]]
+        assert encoder.tokenizer.special_ids == origin["input_ids"]["special"]
+        model = encoder.model("tokens", 3)
+        trained = transformers.BertForMaskedLM.from_pretrained(tmp_path / "run/final")
+        assert torch.equal(model.bert.embeddings.word_embeddings.weight, trained.bert.embeddings.word_embeddings.weight)
+
     def test_positions_behind_the_padding(self, plain, tmp_path):
         shape = {**SHAPE, "vocab_size": 120, "max_position_embeddings": 42, "pad_token_id": 1}
         transformers.RobertaModel(transformers.RobertaConfig(**shape)).save_pretrained(tmp_path)
@@ -175,12 +208,20 @@ class TestErrors:
         with pytest.raises(CheckpointError, match=r"it does not say which tokenizer it was \('corpus'\)"):
             load_encoder(folder)
 
-    def test_a_slow_tokenizer(self, plain, monkeypatch):
-        slow = type("SlowTokenizer", (), {"is_fast": False})()
-        auto = "phonemic_bert.finetuning.encoders.AutoTokenizer.from_pretrained"
-        monkeypatch.setattr(auto, lambda path: slow)
-        with pytest.raises(CheckpointError, match=r"SlowTokenizer gives no offsets, which labels and answers need"):
-            load_encoder(plain)
+    def test_a_tokenizer_without_offsets(self, tmp_path):
+        """PhoBERT's is slow: enough to classify texts, not to align labels."""
+        write_phobert(tmp_path)
+        tokenizer = transformers.PhobertTokenizer(str(tmp_path / "vocab.txt"), str(tmp_path / "bpe.codes"))
+        tokenizer.save_pretrained(tmp_path)
+        shape = {**SHAPE, "vocab_size": len(tokenizer), "max_position_embeddings": 42, "pad_token_id": 1}
+        transformers.RobertaModel(transformers.RobertaConfig(**shape)).save_pretrained(tmp_path)
+        encoder = load_encoder(tmp_path)
+        batch = encoder.tokenizer(["trời mưa to " * 30, "to"], truncation=True, padding=True, return_tensors="pt")
+        assert batch["input_ids"].shape == (2, 40)
+        assert encoder.model("classification", 3).eval()(**batch).logits.shape == (2, 3)
+        for head in ("tokens", "question"):
+            with pytest.raises(CheckpointError, match=r"PhobertTokenizer gives no offsets, which labels and answers"):
+                encoder.model(head)
 
     def test_another_models_tokenizer(self, plain, tmp_path):
         folder = copied(plain, tmp_path)

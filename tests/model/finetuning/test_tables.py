@@ -143,9 +143,12 @@ def test_csv_has_all_digits(folder: Path) -> None:
 
 
 def test_screen(folder: Path) -> None:
+    for number in range(9):  # wider than a terminal
+        run(folder, "ours", 1, 0.5, task=f"t{number}", title=f"Task {number}")
     text = output(folder)
     assert "53.00 ± 3.00 (3)" in text
-    assert "TNEWS, accuracy" in text
+    assert all(f"Task {number}, accuracy" in text for number in range(9))
+    assert "…" not in text
 
 
 def test_out_and_plot(folder: Path, tmp_path: Path) -> None:

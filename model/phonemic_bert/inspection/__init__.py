@@ -1,0 +1,22 @@
+"""Looking into PhonemicBERT: texts syllable by syllable, errors, neighbours, and the learned embeddings."""
+
+from phonemic_bert.inspection.confusions import Confusions, confusions
+from phonemic_bert.inspection.embeddings import Panel, Separation, component_vectors, panels
+from phonemic_bert.inspection.masking import Masked, mask_each
+from phonemic_bert.inspection.nearest import Neighbour, Neighbours
+from phonemic_bert.inspection.predictions import Record, read_predictions
+
+__all__ = [
+    "Confusions",
+    "Masked",
+    "Neighbour",
+    "Neighbours",
+    "Panel",
+    "Record",
+    "Separation",
+    "component_vectors",
+    "confusions",
+    "mask_each",
+    "panels",
+    "read_predictions",
+]

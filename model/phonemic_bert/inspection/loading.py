@@ -1,0 +1,109 @@
+"""A PhonemicBERT of any kind with its tokenizer, and errors that say what is wrong with what is none."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from safetensors import SafetensorError
+
+from phonemic_bert.checkpoints import checkpoint_path
+from phonemic_bert.configuration import PhonemicBertConfig
+from phonemic_bert.errors import CheckpointError
+from phonemic_bert.modeling import (
+    PhonemicBertForMaskedLM,
+    PhonemicBertForSequenceClassification,
+    PhonemicBertForTokenClassification,
+    PhonemicBertModel,
+)
+from phonemic_bert.tokenization import FILE, PhonemicBertTokenizer
+
+#: Classes whose predictions are shown; of any other, the encoder alone is loaded.
+_CLASSES = {
+    one.__name__: one
+    for one in (PhonemicBertForMaskedLM, PhonemicBertForSequenceClassification, PhonemicBertForTokenClassification)
+}
+
+#: The folders of a run that hold a checkpoint.
+_OF_RUN = ("final", "best")
+
+
+@dataclass(frozen=True)
+class Inspected:
+    """What is inspected.
+
+    Attributes:
+        name: of the folder or the installed checkpoint; a run's for its ``final``.
+        model: in evaluation mode: with the head of H-MLM, of a classifier or of a tagger, else the encoder alone.
+        tokenizer: the checkpoint's.
+    """
+
+    name: str
+    model: Any
+    tokenizer: PhonemicBertTokenizer
+
+    @property
+    def lang(self) -> str:
+        """The language."""
+        return self.tokenizer.phonemic.lang
+
+    @property
+    def encoder(self) -> PhonemicBertModel:
+        """The encoder."""
+        encoder: PhonemicBertModel = self.model if isinstance(self.model, PhonemicBertModel) else self.model.bert
+        return encoder
+
+
+def load(where: str | os.PathLike[str]) -> Inspected:
+    """Loads a checkpoint.
+
+    Arguments:
+        where: a folder, or an installed checkpoint's name.
+
+    Raises:
+        CheckpointError: there is none, it is of another kind, damaged, or of another vocabulary.
+        SavedTokenizerError: its tokenizer is.
+        OSError: its weights are missing.
+    """
+    path = Path(where)
+    if not path.is_dir():
+        if path.exists():
+            raise CheckpointError(f"{path}: a checkpoint is a folder, not a file")
+        path = checkpoint_path(os.fspath(where))
+    config = _config(path)
+    if not (path / FILE).is_file():
+        raise CheckpointError(f"{path}: no {FILE} in it, so its tokenizer is missing")
+    tokenizer = PhonemicBertTokenizer.from_pretrained(str(path))
+    names = config.get("architectures") or [""]
+    cls: Any = _CLASSES.get(names[0], PhonemicBertModel)
+    options = {"add_pooling_layer": False} if cls is PhonemicBertModel else {}
+    shape = PhonemicBertConfig.from_pretrained(str(path))
+    if shape.lang != tokenizer.phonemic.lang:
+        raise CheckpointError(f"{path}: the model is for {shape.lang}, its tokenizer for {tokenizer.phonemic.lang}")
+    try:
+        model, info = cls.from_pretrained(str(path), output_loading_info=True, **options)
+    except SafetensorError as error:
+        raise CheckpointError(f"{path}: its weights are damaged ({error})") from error
+    if missing := sorted(info["missing_keys"]):
+        raise CheckpointError(f"{path}: its weights lack {missing[0]} and {len(missing) - 1} more")
+    called = path.resolve()
+    return Inspected((called.parent if called.name in _OF_RUN else called).name, model.eval(), tokenizer)
+
+
+def _config(path: Path) -> dict[str, Any]:
+    file = path / "config.json"
+    if not file.is_file():
+        inner = next((part for part in _OF_RUN if (path / part / "config.json").is_file()), None)
+        hint = f"; did you mean {path / inner}?" if inner else ""
+        raise CheckpointError(f"{path}: no config.json in it, so it holds no checkpoint{hint}")
+    try:
+        config = json.loads(file.read_bytes())
+    except ValueError as error:
+        raise CheckpointError(f"{file}: not JSON ({error})") from error
+    kind = config.get("model_type") if isinstance(config, dict) else None
+    if kind != PhonemicBertConfig.model_type:
+        raise CheckpointError(f"{path}: holds a model of type {kind!r}; this command reads PhonemicBERT only")
+    return dict(config)

@@ -1,0 +1,151 @@
+"""What H-MLM predicts at each position of a text when that position alone is masked."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from phonemic.decoding import speller
+from phonemic.inventory import MASK
+from phonemic_bert.fill_mask import rank
+from phonemic_bert.modeling import PhonemicBertForMaskedLM, components
+from phonemic_bert.positions import SPECIAL_IDS
+from phonemic_bert.syllables import readings
+from phonemic_bert.tokenization import PhonemicBertTokenizer
+
+_ROWS = 32
+
+
+class Guess(NamedTuple):
+    """What one head predicts.
+
+    Attributes:
+        true: the symbol that stands there; None where the text itself has ``[MASK]``.
+        probability: of that symbol.
+        best: the likeliest symbol of the whole vocabulary.
+        best_probability: of that one.
+    """
+
+    true: str | None
+    probability: float | None
+    best: str
+    best_probability: float
+
+
+class Candidate(NamedTuple):
+    """A whole real syllable.
+
+    Attributes:
+        syllable: Vietnamese spelling, or pinyin.
+        characters: Chinese characters that are read so, those of most phrases first; () in Vietnamese.
+        score: its share of the probability of all real syllables.
+    """
+
+    syllable: str
+    characters: tuple[str, ...]
+    score: float
+
+
+class Masked(NamedTuple):
+    """What a masked position is predicted to be.
+
+    Attributes:
+        onset: what the onset head says.
+        rime: likewise.
+        tone: likewise.
+        joint: the product of the three probabilities of what stands there; None where the text has ``[MASK]``.
+        real: the probability that the three heads together leave to real syllables; the rest went to triples that are
+            none, and to characters of the fallback.
+        score: the share of ``real`` that the syllable which stands there has; None where none stands there.
+        rank: its place among the real syllables, from 1; None likewise.
+        best: the best real syllables, best first.
+    """
+
+    onset: Guess
+    rime: Guess
+    tone: Guess
+    joint: float | None
+    real: float
+    score: float | None
+    rank: int | None
+    best: tuple[Candidate, ...]
+
+
+@torch.no_grad()
+def mask_each(
+    model: PhonemicBertForMaskedLM, tokenizer: PhonemicBertTokenizer, text: str, k: int = 5
+) -> list[Masked | None]:
+    """Masks each position of a text in turn. All others stay as they are, in Mandarin with the reading that they have.
+
+    Arguments:
+        model: a model of the tokenizer's language; it is run as it is (``model.eval()`` it before).
+        tokenizer: its tokenizer.
+        text: what does not fit the model is cut off.
+        k: how many of the best real syllables.
+
+    Returns:
+        An entry a position; None for a special symbol, which is never predicted (but for ``[MASK]``), and behind the
+        cut.
+
+    Raises:
+        ValueError: k is below 1.
+    """
+    if k < 1:
+        raise ValueError(f"k must be at least 1, not {k}")
+    limit = model.config.max_position_embeddings
+    length = len(tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"])
+    ids = torch.tensor(tokenizer(text, truncation=True, max_length=limit)["input_ids"])
+    mask = SPECIAL_IDS["[MASK]"]
+    special = torch.isin(ids, torch.tensor([packed for packed in SPECIAL_IDS.values() if packed != mask]))
+    places = (~special).nonzero()[:, 0]
+    found: list[Masked | None] = [None] * length
+    for some in places.split(_ROWS):
+        rows = ids.repeat(len(some), 1)
+        at = torch.arange(len(some))
+        rows[at, some] = mask
+        hidden = model.bert(input_ids=rows.to(model.device)).last_hidden_state[at, some]
+        logs = [part.float().log_softmax(-1).cpu() for part in model.predict(hidden)]
+        for place, one in zip(some.tolist(), _described(logs, ids[some], tokenizer, k), strict=True):
+            found[place - 1] = one  # [CLS] stands before the text
+    return found
+
+
+def _described(logs: list[Tensor], ids: Tensor, tokenizer: PhonemicBertTokenizer, k: int) -> list[Masked]:
+    """What the heads say about M positions: log-probabilities (M, V) each, and what stands there (M,)."""
+    lang, vocab = tokenizer.phonemic.lang, tokenizer.phonemic.vocab
+    packed, joint, score = rank(logs, lang)
+    real = joint.logsumexp(-1).exp()
+    best = score.topk(min(k, len(packed)))
+    write = speller(lang, "spelling" if lang == "vi" else "pinyin", "new")
+    same = readings() if lang == "zh" else {}
+    described = []
+    for row, (one, parts) in enumerate(zip(ids.tolist(), components(ids).tolist(), strict=True)):
+        given = parts[0] != MASK
+        guesses = []
+        for log, part in zip(logs, parts, strict=True):
+            top = int(log[row].argmax())
+            true, share = (vocab[part], log[row, part].exp().item()) if given else (None, None)
+            guesses.append(Guess(true, share, vocab[top], log[row, top].exp().item()))
+        here = (packed == one).nonzero()[:, 0]
+        own_score = score[row, here[0]].item() if len(here) else None
+        own_rank = 1 + int((joint[row] > joint[row, here[0]]).sum()) if len(here) else None
+        together = sum(log[row, part].item() for log, part in zip(logs, parts, strict=True))
+        candidates = tuple(
+            Candidate(write(vocab.unpack(id_)), same.get(id_, ()), share)
+            for share, id_ in zip(best.values[row].tolist(), packed[best.indices[row]].tolist(), strict=True)
+        )
+        described.append(
+            Masked(
+                onset=guesses[0],
+                rime=guesses[1],
+                tone=guesses[2],
+                joint=float(torch.tensor(together).exp()) if given else None,
+                real=real[row].item(),
+                score=own_score,
+                rank=own_rank,
+                best=candidates,
+            )
+        )
+    return described
