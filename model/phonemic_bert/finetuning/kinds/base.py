@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from phonemic_bert.finetuning.alignment import bare
 from phonemic_bert.finetuning.windows import windows_of
 from phonemic_bert.modeling import IGNORE
 
@@ -161,8 +162,9 @@ class Kind(ABC):
         which = int(pairs is not None)
         for text, cut in enumerate(windows_of(encoded, stride, which)):
             for row, first, count, start in zip(cut.rows, cut.starts, cut.counts, cut.begins, strict=True):
-                offsets = np.array(encoded["offset_mapping"][row][first : first + count], np.int32).reshape(-1, 2)
-                yield text, self.inputs(encoded, row), Window(first, start, offsets)
+                offsets = bare(encoded["offset_mapping"][row][first : first + count], (pairs or texts)[text])
+                here = np.array(offsets, np.int32).reshape(-1, 2)
+                yield text, self.inputs(encoded, row), Window(first, start, here)
 
     def padded(self, inputs: Sequence[dict[str, NDArray[np.int32]]]) -> dict[str, Tensor]:
         """Rows of model input as tensors (B, N)."""

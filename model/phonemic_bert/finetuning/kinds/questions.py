@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from phonemic_bert.errors import RunError
+from phonemic_bert.finetuning.alignment import bare
 from phonemic_bert.finetuning.kinds.base import Kind, Row, Window, cross_entropy
 
 if TYPE_CHECKING:
@@ -98,7 +99,8 @@ class Questions(Kind):
             verbose=False,
         )["offset_mapping"]
         count = 0
-        for example, spans in zip(examples, offsets, strict=True):
+        for example, found in zip(examples, offsets, strict=True):
+            spans = bare(found, example.context)
             starts, ends = map(set, zip(*spans, strict=True)) if spans else (set(), set())
             edges = [_edges(answer) for answer in example.answers if answer.start is not None]
             count += bool(edges) and not any(start in starts and end in ends for start, end in edges)
