@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
+from phonemic_bert.finetuning.alignment import word_tags_of
 from phonemic_bert.inspection.confusions import is_correct
 from phonemic_bert.inspection.examples import Example, Reading, read
 from phonemic_bert.inspection.labels import position_labels, word_spans
@@ -49,8 +50,7 @@ def predict(inspected: Inspected, records: Iterable[Record], form: str | None) -
                 form = "spans" if spans is not None else form
                 record = replace(record, predicted=spans)
             elif form == "tags" and (words := word_spans(record)):
-                firsts = [next((at for at, (_, last) in enumerate(places) if last > start), None) for start, _ in words]
-                record = replace(record, predicted=["" if at is None else labels[at] for at in firsts])
+                record = replace(record, predicted=word_tags_of(labels, words, places, missing=""))
         made.append(record)
     return made, form
 

@@ -1,4 +1,4 @@
-"""Labels of words and spans, laid on the positions of a text and back."""
+"""Labels of words and spans, laid on the positions of a text to be looked at."""
 
 from __future__ import annotations
 
@@ -56,27 +56,3 @@ def position_labels(form: str, value: Any, record: Record, spans: Sequence[tuple
             labels[at] = f"{labels[at]} {mark}{label}".strip()
     return labels
 
-
-def spans_of(labels: Sequence[str], spans: Sequence[tuple[int, int]]) -> list[tuple[int, int, str]]:
-    """The labelled spans that IOB2 labels of positions stand for.
-
-    Arguments:
-        labels: ``B-X``, ``I-X`` or anything else for outside; an ``I-X`` that continues no X begins one.
-        spans: start and end of each position in the text.
-
-    Returns:
-        Start, end and label of each span, in characters of the text.
-    """
-    found: list[tuple[int, int, str]] = []
-    before = ""
-    for tag, (start, end) in zip(labels, spans, strict=True):
-        mark, _, label = tag.partition("-")
-        if mark not in ("B", "I") or not label:
-            before = ""
-            continue
-        if mark == "I" and before == label:
-            found[-1] = (found[-1][0], end, label)
-        else:
-            found.append((start, end, label))
-        before = label
-    return found

@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from phonemic_bert.inspection.labels import spans_of
+from phonemic_bert.finetuning.alignment import spans_of
 from phonemic_bert.modeling import PhonemicBertForSequenceClassification, PhonemicBertForTokenClassification
 from phonemic_bert.tokenization import PhonemicBertTokenizer
 
@@ -41,7 +41,9 @@ def tagged_spans(
 ) -> list[tuple[int, int, str]] | None:
     """The spans that a tagger's labels stand for; None where its labels are those of words, not IOB2."""
     iob = any(name.startswith("B-") for name in _labels(model).values())
-    return spans_of(labels, spans) if iob else None
+    if not iob:
+        return None
+    return [(span.start, span.end, span.label) for span in spans_of([name or None for name in labels], spans)]
 
 
 def _labels(model: Any) -> dict[int, str]:
