@@ -14,8 +14,8 @@ testing = pytest.importorskip("click.testing", reason="needs click")
 
 from phonemic.errors import InputError
 from phonemic_bert.cli import cli
-from phonemic_bert.inspection import confusions, read_predictions
 from phonemic_bert.finetuning.alignment import spans_of
+from phonemic_bert.inspection import confusions, read_predictions
 from phonemic_bert.inspection.confusions import CORRECT, match_spans
 from phonemic_bert.inspection.labels import position_labels
 from phonemic_bert.inspection.page import page
