@@ -403,6 +403,7 @@ def test_from_text_to_a_checkpoint(tmp_path, vi_lines):
     found = CliRunner().invoke(cli, ["pretrain", "tiny", *folders, *options, "--export", "fp16"])
     assert found.exit_code == 0, found.output
     assert "lines.txt" in (tmp_path / "run" / "final-fp16" / "README.md").read_text()
+    assert str(tmp_path) not in (tmp_path / "run" / "final-fp16" / "pretraining.json").read_text()
     AutoModelForMaskedLM.from_pretrained(tmp_path / "run" / "final-fp16")
 
 

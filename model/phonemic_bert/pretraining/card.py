@@ -86,14 +86,14 @@ def _corpus(corpus: dict[str, Any]) -> str:
     totals = corpus.get("totals") or {}
     counted = {"rows": "documents", "positions": "positions", "characters": "characters"}
     figures = [f"{totals[name]:,} {shown}" for name, shown in counted.items() if name in totals]
-    sources = [_source_name(source) for source in corpus.get("sources") or ()]
+    sources = [source_name(source) for source in corpus.get("sources") or ()]
     lines = [f"Prepared corpus {corpus['manifest'][:16]}" + (f": {', '.join(figures)}." if figures else ".")]
     if sources:
         lines.append(f"Files: {', '.join(sources[:20])}{' and others' if len(sources) > 20 else ''}.")
     return " ".join(lines)
 
 
-def _source_name(source: dict[str, Any]) -> str:
+def source_name(source: dict[str, Any]) -> str:
     """The name of a source, without the folders it lay in."""
     return re.split(r"[\\/]", str(source["path"]))[-1]
 

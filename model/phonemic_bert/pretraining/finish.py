@@ -15,7 +15,7 @@ from transformers import AutoModelForMaskedLM
 from phonemic_bert.errors import RunError
 from phonemic_bert.origin import ORIGIN, read_origin
 from phonemic_bert.positions import PLAIN_SPECIALS
-from phonemic_bert.pretraining.card import write_card
+from phonemic_bert.pretraining.card import source_name, write_card
 from phonemic_bert.pretraining.record import LOG, read_log, read_record, write_json
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def finish(folder: Path) -> Path:
     with _beside(folder / "final") as partial:
         shutil.copytree(best, partial, ignore=shutil.ignore_patterns(*_LEFT_OUT), dirs_exist_ok=True)
         tokenizer = record["corpus"]["tokenizer"]
-        origin = {**record, "step": int((best / "step").read_text()), "log": read_log(folder / LOG)}
+        origin = {**_public(record), "step": int((best / "step").read_text()), "log": read_log(folder / LOG)}
         if tokenizer["name"] != "phonemic":
             # Input ids are the tokenizer's own plus this many, after the special symbols.
             origin["input_ids"] = {"special": dict(zip(PLAIN_SPECIALS, range(len(PLAIN_SPECIALS)), strict=True))}
@@ -46,6 +46,14 @@ def finish(folder: Path) -> Path:
         write_json(partial / ORIGIN, origin)
         write_card(partial, origin)
     return folder / "final"
+
+
+def _public(record: dict[str, Any]) -> dict[str, Any]:
+    """The record without the folders that its files lay in: a checkpoint is passed on."""
+    settings, corpus = dict(record["settings"]), dict(record["corpus"])
+    settings["machine"] = settings["machine"] | {"cache": ""}
+    corpus["sources"] = [source | {"path": source_name(source)} for source in corpus.get("sources") or ()]
+    return record | {"settings": settings, "corpus": corpus}
 
 
 def export(checkpoint: Path, out: Path, dtype: str = "float16", shard_size: int = 15_000_000) -> None:
