@@ -55,4 +55,3 @@ def position_labels(form: str, value: Any, record: Record, spans: Sequence[tuple
             mark = "" if form == "tags" else "B-" if number == 0 else "I-"
             labels[at] = f"{labels[at]} {mark}{label}".strip()
     return labels
-
