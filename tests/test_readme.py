@@ -50,3 +50,17 @@ def test_commands(line, tmp_path):
         [sys.executable, "-m", "phonemic.cli", *words[1:]], cwd=tmp_path, check=True, capture_output=True
     )
     assert done.stdout or (tmp_path / "ids.parquet").exists()
+
+
+@pytest.mark.parametrize(
+    "line", [line for block in blocks("sh") for line in block.splitlines() if line.startswith("phonemic-bert inspect")]
+)
+def test_a_shipped_checkpoint_is_looked_into(line):
+    pytest.importorskip("torch", reason="needs the model extra")
+    pytest.importorskip("transformers", reason="needs the model extra")
+    words = shlex.split(line.replace("model/", f"{ROOT}/model/"))
+    if not Path(words[2]).exists():
+        pytest.skip("model/checkpoints is not here")
+    command = [sys.executable, "-X", "utf8", "-m", "phonemic_bert.cli", *words[1:], "-k", "3"]
+    shown = subprocess.run(command, check=True, capture_output=True).stdout.decode()
+    assert all(char in shown for char in words[3])

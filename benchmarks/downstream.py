@@ -1,0 +1,162 @@
+"""Fine-tunes models of one size on the tasks that the data at hand allow, and writes the tables of docs/benchmarks.md.
+
+    python benchmarks/downstream.py DATA --zh PHONEMIC --zh CHARACTER --zh SUBCHAR-PINYIN --vi PHONEMIC --vi BYTE-BPE \
+        --tokenizers FOLDER --results FOLDER [--page docs/benchmarks.md]
+
+DATA is the folder with ``zh/tnews``, ``vi/vihos`` and the others; an encoder is a checkpoint's folder or name, and the
+first of a language is what the others are compared with. Runs that are finished are not repeated. ``--page`` writes
+the tables into the page, and all their digits to benchmarks/results/downstream.csv.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+
+from phonemic_bert.finetuning import tables
+from phonemic_bert.finetuning.encoders import load_encoder
+from phonemic_bert.finetuning.jobs import Job, Limits, find_jobs
+from phonemic_bert.finetuning.noise import Noising, parse
+from phonemic_bert.finetuning.results import Results, read
+from phonemic_bert.finetuning.runs import Wishes
+from phonemic_bert.finetuning.settings import Settings
+from phonemic_bert.finetuning.sweep import Sweep
+
+HERE = Path(__file__).parent
+SETTINGS = HERE / "downstream.toml"
+FIGURES = HERE / "results" / "downstream.csv"
+RATIOS = (0.075, 0.15, 0.225, 0.3, 0.375)
+BEGIN, END = "<!-- downstream: made by benchmarks/downstream.py -->", "<!-- downstream: end -->"
+
+
+@dataclass(frozen=True)
+class Task:
+    """A task, how many examples a CPU has time for, and the noise that it is tested with.
+
+    Sets of which only the dev set is at hand are divided.
+    """
+
+    name: str
+    train: int
+    test: int
+    divide: str | None = None
+    noise: str | None = None
+
+    def jobs(self, data: Path, quick: bool) -> list[Job]:
+        """Its targets."""
+        limits = Limits(64, 32, 32) if quick else Limits(self.train, 500, self.test)
+        return find_jobs([self.name], data, self.divide, limits)
+
+
+TASKS = {
+    "zh": (
+        Task("tnews", 6000, 2000, divide="dev", noise="homophones"),
+        Task("ocnli", 4000, 2000, noise="homophones"),
+        Task("afqmc", 4000, 1000, divide="dev"),
+        Task("cluewsc", 2000, 1000),
+        Task("c3", 1000, 1000, noise="homophones"),
+        Task("cmrc", 800, 500, divide="dev"),
+        Task("cluener", 4000, 1343),
+        Task("weibo-ner", 2000, 1000),
+    ),
+    "vi": (
+        Task("uit-vsfc", 4000, 3166),
+        Task("vihos", 4000, 2000),
+        Task("vietbioner", 1000, 1000),
+        Task("ud-vtb-pos", 1400, 1000),
+    ),
+}
+
+
+@click.command()
+@click.argument("data", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.option("--zh", multiple=True, metavar="ENCODER", help="An encoder for Mandarin. Repeatable.")
+@click.option("--vi", multiple=True, metavar="ENCODER", help="An encoder for Vietnamese. Repeatable.")
+@click.option("--tokenizers", metavar="FOLDER", help="The files of the baselines' tokenizers.")
+@click.option("--results", "folder", required=True, type=click.Path(file_okay=False, path_type=Path))
+@click.option("--seeds", default=4, show_default=True, help="How many seeds.")
+@click.option("--only", multiple=True, metavar="TASK", help="Only these tasks. Repeatable.")
+@click.option("--quick", is_flag=True, help="A few examples and one epoch: whether it runs.")
+@click.option("--page", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="Write the tables into it.")
+def main(
+    data: Path,
+    folder: Path,
+    tokenizers: str | None,
+    seeds: int,
+    only: tuple[str, ...],
+    quick: bool,
+    page: Path | None,
+    **langs: Any,
+) -> None:
+    """Fine-tunes, evaluates, and writes the tables."""
+    console = Console(stderr=True)
+    for lang, tasks in TASKS.items():
+        for task in tasks:
+            if langs[lang] and (not only or task.name in only):
+                _sweep(task, data, langs[lang], range(1, seeds + 1), folder, tokenizers, quick, console)
+    found = read(folder)
+    for problem in found.problems:
+        console.print(problem, markup=False, soft_wrap=True)
+    names = {lang: load_encoder(langs[lang][0], tokenizers).name for lang in TASKS if langs[lang]}
+    made = [table for lang, name in names.items() for table in _tables(found, lang, name)]
+    tables.show(made, Console())
+    if page:
+        FIGURES.write_text(f"{tables.comma_separated_tables(made)}\n", encoding="utf-8")
+        head, _, rest = page.read_text(encoding="utf-8").partition(BEGIN)
+        _, end, tail = rest.partition(END)
+        if not end:
+            raise SystemExit(f"{page}: no {BEGIN} with {END} behind it")
+        section = f"{_conditions(found, seeds)}\n\n{tables.markdown(made)}"
+        page.write_text(f"{head}{BEGIN}\n\n{section}\n\n{END}{tail}", encoding="utf-8")
+
+
+def _tables(found: Results, lang: str, reference: str) -> Iterator[tables.Table]:
+    """Scores, differences from the reference, and robustness, of one language."""
+    cells = {(column, row): point for (column, row), point in found.cells.items() if column[0] == lang}
+    results = Results(cells, ())
+    yield from tables.score_tables(results)
+    yield from tables.difference_tables(results, reference)
+    yield from tables.robustness_tables(results)
+
+
+def _conditions(found: Results, seeds: int) -> str:
+    """What was run, with what, and when."""
+    runs = [run for point in found.cells.values() for run in point.runs]
+    newest = max(runs, key=lambda run: run["date"])
+    versions = ", ".join(f"{name} {version}" for name, version in newest["versions"].items())
+    commits = " and ".join(dict.fromkeys(str(run["git"])[:7] for run in sorted(runs, key=lambda run: run["date"])))
+    hours = sum(run["seconds"] for run in runs) / 3600
+    return (
+        f"{len(runs)} runs, {seeds} seeds a cell, {hours:.1f} hours of training and evaluation, "
+        f"last on {newest['date'][:10]}, at commit {commits}. {versions}."
+    )
+
+
+def _sweep(
+    task: Task,
+    data: Path,
+    encoders: Sequence[str],
+    seeds: Sequence[int],
+    folder: Path,
+    tokenizers: str | None,
+    quick: bool,
+    console: Console,
+) -> None:
+    noise: tuple[Noising, ...] = tuple(parse(task.noise, RATIOS)) if task.noise else ()
+
+    def settings(name: str) -> Settings:
+        return Settings.load(str(SETTINGS), ["grid.epochs=1"] if quick else (), name)
+
+    jobs = task.jobs(data, quick)
+    outcome = Sweep(jobs, encoders, settings, seeds, folder, Wishes(noise), tokenizers, console).execute()
+    if outcome.failures:
+        raise SystemExit("\n".join(outcome.failures))
+
+
+if __name__ == "__main__":
+    main()

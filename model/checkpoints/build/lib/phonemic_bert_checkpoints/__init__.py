@@ -1,0 +1,1 @@
+"""Trained checkpoints as data: phonemic_bert finds them through this package's entry points."""
