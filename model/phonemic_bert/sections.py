@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from importlib.resources import files
 from math import isfinite
 from pathlib import Path
-from typing import Any, get_args, get_type_hints
+from typing import Any, Self, get_args, get_type_hints
 
 from phonemic_bert.errors import SettingsError
 
@@ -80,31 +80,46 @@ def override(values: dict[str, Any], overrides: Iterable[str]) -> None:
         part[field] = _value(value.strip())
 
 
-def checked(kind: Any, values: Mapping[str, Any], where: str) -> Any:
-    """Makes a dataclass of sections from nested dictionaries.
+class Sections:
+    """What settings share: a frozen dataclass whose attributes are sections, dataclasses of plain fields."""
 
-    Raises:
-        SettingsError: a section or field is unknown, missing or of the wrong type.
-    """
-    kinds = get_type_hints(kind)
-    _names(values, kinds, f"{where}: ", "section")
-    sections = {}
-    for name, section in kinds.items():
-        if not isinstance(values[name], Mapping):
-            raise SettingsError(f"{where}: {name} is a section, not a field")
-        sections[name] = _section(section, values[name], f"{where}: [{name}] ")
-    return kind(**sections)
+    def problems(self) -> Iterable[str]:
+        """What is wrong with values that have the right types."""
+        return ()
+
+    @classmethod
+    def of(cls, values: Mapping[str, Any], where: str = "settings") -> Self:
+        """Checks nested dictionaries, as ``as_dict`` and TOML give them.
+
+        Raises:
+            SettingsError: a section or field is unknown, missing or wrong.
+        """
+        kinds = get_type_hints(cls)
+        _names(values, kinds, f"{where}: ", "section")
+        sections = {}
+        for name, section in kinds.items():
+            if not isinstance(values[name], Mapping):
+                raise SettingsError(f"{where}: {name} is a section, not a field")
+            sections[name] = _section(section, values[name], f"{where}: [{name}] ")
+        settings = cls(**sections)
+        for wrong in settings.problems():
+            raise SettingsError(f"{where}: {wrong}")
+        return settings
+
+    def as_dict(self) -> dict[str, dict[str, Any]]:
+        """Nested dictionaries of plain values, which :meth:`of` takes."""
+        return {name: asdict(section) for name, section in vars(self).items()}
 
 
-def problems(settings: Any, choices: Mapping[str, tuple[str, ...]], ranges: Mapping[str, Range]) -> Iterable[str]:
+def limited(settings: Sections, choices: Mapping[str, tuple[str, ...]], ranges: Mapping[str, Range]) -> Iterable[str]:
     """What is wrong with values that have the right types; fields are named ``section.field``.
 
     Arguments:
-        settings: a dataclass of sections.
+        settings: what to look at.
         choices: the values that a string may have.
         ranges: those that a number, or each of several, may have.
     """
-    flat = {f"{part}.{name}": value for part, items in asdict(settings).items() for name, value in items.items()}
+    flat = {f"{part}.{name}": value for part, items in settings.as_dict().items() for name, value in items.items()}
     for name, allowed in choices.items():
         if flat[name] not in allowed:
             yield f"{name} = {flat[name]!r}: choose one of {', '.join(map(repr, allowed))}"

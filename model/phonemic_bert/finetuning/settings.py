@@ -77,7 +77,7 @@ class Point:
 
 
 @dataclass(frozen=True)
-class Settings:
+class Settings(sections.Sections):
     """All settings; each attribute is a section of the TOML file."""
 
     grid: Grid
@@ -121,21 +121,12 @@ class Settings:
         sections.override(merged, overrides)
         return cls.of(merged, where)
 
-    @classmethod
-    def of(cls, values: Mapping[str, Any], where: str = "settings") -> Settings:
-        """Checks nested dictionaries, as ``asdict`` and TOML give them.
-
-        Raises:
-            SettingsError: a section or field is unknown, missing or wrong.
-        """
-        settings: Settings = sections.checked(cls, values, where)
-        for wrong in _problems(settings):
-            raise SettingsError(f"{where}: {wrong}")
-        return settings
-
-    def as_dict(self) -> dict[str, dict[str, Any]]:
-        """Nested dictionaries of plain values, which :meth:`of` takes."""
-        return asdict(self)
+    def problems(self) -> Iterable[str]:
+        """What is wrong with values that have the right types."""
+        yield from sections.limited(self, _CHOICES, _RANGES)
+        for size in self.grid.batch_size:
+            if size % min(size, self.machine.device_batch_size):
+                yield f"grid.batch_size = {size} must be a multiple of machine.device_batch_size"
 
     def points(self) -> list[Point]:
         """Every combination of the grid's values."""
@@ -173,11 +164,3 @@ _RANGES: dict[str, sections.Range] = {
     "machine.device_batch_size": (1, None),
     "machine.evaluation_batch_size": (1, None),
 }
-
-
-def _problems(settings: Settings) -> Iterable[str]:
-    """What is wrong with values that have the right types."""
-    yield from sections.problems(settings, _CHOICES, _RANGES)
-    for size in settings.grid.batch_size:
-        if size % min(size, settings.machine.device_batch_size):
-            yield f"grid.batch_size = {size} must be a multiple of machine.device_batch_size"

@@ -18,7 +18,8 @@ from torch.utils.data import Sampler
 from transformers import PreTrainedModel, Trainer, TrainerCallback, TrainingArguments, set_seed
 from transformers.trainer_pt_utils import LengthGroupedSampler
 
-from phonemic_bert.errors import RunError, SettingsError
+from phonemic_bert.errors import RunError
+from phonemic_bert.training_arguments import training_arguments
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -184,34 +185,16 @@ def _arguments(point: Point, settings: Settings, seed: int, rows: int, folder: s
     optimization = settings.optimization
     cpu = settings.machine.device == "cpu" or not torch.cuda.is_available()
     at_once = min(settings.machine.device_batch_size, point.batch_size)
-    try:
-        args = TrainingArguments(
-            folder,
-            num_train_epochs=point.epochs,
-            per_device_train_batch_size=at_once,
-            gradient_accumulation_steps=point.batch_size // at_once,
-            learning_rate=point.learning_rate,
-            lr_scheduler_type="linear",
-            warmup_steps=round(optimization.warmup * math.ceil(rows / point.batch_size) * point.epochs),
-            optim="adamw_torch" if cpu else "adamw_torch_fused",
-            weight_decay=optimization.weight_decay,
-            adam_beta1=optimization.beta1,
-            adam_beta2=optimization.beta2,
-            adam_epsilon=optimization.epsilon,
-            max_grad_norm=optimization.gradient_clip,
-            bf16=optimization.bf16,
-            seed=seed,
-            use_cpu=cpu,
-            dataloader_pin_memory=not cpu,
-            remove_unused_columns=False,
-            logging_nan_inf_filter=False,
-            logging_strategy="no",
-            eval_strategy="no",
-            save_strategy="no",
-            report_to="none",
-            disable_tqdm=True,
-        )
-    except ValueError as error:
-        raise SettingsError(f"this machine cannot train so: {error}") from error
+    args = training_arguments(
+        folder,
+        optimization,
+        cpu,
+        num_train_epochs=point.epochs,
+        per_device_train_batch_size=at_once,
+        gradient_accumulation_steps=point.batch_size // at_once,
+        learning_rate=point.learning_rate,
+        warmup_steps=round(optimization.warmup * math.ceil(rows / point.batch_size) * point.epochs),
+        seed=seed,
+    )
     args._n_gpu = min(args.n_gpu, 1)  # several would multiply the batch size
     return args

@@ -27,6 +27,7 @@ from phonemic_bert.pretraining.sequences import Sequences, pack
 from phonemic_bert.pretraining.settings import Settings
 from phonemic_bert.pretraining.trainer import MAJOR, PretrainingTrainer, checkpoints
 from phonemic_bert.tokenization import PhonemicBertTokenizer
+from phonemic_bert.training_arguments import training_arguments
 
 #: Exit status of a run that a signal stopped and that can be continued (EX_TEMPFAIL of sysexits.h).
 STOPPED = 75
@@ -160,41 +161,23 @@ def _arguments(settings: Settings, folder: Path) -> TrainingArguments:
             raise SettingsError("machine.fsdp needs GPUs: accelerate does not shard on the CPU")
         wrapped = {"transformer_layer_cls_to_wrap": ["BertLayer"], "state_dict_type": "FULL_STATE_DICT"}
         sharded = {"fsdp": True if MAJOR >= 5 else "full_shard auto_wrap", "fsdp_config": wrapped}
-    try:
-        return TrainingArguments(
-            str(folder / "checkpoints"),
-            max_steps=optimization.steps,
-            per_device_train_batch_size=at_once,
-            per_device_eval_batch_size=settings.evaluation.batch_size,
-            gradient_accumulation_steps=optimization.batch_size // (at_once * world),
-            learning_rate=optimization.learning_rate,
-            lr_scheduler_type="linear",
-            warmup_steps=round(optimization.warmup * optimization.steps),
-            optim="adamw_torch" if cpu else "adamw_torch_fused",
-            weight_decay=optimization.weight_decay,
-            adam_beta1=optimization.beta1,
-            adam_beta2=optimization.beta2,
-            adam_epsilon=optimization.epsilon,
-            max_grad_norm=optimization.gradient_clip,
-            bf16=optimization.bf16,
-            seed=optimization.seed,
-            use_cpu=cpu,
-            torch_compile=machine.compile,
-            dataloader_num_workers=machine.workers,
-            dataloader_pin_memory=not cpu,
-            average_tokens_across_devices=True,
-            ddp_find_unused_parameters=False,
-            remove_unused_columns=False,
-            logging_nan_inf_filter=False,
-            logging_strategy="no",
-            eval_strategy="no",
-            save_strategy="no",
-            report_to="none",
-            disable_tqdm=True,
-            **sharded,
-        )
-    except ValueError as error:
-        raise SettingsError(f"this machine cannot train so: {error}") from error
+    return training_arguments(
+        str(folder / "checkpoints"),
+        optimization,
+        cpu,
+        max_steps=optimization.steps,
+        per_device_train_batch_size=at_once,
+        per_device_eval_batch_size=settings.evaluation.batch_size,
+        gradient_accumulation_steps=optimization.batch_size // (at_once * world),
+        learning_rate=optimization.learning_rate,
+        warmup_steps=round(optimization.warmup * optimization.steps),
+        seed=optimization.seed,
+        torch_compile=machine.compile,
+        dataloader_num_workers=machine.workers,
+        average_tokens_across_devices=True,
+        ddp_find_unused_parameters=False,
+        **sharded,
+    )
 
 
 def _model(settings: Settings, corpus: FlatCorpus) -> PreTrainedModel:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from phonemic.inventory import LANGUAGES
 from phonemic_bert import sections
-from phonemic_bert.errors import SettingsError
 
 _PRESETS = sections.Presets("phonemic_bert.pretraining", "presets")
 
@@ -100,7 +98,7 @@ class Machine:
 
 
 @dataclass(frozen=True)
-class Settings:
+class Settings(sections.Sections):
     """All settings; each attribute is a section of the TOML file."""
 
     model: Model
@@ -128,21 +126,11 @@ class Settings:
         sections.override(values, overrides)
         return cls.of(values, str(source))
 
-    @classmethod
-    def of(cls, values: Mapping[str, Any], where: str = "settings") -> Settings:
-        """Checks nested dictionaries, as ``asdict`` and TOML give them.
-
-        Raises:
-            SettingsError: a section or field is unknown, missing or wrong.
-        """
-        settings: Settings = sections.checked(cls, values, where)
-        for wrong in _problems(settings):
-            raise SettingsError(f"{where}: {wrong}")
-        return settings
-
-    def as_dict(self) -> dict[str, dict[str, Any]]:
-        """Nested dictionaries of plain values, which :meth:`of` takes."""
-        return asdict(self)
+    def problems(self) -> Iterable[str]:
+        """What is wrong with values that have the right types."""
+        yield from sections.limited(self, _CHOICES, _RANGES)
+        if self.model.hidden_size % self.model.attention_heads:
+            yield "model.hidden_size must be a multiple of model.attention_heads"
 
 
 def preset_text(name: str) -> str:
@@ -191,10 +179,3 @@ _RANGES: dict[str, sections.Range] = {
     "machine.device_batch_size": (1, None),
     "machine.workers": (0, None),
 }
-
-
-def _problems(settings: Settings) -> Iterable[str]:
-    """What is wrong with values that have the right types."""
-    yield from sections.problems(settings, _CHOICES, _RANGES)
-    if settings.model.hidden_size % settings.model.attention_heads:
-        yield "model.hidden_size must be a multiple of model.attention_heads"

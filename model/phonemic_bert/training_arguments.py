@@ -1,0 +1,64 @@
+"""What pretraining and fine-tuning ask of transformers' Trainer alike."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from transformers import TrainingArguments
+
+from phonemic_bert.errors import SettingsError
+
+
+class Optimization(Protocol):
+    """The settings of AdamW."""
+
+    @property
+    def weight_decay(self) -> float: ...  # noqa: D102
+    @property
+    def beta1(self) -> float: ...  # noqa: D102
+    @property
+    def beta2(self) -> float: ...  # noqa: D102
+    @property
+    def epsilon(self) -> float: ...  # noqa: D102
+    @property
+    def gradient_clip(self) -> float: ...  # noqa: D102
+    @property
+    def bf16(self) -> bool: ...  # noqa: D102
+
+
+def training_arguments(folder: str, optimization: Optimization, cpu: bool, **given: Any) -> TrainingArguments:
+    """AdamW with linear decay; the Trainer itself shows, evaluates and saves nothing.
+
+    Arguments:
+        folder: what Trainer may write into.
+        optimization: the settings of AdamW.
+        cpu: whether to leave GPUs alone.
+        given: further fields of TrainingArguments.
+
+    Raises:
+        SettingsError: this machine cannot train so.
+    """
+    try:
+        return TrainingArguments(
+            folder,
+            lr_scheduler_type="linear",
+            optim="adamw_torch" if cpu else "adamw_torch_fused",
+            weight_decay=optimization.weight_decay,
+            adam_beta1=optimization.beta1,
+            adam_beta2=optimization.beta2,
+            adam_epsilon=optimization.epsilon,
+            max_grad_norm=optimization.gradient_clip,
+            bf16=optimization.bf16,
+            use_cpu=cpu,
+            dataloader_pin_memory=not cpu,
+            remove_unused_columns=False,
+            logging_nan_inf_filter=False,
+            logging_strategy="no",
+            eval_strategy="no",
+            save_strategy="no",
+            report_to="none",
+            disable_tqdm=True,
+            **given,
+        )
+    except ValueError as error:
+        raise SettingsError(f"this machine cannot train so: {error}") from error
