@@ -7,6 +7,9 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 TORCH ?= torch==2.13.0
+# Processes that run the tests; each takes about a gigabyte, and one thread of torch.
+WORKERS ?= 2
+TEST := python -m pytest -n $(WORKERS) --dist loadfile
 TRANSFORMERS ?= 4.53.2 5.23.0
 LANG_OF_FILE := $(if $(filter vi zh,$(LANG)),--lang $(LANG))
 
@@ -16,7 +19,7 @@ demo: $(VENV)/installed
 	$(BIN)/python examples/demo.py $(FILE) $(LANG_OF_FILE)
 
 test: lint
-	$(BIN)/python -m pytest
+	OMP_NUM_THREADS=1 $(BIN)/$(TEST)
 
 # An environment for each release; its tests import nothing from the others'.
 test-models:
@@ -58,7 +61,7 @@ sdist-check: $(VENV)/installed
 	$(BIN)/python -m build --outdir build/sdist .
 	cd build/sdist && tar -xzf phonemic-*.tar.gz && $(abspath $(BIN))/python -m venv venv
 	cd build/sdist && wheel=$$(ls "$$PWD"/phonemic-*.whl) && venv/bin/pip install --quiet '$(TORCH)' "phonemic[dev] @ file://$$wheel"
-	cd build/sdist && rm -rf phonemic-*/*phonemic phonemic-*/model && cd phonemic-*/ && env -u PHONEMIC_DATA ../venv/bin/python -m pytest -q
+	cd build/sdist && rm -rf phonemic-*/*phonemic phonemic-*/model && cd phonemic-*/ && env -u PHONEMIC_DATA OMP_NUM_THREADS=1 ../venv/bin/$(TEST) -q
 
 $(VENV)/installed: pyproject.toml setup.py $(wildcard phonemic/*.pyx phonemic/*.pxd phonemic/*.h phonemic/data/*.py phonemic/data/*.tsv)
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)

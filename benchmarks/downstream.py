@@ -106,7 +106,8 @@ def main(
     made = [table for lang, name in names.items() for table in _tables(found, lang, name)]
     tables.show(made, Console())
     if page:
-        FIGURES.write_text(f"{tables.comma_separated_tables(made)}\n", encoding="utf-8")
+        if not quick:
+            FIGURES.write_text(f"{tables.comma_separated_tables(made)}\n", encoding="utf-8")
         head, _, rest = page.read_text(encoding="utf-8").partition(BEGIN)
         _, end, tail = rest.partition(END)
         if not end:
