@@ -161,7 +161,7 @@ def test_params_command(tmp_path):
     written = json.loads(runner.invoke(cli, ["params", "--preset", "tiny", "--lang", "zh", "--json"]).output)
     assert written["parts"]["tone head"] == 112 * 129
     PhonemicBertConfig.from_preset("small").save_pretrained(tmp_path)
-    assert "4 layers of 512, vi" in runner.invoke(cli, ["params", "--config", str(tmp_path)]).output
+    assert "6 layers of 384, vi" in runner.invoke(cli, ["params", "--config", str(tmp_path)]).output
     (tmp_path / "config.json").write_text(
         (tmp_path / "config.json").read_text().replace(vocabulary("vi").checksum, "0")
     )
