@@ -7,6 +7,7 @@ import json
 import lzma
 import math
 import os
+import random
 import re
 import signal
 import subprocess
@@ -33,6 +34,8 @@ from phonemic.files import read_texts  # noqa: E402
 
 LINES = ["Sáng nay bé ăn xôi.", "", "Mưa 30 phút, đường ngập", "  hai  dấu cách ", "quả chuối \u4e2d"]
 TEXT = "".join(f"{line}\n" for line in LINES).encode()
+#: The same each time: a changed byte can also make a decoder miss the end of the file, which then counts as truncated.
+INCOMPRESSIBLE = random.Random(7).randbytes(5000).hex().encode()
 
 
 @pytest.fixture(autouse=True)
@@ -265,7 +268,7 @@ class TestCompressed:
     @pytest.mark.parametrize("name", ["in.gz", "in.bz2", "in.xz", "in.zst"])
     @pytest.mark.parametrize("kept", [0, 0.5, 0.99])
     def test_truncated(self, name, kept):
-        data = compressed(os.urandom(5000).hex().encode())[name]
+        data = compressed(INCOMPRESSIBLE)[name]
         Path(name).write_bytes(data[: int(len(data) * kept)])
         error = run("encode", name, "out.parquet", "--lang", "vi", status=1).stderr
         assert error.startswith(f"Error: {name}: truncated")
@@ -273,7 +276,7 @@ class TestCompressed:
 
     @pytest.mark.parametrize("name", ["in.gz", "in.bz2", "in.xz", "in.zst"])
     def test_damaged(self, name):
-        data = bytearray(compressed(os.urandom(5000).hex().encode())[name])
+        data = bytearray(compressed(INCOMPRESSIBLE)[name])
         data[len(data) // 2] ^= 0x55
         Path(name).write_bytes(data)
         assert f"{name}: damaged" in run("encode", name, "out.parquet", "--lang", "vi", status=1).stderr
