@@ -1,1 +1,0 @@
-"""Trained checkpoints as data: phonemic_bert finds them through this package's entry points."""
