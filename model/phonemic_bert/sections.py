@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from difflib import get_close_matches
 from importlib.resources import files
 from math import isfinite
@@ -17,6 +17,29 @@ from phonemic_bert.errors import SettingsError
 Range = tuple[float, float | None]
 
 _TYPES = {int: "whole number", float: "number", bool: "true or false", str: "string"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class AdamW:
+    """What every section [optimization] says of the optimizer; the TOML files explain the fields."""
+
+    warmup: float
+    weight_decay: float
+    beta1: float
+    beta2: float
+    epsilon: float
+    gradient_clip: float
+    bf16: bool
+
+
+ADAMW_RANGES: dict[str, Range] = {
+    "optimization.warmup": (0, 1),
+    "optimization.weight_decay": (0, None),
+    "optimization.beta1": (0, 1),
+    "optimization.beta2": (0, 1),
+    "optimization.epsilon": (0, None),
+    "optimization.gradient_clip": (0, None),
+}
 
 
 class Presets:

@@ -2,36 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any
 
 from transformers import TrainingArguments
 
 from phonemic_bert.errors import SettingsError
+from phonemic_bert.sections import AdamW
 
 
-class Optimization(Protocol):
-    """The settings of AdamW."""
-
-    @property
-    def weight_decay(self) -> float: ...  # noqa: D102
-    @property
-    def beta1(self) -> float: ...  # noqa: D102
-    @property
-    def beta2(self) -> float: ...  # noqa: D102
-    @property
-    def epsilon(self) -> float: ...  # noqa: D102
-    @property
-    def gradient_clip(self) -> float: ...  # noqa: D102
-    @property
-    def bf16(self) -> bool: ...  # noqa: D102
-
-
-def training_arguments(folder: str, optimization: Optimization, cpu: bool, **given: Any) -> TrainingArguments:
+def training_arguments(folder: str, optimization: AdamW, cpu: bool, **given: Any) -> TrainingArguments:
     """AdamW with linear decay; the Trainer itself shows, evaluates and saves nothing.
 
     Arguments:
         folder: what Trainer may write into.
-        optimization: the settings of AdamW.
+        optimization: the section of that name.
         cpu: whether to leave GPUs alone.
         given: further fields of TrainingArguments.
 

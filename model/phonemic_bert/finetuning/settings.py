@@ -29,18 +29,11 @@ class Grid:
     epochs: tuple[int, ...]
 
 
-@dataclass(frozen=True)
-class Optimization:
+@dataclass(frozen=True, kw_only=True)
+class Optimization(sections.AdamW):
     """Section [optimization]."""
 
-    warmup: float
-    weight_decay: float
-    beta1: float
-    beta2: float
-    epsilon: float
-    gradient_clip: float
     dropout: float
-    bf16: bool
     patience: int
 
 
@@ -146,15 +139,10 @@ def grid_text(name: str) -> str:
 _CHOICES = {"machine.device": ("auto", "cpu")}
 
 _RANGES: dict[str, sections.Range] = {
+    **sections.ADAMW_RANGES,
     "grid.learning_rate": (0, None),
     "grid.batch_size": (1, None),
     "grid.epochs": (1, None),
-    "optimization.warmup": (0, 1),
-    "optimization.weight_decay": (0, None),
-    "optimization.beta1": (0, 1),
-    "optimization.beta2": (0, 1),
-    "optimization.epsilon": (0, None),
-    "optimization.gradient_clip": (0, None),
     "optimization.dropout": (0, 1),
     "optimization.patience": (0, None),
     "text.max_length": (8, None),

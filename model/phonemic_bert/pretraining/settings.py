@@ -47,20 +47,13 @@ class Masking:
     replacement: str
 
 
-@dataclass(frozen=True)
-class Optimization:
+@dataclass(frozen=True, kw_only=True)
+class Optimization(sections.AdamW):
     """Section [optimization]."""
 
     steps: int
     batch_size: int
     learning_rate: float
-    warmup: float
-    weight_decay: float
-    beta1: float
-    beta2: float
-    epsilon: float
-    gradient_clip: float
-    bf16: bool
     seed: int
 
 
@@ -151,6 +144,7 @@ _CHOICES = {
 }
 
 _RANGES: dict[str, sections.Range] = {
+    **sections.ADAMW_RANGES,
     "model.layers": (1, None),
     "model.hidden_size": (1, None),
     "model.attention_heads": (1, None),
@@ -163,12 +157,6 @@ _RANGES: dict[str, sections.Range] = {
     "optimization.steps": (1, None),
     "optimization.batch_size": (1, None),
     "optimization.learning_rate": (0, None),
-    "optimization.warmup": (0, 1),
-    "optimization.weight_decay": (0, None),
-    "optimization.beta1": (0, 1),
-    "optimization.beta2": (0, 1),
-    "optimization.epsilon": (0, None),
-    "optimization.gradient_clip": (0, None),
     "optimization.seed": (0, 2**32),
     "evaluation.held_out_documents": (0, None),
     "evaluation.every": (1, None),
