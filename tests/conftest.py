@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -39,3 +40,20 @@ def data() -> Callable[[str], Path]:
         return path
 
     return find
+
+
+@pytest.fixture
+def in_tmp_path(tmp_path, monkeypatch):
+    """The test's own folder is the working directory."""
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def small_chunks(monkeypatch):
+    """Texts are read in chunks of a few bytes, so that a small file has many."""
+    from phonemic import files
+
+    monkeypatch.setattr("phonemic.cli_common.read_texts", functools.partial(files.read_texts, chunk=16))
+    monkeypatch.setattr(files, "_BLOCK", 7)
+    monkeypatch.setattr(files, "_COMPRESSED_BLOCK", 7)
+    monkeypatch.setattr(files, "_ROWS", 2)

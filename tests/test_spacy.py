@@ -9,7 +9,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -18,48 +17,13 @@ from phonemic import Tokenizer
 
 spacy = pytest.importorskip("spacy")
 from spacy.matcher import Matcher  # noqa: E402
-from spacy.tokens import Doc, DocBin, Span, Token  # noqa: E402
+from spacy.tokens import Doc, Span, Token  # noqa: E402
 
 from spacy_phonemic.attributes import NAMES  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:spacy", "ignore::DeprecationWarning:weasel")
 
-SYLLABLES = {"nlp": {"tokenizer": {"@tokenizers": "spacy_phonemic.SyllableTokenizer.v1"}}}
-PLAIN_VI = {"nlp": {"tokenizer": {"use_pyvi": False}}}
-VI = "Cái giếng ở quốc lộ, COVID-19 🎉  hoà bình"
-ZH = "银行行长觉得还不错，了不起。"
-
-
-def pipeline(lang, **config):
-    nlp = spacy.blank(lang, config=SYLLABLES)
-    nlp.add_pipe("phonemic", config=config)
-    return nlp
-
-
-def expected(tokenizer, doc):
-    """What the tokenizer says of each token's characters, the slow way."""
-    syllables = tokenizer.syllables(doc.text)
-    for token in doc:
-        end = token.idx + len(token.text)
-        own = [syllable for syllable in syllables if token.idx <= syllable.start < end]
-        native = [syllable for syllable in own if syllable.is_native]
-        yield {
-            "onset": " ".join(syllable.onset for syllable in native),
-            "rime": " ".join(syllable.rime for syllable in native),
-            "tone": " ".join(syllable.tone for syllable in native),
-            "ipa": " ".join(syllable.ipa for syllable in native),
-            "syllables": own,
-            "is_syllable": len(own) == 1 and own[0].is_native and own[0].text == token.text,
-        }
-
-
-def check(doc, tokenizer):
-    for token, values in zip(doc, expected(tokenizer, doc), strict=True):
-        assert {name: token._.get(name) for name in values} == values, token
-    assert doc._.syllables == tokenizer.syllables(doc.text)
-    assert doc._.ipa == " ".join(syllable.ipa for syllable in doc._.syllables if syllable.is_native)
-    assert np.array_equal(doc._.phonemic.ids, tokenizer.encode(doc.text).ids)
-    assert np.array_equal(doc._.phonemic.spans, tokenizer.encode(doc.text).spans)
+from spacy_helpers import NLP, PLAIN_VI, SYLLABLES, VI, ZH, check, pipeline  # noqa: E402
 
 
 def test_needs_no_import():
@@ -172,9 +136,6 @@ class TestTokenizers:
         assert nlp("行长")._.ipa == "ɕiŋ˧˥ t͡ʂʰaŋ˧˥"
 
 
-NLP = {lang: pipeline(lang) for lang in ("vi", "zh")}
-
-
 class TestOptions:
     def test_language(self):
         nlp = spacy.blank("en")
@@ -242,126 +203,6 @@ class TestOptions:
         assert "doc._.phonemic" in analysis["summary"]["phonemic"]["assigns"]
         assert not analysis["problems"]["phonemic"]
         assert all(Token.has_extension(name.split(".")[-1]) for name in analysis["attrs"] if name.startswith("token"))
-
-
-@pytest.mark.parametrize("store", [False, True])
-class TestDocs:
-    """What spaCy does with Docs; with arrays in them and without."""
-
-    def test_bytes(self, store, vi):
-        doc = pipeline("vi", store=store)(VI)
-        check(doc, vi)
-        check(Doc(pipeline("vi").vocab).from_bytes(doc.to_bytes()), vi)
-        check(Doc(spacy.blank("vi", config=PLAIN_VI).vocab).from_bytes(doc.to_bytes()), vi)
-
-    @pytest.mark.parametrize("user_data", [False, True])
-    def test_doc_bin(self, store, zh, user_data):
-        nlp = pipeline("zh", store=store)
-        docs = list(nlp.pipe([ZH, "", "行"] * 3))
-        read = DocBin().from_bytes(DocBin(docs=docs, store_user_data=user_data).to_bytes())
-        for doc in read.get_docs(spacy.blank("zh").vocab):
-            check(doc, zh)
-
-    def test_pickle_and_copy(self, store, zh):
-        doc = pipeline("zh", store=store)(ZH)
-        for made in (pickle.loads(pickle.dumps(doc)), doc.copy()):
-            assert made.text == ZH
-            check(made, zh)
-
-    @pytest.mark.filterwarnings("ignore:.*W101")
-    def test_joined_and_cut(self, store, vi):
-        nlp = pipeline("vi", store=store)
-        docs = list(nlp.pipe([VI, "giếng nước", ""]))
-        check(Doc.from_docs(docs), vi)
-        for copy in (False, True):
-            doc = docs[0][1:4].as_doc(copy_user_data=copy)
-            assert doc.text.strip() == "giếng ở quốc"
-            check(doc, vi)
-
-    def test_retokenized(self, store, vi):
-        doc = pipeline("vi", store=store)("Hoà bình và chiếngiếng")
-        _ = doc[0]._.rime
-        with doc.retokenize() as retokenizer:
-            retokenizer.merge(doc[0:2])
-        check(doc, vi)
-        assert (doc[0].text, doc[0]._.rime) == ("Hoà bình", "u̯a iɲ")
-        with doc.retokenize() as retokenizer:
-            retokenizer.split(doc[0], ["Hoà b", "ình"], [doc[1], doc[1]])
-        check(doc, vi)
-        assert [token._.rime for token in doc][:2] == ["u̯a iɲ", ""]  # a syllable belongs to the token it begins in
-
-    def test_several_processes(self, store, vi):
-        code = (
-            "import multiprocessing, spacy, json, sys\n"
-            "if __name__ == '__main__':\n"
-            "    multiprocessing.set_start_method(sys.argv[1])\n"
-            "    nlp = spacy.blank('vi', config={'nlp': {'tokenizer': "
-            "{'@tokenizers': 'spacy_phonemic.SyllableTokenizer.v1'}}})\n"
-            f"    nlp.add_pipe('phonemic', config={{'strict': True, 'store': {store}}})\n"
-            "    docs = nlp.pipe(['hoc giếng', 'ka', ''] * 20, n_process=2, batch_size=7)\n"
-            "    print(json.dumps([doc._.ipa for doc in docs]))\n"
-        )
-        file = f"{self.folder}/run.py"
-        with open(file, "w", encoding="utf-8") as script:
-            script.write(code)
-        for method in ("fork", "spawn"):
-            done = subprocess.run([sys.executable, file, method], capture_output=True, text=True, check=True)
-            assert json.loads(done.stdout) == ["zieŋ˧˥", "", ""] * 20
-
-    @pytest.fixture(autouse=True)
-    def _folder(self, tmp_path):
-        self.folder = tmp_path
-
-
-def test_stored_arrays_are_what_a_reader_without_the_component_gets(vi):
-    doc = pipeline("vi", store=True)(VI)
-    kept = Doc(spacy.blank("en").vocab).from_bytes(doc.to_bytes())
-    check(kept, vi)
-    positions = kept.user_data["._.", "phonemic", None, None]["positions"]
-    assert np.array_equal(positions[:, 0], vi.encode(VI).ids)
-    assert np.array_equal(positions[:, 1:], vi.encode(VI).spans)
-
-
-@pytest.mark.parametrize(
-    "wrong", [[1], {"lang": "vi"}, {"lang": "xx", "crc": 0, "positions": np.zeros((1, 3), np.int32)}]
-)
-def test_damaged_user_data_is_read_anew(vi, wrong):
-    doc = pipeline("vi")(VI)
-    made = doc.copy()
-    made.user_data["._.", "phonemic", None, None] = wrong
-    check(made, vi)
-
-
-def test_a_doc_is_encoded_once(monkeypatch):
-    nlp = spacy.blank("vi", config=PLAIN_VI)
-    nlp.add_pipe("phonemic")
-    calls = []
-    encode = Tokenizer.encode
-    monkeypatch.setattr(Tokenizer, "encode", lambda self, text: calls.append(text) or encode(self, text))
-    doc = nlp(VI)
-    assert calls == []
-    assert len([(token._.onset, token._.ipa, token._.is_syllable) for token in doc]) > 5
-    assert calls == [VI]
-
-
-def test_a_stored_batch_is_one_call(monkeypatch):
-    nlp = spacy.blank("vi", config=PLAIN_VI)
-    nlp.add_pipe("phonemic", config={"store": True})
-    calls = []
-    encode = Tokenizer.encode_batch
-    monkeypatch.setattr(Tokenizer, "encode_batch", lambda self, *a, **k: calls.append(a) or encode(self, *a, **k))
-    list(nlp.pipe([VI] * 100))
-    assert len(calls) == 1
-
-
-def test_a_dead_doc_leaves_nothing_behind():
-    from spacy_phonemic.reading import _readings
-
-    before = len(_readings["phonemic"])
-    for doc in NLP["vi"].pipe([VI] * 50):
-        _ = doc._.ipa
-    del doc
-    assert len(_readings["phonemic"]) <= before + 1
 
 
 class TestMatcher:

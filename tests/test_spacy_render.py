@@ -5,18 +5,11 @@ import sys
 import pytest
 
 spacy = pytest.importorskip("spacy")
+from spacy_helpers import NLP  # noqa: E402
+
 import spacy_phonemic  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:spacy")
-
-
-def pipeline(lang):
-    nlp = spacy.blank(lang, config={"nlp": {"tokenizer": {"@tokenizers": "spacy_phonemic.SyllableTokenizer.v1"}}})
-    nlp.add_pipe("phonemic")
-    return nlp
-
-
-NLP = {lang: pipeline(lang) for lang in ("vi", "zh")}
 
 
 class TestRender:

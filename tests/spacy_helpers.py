@@ -1,0 +1,48 @@
+"""Pipelines with the component, and what their tokens must say."""
+
+import numpy as np
+import pytest
+
+spacy = pytest.importorskip("spacy")
+
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:spacy", "ignore::DeprecationWarning:weasel")
+
+SYLLABLES = {"nlp": {"tokenizer": {"@tokenizers": "spacy_phonemic.SyllableTokenizer.v1"}}}
+PLAIN_VI = {"nlp": {"tokenizer": {"use_pyvi": False}}}
+VI = "Cái giếng ở quốc lộ, COVID-19 🎉  hoà bình"
+ZH = "银行行长觉得还不错，了不起。"
+
+
+def pipeline(lang, **config):
+    nlp = spacy.blank(lang, config=SYLLABLES)
+    nlp.add_pipe("phonemic", config=config)
+    return nlp
+
+
+def expected(tokenizer, doc):
+    """What the tokenizer says of each token's characters, the slow way."""
+    syllables = tokenizer.syllables(doc.text)
+    for token in doc:
+        end = token.idx + len(token.text)
+        own = [syllable for syllable in syllables if token.idx <= syllable.start < end]
+        native = [syllable for syllable in own if syllable.is_native]
+        yield {
+            "onset": " ".join(syllable.onset for syllable in native),
+            "rime": " ".join(syllable.rime for syllable in native),
+            "tone": " ".join(syllable.tone for syllable in native),
+            "ipa": " ".join(syllable.ipa for syllable in native),
+            "syllables": own,
+            "is_syllable": len(own) == 1 and own[0].is_native and own[0].text == token.text,
+        }
+
+
+def check(doc, tokenizer):
+    for token, values in zip(doc, expected(tokenizer, doc), strict=True):
+        assert {name: token._.get(name) for name in values} == values, token
+    assert doc._.syllables == tokenizer.syllables(doc.text)
+    assert doc._.ipa == " ".join(syllable.ipa for syllable in doc._.syllables if syllable.is_native)
+    assert np.array_equal(doc._.phonemic.ids, tokenizer.encode(doc.text).ids)
+    assert np.array_equal(doc._.phonemic.spans, tokenizer.encode(doc.text).spans)
+
+
+NLP = {lang: pipeline(lang) for lang in ("vi", "zh")}
