@@ -1,6 +1,8 @@
 """Whole runs of a tiny model: continued exactly, stopped, killed, in two processes, on a full disk."""
 
+import itertools
 import json
+import math
 import os
 import re
 import shutil
@@ -321,6 +323,7 @@ def test_batches_and_workers_change_nothing_but_rounding(straight, corpus, tmp_p
     [
         {"optimization__bf16": True, "machine__gradient_checkpointing": True},
         {"sequences__separate_documents": False, "evaluation__held_out_documents": 0},
+        {"sequences__attention": "eager"},
     ],
 )
 def test_other_ways_to_compute(corpus, tmp_path, straight, change):
@@ -427,6 +430,29 @@ def test_plain_bert_over_another_tokenizer(tmp_path, vi_lines):
     assert origin["corpus"]["tokenizer"]["name"] == "character"
     assert model.config.vocab_size == origin["corpus"]["tokenizer"]["id_count"] + 4
     assert "BERT over character" in (folder / "final" / "README.md").read_text()
+
+
+def test_position_embeddings_may_begin_as_sinusoids(corpus):
+    """Against the formula, written as its paper writes it; all other weights are those of a run that does not."""
+    from phonemic_bert.pretraining.models import make_model
+    from phonemic_bert.pretraining.symbols import Symbols
+
+    manifest = corpus / "manifest.json"
+    symbols = Symbols.of_manifest(json.loads(manifest.read_text())["tokenizer"], manifest)
+    made = {}
+    for kind in ("random", "sinusoidal"):
+        torch.manual_seed(3)
+        made[kind] = make_model(settings(model__first_positions=kind), symbols).state_dict()
+    (name,) = (name for name in made["random"] if "position_embeddings.weight" in name)
+    table = made["sinusoidal"].pop(name)
+    random = made["random"].pop(name)
+    for position, column in itertools.product((0, 1, 7, 47), range(24)):
+        angle = position / 10_000 ** (2 * (column // 2) / 24)
+        wave = math.cos(angle) if column % 2 else math.sin(angle)
+        assert table[position, column].item() == pytest.approx(4 * 0.05 * 2**0.5 * wave, abs=1e-6)
+    assert table.std().item() == pytest.approx(4 * random.std().item(), rel=0.1)
+    for other, value in made["random"].items():
+        assert torch.equal(value, made["sinusoidal"][other]), other
 
 
 def test_plain_bert_computes_what_transformers_computes():

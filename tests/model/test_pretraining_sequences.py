@@ -164,19 +164,20 @@ def test_special_symbols_and_unknowns_are_never_masked():
         assert (item["labels"] != -100).sum() > 0.8 * (~special).sum()
 
 
-def test_documents_of_a_sequence_do_not_see_each_other(tiny, vi_lines):
+@pytest.mark.parametrize("attention", ["sdpa", "eager"])
+def test_documents_of_a_sequence_do_not_see_each_other(tiny, vi_lines, attention):
     """Hidden states of packed documents are those of each document alone."""
     tokenizer = PhonemicBertTokenizer("vi")
     lines = [tokenizer.phonemic.encode(line).ids for line in vi_lines[:12]]
     data = make([len(line) for line in lines], 64, described=VI, ids=np.concatenate(lines))
     assert len(data.packed) < len(lines) - 3
-    model = PhonemicBertForMaskedLM(tiny(attn_implementation="sdpa")).eval()
+    model = PhonemicBertForMaskedLM(tiny(attn_implementation=attention)).eval()
     together = 0
     for number in range(len(data.packed)):
         ids, documents, positions = (torch.from_numpy(array)[None] for array in data.unmasked(number))
         batch = {"input_ids": ids, "position_ids": positions, "documents": documents}
         with torch.no_grad():
-            packed = model.bert(**separate(batch, data.symbols.pad)).last_hidden_state
+            packed = model.bert(**separate(batch, data.symbols.pad, attention=attention)).last_hidden_state
             crossing = model.bert(ids, attention_mask=(ids > 0).long(), position_ids=positions).last_hidden_state
         for document in range(int(documents.max()) + 1):
             own = documents[0] == document

@@ -19,7 +19,7 @@ from transformers import PreTrainedModel, Trainer, TrainerCallback, TrainingArgu
 from transformers.trainer_pt_utils import LengthGroupedSampler
 
 from phonemic_bert.errors import RunError
-from phonemic_bert.training_arguments import training_arguments
+from phonemic_bert.training_arguments import attention, training_arguments
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -78,7 +78,8 @@ def train(
     with tempfile.TemporaryDirectory(prefix="phonemic-finetune-") as folder:  # Trainer wants one, and leaves it empty
         args = _arguments(point, settings, seed, len(rows), folder)
         set_seed(seed)
-        model = kind.encoder.model(kind.head, max(len(kind.labels), 1))
+        faster = attention(args.use_cpu, settings.optimization.bf16)
+        model = kind.encoder.model(kind.head, max(len(kind.labels), 1), **faster)
         _prepare(model, kind, settings.optimization.dropout)
         trainer = _Trainer(model, args, kind, rows)
         best = _Best(trainer, score, settings.optimization.patience, advance)

@@ -27,6 +27,7 @@ class Model:
     dropout: float
     attention_dropout: float
     initializer_range: float
+    first_positions: str
     tied_head: bool
 
 
@@ -138,7 +139,8 @@ def preset_text(name: str) -> str:
 #: The values that a string may have.
 _CHOICES = {
     "model.lang": (*LANGUAGES, "any"),
-    "sequences.attention": ("sdpa", "flash_attention_2"),
+    "model.first_positions": ("random", "sinusoidal"),
+    "sequences.attention": ("sdpa", "eager", "flash_attention_2"),
     "masking.replacement": ("mask", "80/10/10"),
     "machine.device": ("auto", "cpu"),
 }

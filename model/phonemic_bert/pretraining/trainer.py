@@ -31,23 +31,29 @@ from phonemic_bert.pretraining.sequences import Sequences, collate
 MAJOR = int(transformers.__version__.partition(".")[0])
 
 
-def separate(inputs: dict[str, Any], pad: int, apart: bool = True, flash: bool = False) -> dict[str, Any]:
+def separate(inputs: dict[str, Any], pad: int, apart: bool = True, attention: str = "sdpa") -> dict[str, Any]:
     """Replaces ``documents`` (B, N) of a batch by the attention mask that the model takes.
 
     Arguments:
         inputs: ``input_ids`` and ``documents``, (B, N) each, and whatever else the model takes.
         pad: the id of [PAD].
         apart: positions attend to their own document only; otherwise to all but padding.
-        flash: flash attention tells documents by their position ids, which restart, and takes no mask.
+        attention: what computes it; flash attention tells documents by their position ids, which restart, and takes
+            no mask.
     """
     inputs = dict(inputs)
     documents = inputs.pop("documents")
     if not apart:
         inputs["attention_mask"] = (inputs["input_ids"] != pad).long()
-    elif not flash:
-        same = documents[:, :, None] == documents[:, None, :]
-        # transformers 5 takes a mask of four dimensions as it is, transformers 4 one of three.
-        inputs["attention_mask"] = same[:, None] if MAJOR >= 5 else same
+    elif "flash" not in attention:
+        mask = documents[:, :, None] == documents[:, None, :]
+        # transformers 4 takes a mask of three dimensions, transformers 5 one of four as it is: SDPA a mask of truth
+        # values, eager attention what is added to the scores.
+        if MAJOR >= 5:
+            mask = mask[:, None]
+            if attention == "eager":
+                mask = torch.zeros(mask.shape, device=mask.device).masked_fill_(~mask, torch.finfo(torch.float32).min)
+        inputs["attention_mask"] = mask
     return inputs
 
 
@@ -84,7 +90,7 @@ class PretrainingTrainer(Trainer):
         self.symbols = train.symbols
         self.held_out, self.characters, self.positions = held_out, characters, positions
         self.separate_documents, self.best, self.keep = separate_documents, best, keep
-        self.flash = "flash" in str(model.config._attn_implementation)
+        self.attention = str(model.config._attn_implementation)
         #: Sum of the losses of the steps since the last line of the log, on the device, and their number.
         self.loss_sum: Tensor | float = 0.0
         self.loss_steps = 0
@@ -103,7 +109,7 @@ class PretrainingTrainer(Trainer):
         return SequentialSampler(self.train_dataset)  # type: ignore[arg-type]
 
     def _attending(self, inputs: dict[str, Any]) -> dict[str, Any]:
-        return separate(inputs, self.symbols.pad, self.separate_documents, self.flash)
+        return separate(inputs, self.symbols.pad, self.separate_documents, self.attention)
 
     # --- the loss
 
