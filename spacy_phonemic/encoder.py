@@ -30,8 +30,8 @@ def phonemic_bert(
     checkpoint: str | None = None,
     preset: str = "small",
     lang: str | None = None,
-    window: int = 510,
-    stride: int = 384,
+    window: int | None = None,
+    stride: int | None = None,
     pooling: str = "mean",
     layers: list[int] | None = None,
     max_batch_positions: int = 16384,
@@ -47,12 +47,13 @@ def phonemic_bert(
     overlapping windows; where they overlap, the vectors are averaged.
 
     Arguments:
-        checkpoint: the folder that ``save_pretrained`` wrote, of any PhonemicBERT model; it is read when the pipeline
-            is initialized, and never again. None: a fresh model of ``preset``.
+        checkpoint: the folder that ``save_pretrained`` wrote, of any PhonemicBERT model, or the name of an installed
+            checkpoint (``phonemic-bert-small-zh``); it is read when the pipeline is initialized, and never again. None:
+            a fresh model of ``preset``.
         preset: ``"paper-12"``, ``"paper-6"``, ``"small"``, ``"mini"`` or ``"tiny"``; without a checkpoint only.
         lang: ``"vi"`` or ``"zh"``; None: the language in which the documents are read.
-        window: positions of text in a window, [CLS] and [SEP] not counted; at most the model's 512 less 2.
-        stride: positions from the start of a window to that of the next, at most ``window``.
+        window: positions of text in a window, [CLS] and [SEP] not counted. None: as many as the model has room for.
+        stride: positions from the start of a window to that of the next, at most ``window``. None: three quarters.
         pooling: ``"mean"``, or ``"first"`` for the first position alone.
         layers: the layers to mix, with learned shares: 0 is the embeddings, -1 the last layer. None: the last.
         max_batch_positions: the padded size of what goes through the encoder at once, in positions.
@@ -181,7 +182,7 @@ def _convert_inputs(
     network = _network(model)
     options, lang = network.options, network.bert.config.lang
     aligned = [_aligned(doc, lang) for doc in docs]
-    batches, *pooled = plan(aligned, options.window, options.stride, options.pooling, options.max_batch_positions)
+    batches, *pooled = plan(aligned, network.window, network.stride, options.pooling, options.max_batch_positions)
     to_torch: Any = partial(xp2torch, device=_shim(model).device)
     tensors = [tuple(map(to_torch, batch)) for batch in batches]
     return ArgsKwargs((tensors, *map(to_torch, pooled)), {}), _no_gradient

@@ -17,6 +17,7 @@ from torch.nn import functional
 from transformers.utils import logging as transformers_logging
 
 from phonemic_bert import PRESETS, CheckpointError, PhonemicBertConfig, PhonemicBertModel
+from phonemic_bert.checkpoints import resolve
 from spacy_phonemic.options import Options
 
 
@@ -32,6 +33,7 @@ class Network(nn.Module):
             raise ValueError(f"unknown preset {options.preset!r}: choose one of {', '.join(PRESETS)}")
         self.options = options
         self.bert: Any = None
+        self.window, self.stride = 0, 0
         self.mix = nn.Parameter(torch.zeros(len(options.layers))) if len(options.layers) > 1 else None
 
     def create(self, lang: str) -> None:
@@ -56,11 +58,7 @@ class Network(nn.Module):
     def _use(self, model: Any) -> None:
         options, config = self.options, model.config
         room, count = config.max_position_embeddings - 2, config.num_hidden_layers
-        if options.window > room:
-            raise ValueError(
-                f"window={options.window}, but the model has room for {room} positions between [CLS] and [SEP]; "
-                f"set window to {room} or less, and stride below it"
-            )
+        self.window, self.stride = options.windows(room)
         if not all(-count - 1 <= layer <= count for layer in options.layers):
             raise ValueError(f"layers={list(options.layers)}: the model has the layers 0 (embeddings) to {count}")
         if options.freeze_layers > count:
@@ -130,10 +128,11 @@ def _restore(options: Options, data: bytes) -> Network:
 
 def _read(checkpoint: str) -> Any:
     """The encoder of a checkpoint, whatever head it was saved with."""
+    checkpoint = resolve(checkpoint)
     if not (Path(checkpoint) / "config.json").is_file():
         raise CheckpointError(
             f"there is no checkpoint {checkpoint!r}: give the folder that save_pretrained wrote (with config.json and "
-            "model.safetensors), or null for a fresh model of a preset"
+            "model.safetensors), the name of an installed checkpoint, or null for a fresh model of a preset"
         )
     before = transformers_logging.get_verbosity()
     transformers_logging.set_verbosity_error()  # that the pretraining heads are left out needs no warning

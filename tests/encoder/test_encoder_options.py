@@ -51,6 +51,15 @@ class TestOptions:
         with pytest.raises(ValueError, match=message):
             encoder(checkpoint["vi"], docs_of("vi", [VI]), **options)
 
+    def test_windows_fit_the_checkpoint_unless_given(self, checkpoint):
+        docs = docs_of("vi", [" ".join(TEXTS[:15])])
+        vectors = encoder(checkpoint["vi"], docs, window=None, stride=None).predict(docs)[0]
+        for window, stride, same in ((62, 46, True), (None, 46, True), (62, None, True), (62, 40, False)):
+            found = encoder(checkpoint["vi"], docs, window=window, stride=stride).predict(docs)[0]
+            assert np.array_equal(found, vectors) == same
+        with pytest.raises(ValueError, match="stride=63, window=62"):
+            encoder(checkpoint["vi"], docs, window=None, stride=63)
+
     def test_no_checkpoint_there(self, tmp_path):
         with pytest.raises(CheckpointError, match="save_pretrained"):
             encoder(str(tmp_path / "nothing"), docs_of("vi", [VI]))

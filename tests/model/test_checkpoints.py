@@ -77,6 +77,17 @@ def test_loading_by_name(installed, tmp_path, monkeypatch):
     assert PhonemicBertConfig.from_pretrained(NAME).lang == "zh"
 
 
+def test_spacy_takes_the_name(installed):
+    spacy = pytest.importorskip("spacy", reason="needs the spacy extra")
+    nlp = spacy.blank("vi", config={"nlp": {"tokenizer": {"@tokenizers": "spacy_phonemic.SyllableTokenizer.v1"}}})
+    nlp.add_pipe("phonemic_transformer", config={"model": {"checkpoint": NAME}})
+    nlp.initialize()
+    assert nlp("một hai ba").tensor.shape == (3, 24)
+    weights = nlp.get_pipe("phonemic_transformer").model.shims[0]._model.bert.state_dict()
+    want = installed.bert.state_dict()
+    assert all(torch.equal(value, want[name]) for name, value in weights.items())
+
+
 def test_names_that_are_not_there(installed):
     with pytest.raises(CheckpointError, match="there is none in its package phonemic_bert_checkpoints; reinstall"):
         PhonemicBertForMaskedLM.from_pretrained("phonemic-bert-small-zh")
