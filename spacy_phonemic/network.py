@@ -14,10 +14,9 @@ import torch
 from thinc.api import PyTorchShim, get_torch_default_device
 from torch import Tensor, nn
 from torch.nn import functional
-from transformers.utils import logging as transformers_logging
 
 from phonemic_bert import PRESETS, CheckpointError, PhonemicBertConfig, PhonemicBertModel
-from phonemic_bert.checkpoints import resolve
+from phonemic_bert.checkpoints import resolve, silent_transformers
 from spacy_phonemic.options import Options
 
 
@@ -134,14 +133,10 @@ def _read(checkpoint: str) -> Any:
             f"there is no checkpoint {checkpoint!r}: give the folder that save_pretrained wrote (with config.json and "
             "model.safetensors), the name of an installed checkpoint, or null for a fresh model of a preset"
         )
-    before = transformers_logging.get_verbosity()
-    transformers_logging.set_verbosity_error()  # that the pretraining heads are left out needs no warning
-    try:
+    with silent_transformers():  # the pretraining heads are left out
         model, loading = PhonemicBertModel.from_pretrained(
             checkpoint, add_pooling_layer=False, output_loading_info=True
         )
-    finally:
-        transformers_logging.set_verbosity(before)
     if loading["missing_keys"]:
         missing = ", ".join(sorted(loading["missing_keys"])[:5])
         raise CheckpointError(f"the checkpoint {checkpoint!r} lacks weights of PhonemicBERT: {missing}")

@@ -1,4 +1,4 @@
-"""Checkpoints by name: those that installed packages bring along.
+"""Checkpoints by name: those that installed packages bring along; and loading without transformers' talk.
 
 A package that brings checkpoints declares each as an entry point of the group ``phonemic_bert.checkpoints``: the
 checkpoint's name, and the package that holds a folder of that name.
@@ -7,10 +7,14 @@ checkpoint's name, and the package that holds a folder of that name.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.metadata import entry_points
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
+
+from transformers.utils import logging
 
 from phonemic_bert.errors import CheckpointError
 
@@ -59,3 +63,17 @@ def resolve(name_or_path: Any) -> Any:
     if name_or_path in checkpoint_names() or (name_or_path.startswith(PREFIX) and "/" not in name_or_path):
         return str(checkpoint_path(name_or_path))
     return name_or_path
+
+
+@contextmanager
+def silent_transformers() -> Iterator[None]:
+    """Keeps transformers from telling of fresh and unused weights, where they are expected, and of its progress."""
+    verbosity, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        logging.set_verbosity(verbosity)
+        if bars:
+            logging.enable_progress_bar()

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
 import transformers
 from transformers import AutoConfig, AutoTokenizer, PretrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
-from transformers.utils import logging
 
 import phonemic_bert  # noqa: F401  registers PhonemicBERT with the Auto classes
 from phonemic import PhonemicError
 from phonemic.baselines import load
 from phonemic_bert.baseline_tokenization import FILE, BaselineTokenizer, check_files, describe
-from phonemic_bert.checkpoints import checkpoint_path
+from phonemic_bert.checkpoints import checkpoint_path, silent_transformers
 from phonemic_bert.configuration import PhonemicBertConfig
 from phonemic_bert.errors import CheckpointError, RunError
 from phonemic_bert.origin import ORIGIN, read_origin
@@ -97,7 +94,7 @@ class Encoder:
         if head in ("classification", "tokens"):
             fields["num_labels"] = num_labels
         auto = getattr(transformers, HEADS[head])
-        with _silence():
+        with silent_transformers():
             try:
                 model, info = auto.from_pretrained(
                     self.path, ignore_mismatched_sizes=True, output_loading_info=True, **fields
@@ -214,17 +211,3 @@ def _max_length(config: PretrainedConfig, tokenizer: PreTrainedTokenizerBase) ->
     if config.model_type in _PADDED_POSITIONS:
         limit -= config.pad_token_id + 1
     return min(limit, tokenizer.model_max_length) if isinstance(tokenizer.model_max_length, int) else limit
-
-
-@contextmanager
-def _silence() -> Iterator[None]:
-    """Keeps transformers from telling of the fresh weights, which are expected here, and of its progress."""
-    verbosity, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
-    logging.set_verbosity_error()
-    logging.disable_progress_bar()
-    try:
-        yield
-    finally:
-        logging.set_verbosity(verbosity)
-        if bars:
-            logging.enable_progress_bar()
