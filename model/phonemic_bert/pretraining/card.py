@@ -26,6 +26,8 @@ _LIMITS = {
     "character, without accents.",
 }
 
+_POSITIONS = {"sinusoidal": "; position embeddings that began as sinusoids"}
+
 
 def write_card(folder: Path, origin: dict[str, Any]) -> None:
     """Writes ``README.md``, and ``curve.png`` where matplotlib is installed.
@@ -56,7 +58,7 @@ def write_card(folder: Path, origin: dict[str, Any]) -> None:
         f"{optimization['steps']:,} steps of {optimization['batch_size']} sequences of "
         f"{settings['sequences']['length']} positions, AdamW, learning rate {optimization['learning_rate']:g} after "
         f"{optimization['warmup']:.0%} warm-up, then falling to 0; {settings['masking']['probability']:.0%} of the "
-        f"positions masked; seed {optimization['seed']}. These weights are those of step {origin['step']:,}, {which}."
+        f"positions masked{_POSITIONS.get(shape.get('first_positions'), '')}; seed {optimization['seed']}. These weights are those of step {origin['step']:,}, {which}."
         + (f" They are stored as {origin['stored_as']}." if "stored_as" in origin else ""),
     ]
     if evaluations:
