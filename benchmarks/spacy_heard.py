@@ -1,0 +1,89 @@
+"""How much of a score is lost by representation alone: spaCy's HashEmbedCNN on text that tells only what is heard.
+
+    python benchmarks/spacy_heard.py DATA --tasks vtb,weibo,gsd --steps 300 --seeds 1
+
+The corpora, steps and settings of spacy_training.py. Vietnamese is put in lower case; a Chinese character is replaced
+by one that stands for all that are read alike in their context. Tokens, labels and everything else stay, so what is
+missing from HashEmbedCNN's score in spacy_training.py is what PhonemicBERT's input does not have; the rest of
+PhonemicBERT's distance is the encoder's.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import click
+import spacy
+import torch
+from spacy.tokens import Doc, DocBin
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from benchmarks.spacy_training import MODELS, TASKS, config_of, convert, measure
+from phonemic import Tokenizer
+
+
+def hearing(lang: str) -> Callable[[Doc], list[str]]:
+    """A function that gives the words of a Doc as they are heard."""
+    tokenizer, stands_for = Tokenizer(lang), dict[int, str]()
+
+    def words(doc: Doc) -> list[str]:
+        text = "".join(low if len(low := character.lower()) == 1 else character for character in doc.text)
+        if lang == "zh":
+            encoding = tokenizer.encode(doc.text)
+            characters = list(text)
+            for symbol, (start, end) in zip(encoding.ids.tolist(), encoding.spans.tolist(), strict=True):
+                if end - start == 1:
+                    characters[start] = stands_for.setdefault(symbol, text[start])
+            text = "".join(characters)
+        return [text[token.idx : token.idx + len(token.text)] for token in doc]
+
+    return words
+
+
+def rewrite(path: Path, lang: str, words: Callable[[Doc], list[str]]) -> None:
+    """Replaces the words of a .spacy file and keeps tags, parts of speech, sentences and entities."""
+    nlp = spacy.blank(lang)
+    made = [
+        Doc(
+            nlp.vocab,
+            words=words(doc),
+            spaces=[bool(token.whitespace_) for token in doc],
+            tags=[token.tag_ for token in doc],
+            pos=[token.pos_ for token in doc],
+            morphs=[str(token.morph) for token in doc],
+            sent_starts=[token.is_sent_start for token in doc],
+            ents=[f"{token.ent_iob_}-{token.ent_type_}" if token.ent_type_ else "O" for token in doc],
+        )
+        for doc in DocBin().from_disk(path).get_docs(nlp.vocab)
+    ]
+    DocBin(docs=made).to_disk(path)
+
+
+@click.command()
+@click.argument("data", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.option("--tasks", default="vtb,weibo,gsd", show_default=True, help="which corpora")
+@click.option("--steps", default=300, show_default=True)
+@click.option("--seeds", default=1, show_default=True)
+def main(data: Path, tasks: str, steps: int, seeds: int) -> None:
+    """Prints the scores."""
+    torch.set_num_threads(1)
+    for name in tasks.split(","):
+        task = TASKS[name]
+        with tempfile.TemporaryDirectory() as folder:
+            corpus = Path(folder)
+            convert(task, data, corpus, 0)
+            words = hearing(task.lang)
+            for part in ("train", "dev", "test"):
+                rewrite(corpus / f"{part}.spacy", task.lang, words)
+            for seed in range(seeds):
+                config = config_of(task, MODELS[0], seed, steps, "tiny", None, 1.0, corpus)
+                click.echo(f"{name} seed {seed}: {100 * measure(name, MODELS[0], seed, config, corpus, -1).score:.2f}")
+
+
+if __name__ == "__main__":
+    main()
