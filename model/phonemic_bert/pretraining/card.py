@@ -58,8 +58,8 @@ def write_card(folder: Path, origin: dict[str, Any]) -> None:
         f"{optimization['steps']:,} steps of {optimization['batch_size']} sequences of "
         f"{settings['sequences']['length']} positions, AdamW, learning rate {optimization['learning_rate']:g} after "
         f"{optimization['warmup']:.0%} warm-up, then falling to 0; {settings['masking']['probability']:.0%} of the "
-        f"positions masked{_POSITIONS.get(shape.get('first_positions'), '')}; seed {optimization['seed']}. These weights "
-        f"are those of step {origin['step']:,}, {which}."
+        f"positions masked{_POSITIONS.get(shape.get('first_positions'), '')}; seed {optimization['seed']}. These "
+        f"weights are those of step {origin['step']:,}, {which}."
         + (f" They are stored as {origin['stored_as']}." if "stored_as" in origin else ""),
     ]
     if evaluations:
