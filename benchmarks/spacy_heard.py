@@ -3,9 +3,9 @@
     python benchmarks/spacy_heard.py DATA --tasks vtb,weibo,gsd --steps 300 --seeds 1
 
 The corpora, steps and settings of spacy_training.py. Vietnamese is put in lower case; a Chinese character is replaced
-by one that stands for all that are read alike in their context. Tokens, labels and everything else stay, so what is
-missing from HashEmbedCNN's score in spacy_training.py is what PhonemicBERT's input does not have; the rest of
-PhonemicBERT's distance is the encoder's.
+by one that stands for all that are read alike in their context, and for no others. Tokens, labels and everything else
+stay, so what is missing from HashEmbedCNN's score in spacy_training.py is what PhonemicBERT's input does not have; the
+rest of PhonemicBERT's distance is the encoder's.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ def hearing(lang: str) -> Callable[[Doc], list[str]]:
             encoding = tokenizer.encode(doc.text)
             characters = list(text)
             for symbol, (start, end) in zip(encoding.ids.tolist(), encoding.spans.tolist(), strict=True):
-                if end - start == 1:
-                    characters[start] = stands_for.setdefault(symbol, text[start])
+                if end - start == 1 and "\u3400" <= text[start] <= "\u9fff":
+                    characters[start] = stands_for.setdefault(symbol, chr(0x4E00 + len(stands_for)))
             text = "".join(characters)
         return [text[token.idx : token.idx + len(token.text)] for token in doc]
 

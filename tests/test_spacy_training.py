@@ -17,6 +17,7 @@ pytest.importorskip("transformers", reason="needs the model extra")
 pytest.importorskip("click", reason="needs the model extra")
 
 from click.testing import CliRunner  # noqa: E402
+from spacy.tokens import Doc  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:spacy", "ignore::DeprecationWarning:weasel")
 
@@ -140,3 +141,22 @@ class TestBenchmark:
                 assert len(nlp.pipe_names) == len(made[0]["nlp"]["pipeline"])
                 for section in ("corpora", "training", "system", "paths"):
                     assert config[section] == made[0][section]
+
+    def test_the_page_has_the_figures(self):
+        benchmark = self.load()
+        kept = ROOT / "benchmarks" / "results" / "spacy_training.json"
+        if not kept.exists():
+            pytest.skip("needs the source tree's benchmarks/results")
+        runs = [benchmark.Run(**run) for run in json.loads(kept.read_text("utf-8"))["runs"]]
+        assert benchmark.table(runs) in (ROOT / "docs" / "benchmarks.md").read_text("utf-8")
+
+    def test_what_is_heard(self):
+        from benchmarks.spacy_heard import hearing
+
+        words = ["她", "银行", "行走", "GDP", "他"]
+        she, bank, walk, letters, he = hearing("zh")(Doc(spacy.blank("zh").vocab, words=words, spaces=[False] * 5))
+        assert she == he
+        assert bank[1] != walk[0]
+        assert (len(bank), letters) == (2, "gdp")
+        words = ["Hà Nội", "ĐẸP", "İ"]
+        assert hearing("vi")(Doc(spacy.blank("vi").vocab, words=words)) == ["hà nội", "đẹp", "İ"]
