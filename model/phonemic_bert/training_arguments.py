@@ -46,12 +46,3 @@ def training_arguments(folder: str, optimization: AdamW, cpu: bool, **given: Any
         )
     except ValueError as error:
         raise SettingsError(f"this machine cannot train so: {error}") from error
-
-
-def attention(cpu: bool, bf16: bool) -> dict[str, str]:
-    """What computes attention while fine-tuning, as a field of ``from_pretrained``.
-
-    On a CPU in bf16 eager attention takes a fifth to a half of SDPA's time, there and back, up to 128 positions, and
-    about as much at 256.
-    """
-    return {"attn_implementation": "eager"} if cpu and bf16 else {}

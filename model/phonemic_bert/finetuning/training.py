@@ -19,7 +19,7 @@ from transformers import PreTrainedModel, Trainer, TrainerCallback, TrainingArgu
 from transformers.trainer_pt_utils import LengthGroupedSampler
 
 from phonemic_bert.errors import RunError
-from phonemic_bert.training_arguments import attention, training_arguments
+from phonemic_bert.training_arguments import training_arguments
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -78,8 +78,9 @@ def train(
     with tempfile.TemporaryDirectory(prefix="phonemic-finetune-") as folder:  # Trainer wants one, and leaves it empty
         args = _arguments(point, settings, seed, len(rows), folder)
         set_seed(seed)
-        faster = attention(args.use_cpu, settings.optimization.bf16)
-        model = kind.encoder.model(kind.head, max(len(kind.labels), 1), **faster)
+        # SDPA takes twice as long and more there; see docs/pretraining.md.
+        fields = {"attn_implementation": "eager"} if args.use_cpu and args.bf16 else {}
+        model = kind.encoder.model(kind.head, max(len(kind.labels), 1), **fields)
         _prepare(model, kind, settings.optimization.dropout)
         trainer = _Trainer(model, args, kind, rows)
         best = _Best(trainer, score, settings.optimization.patience, advance)
