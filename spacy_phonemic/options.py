@@ -61,4 +61,6 @@ class Options:
     @staticmethod
     def _check_windows(window: int | None, stride: int | None) -> None:
         if (window is not None and window < 1) or (stride is not None and not 1 <= stride <= (window or stride)):
-            raise ValueError(f"stride={stride}, window={window}: the stride must be at least 1 and at most the window")
+            raise ValueError(
+                f"stride={stride}, window={window}: both are at least 1, and the stride at most the window"
+            )
