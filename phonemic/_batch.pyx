@@ -335,6 +335,7 @@ cdef class Work:
         cdef bint failed = False, wrong = False, is_list = self.texts is not None
         cdef Text utf8
         cdef const Text* text = &utf8
+        cdef Output local = out[0]  # beside nothing that another thread writes: a count is kept for each position
         utf8.kind = UTF8
         with nogil:
             for row in range(piece.start, piece.stop):
@@ -346,13 +347,14 @@ cdef class Work:
                     if wrong:
                         break
                     utf8.data, utf8.length = self.data + begin, end - begin
-                failed = not reserve(out, text.length, self.spans, self.words)
+                failed = not reserve(&local, text.length, self.spans, self.words)
                 if failed:
                     break
-                self.core.read(text, memo, out)
-                if out.invalid >= 0:
+                self.core.read(text, memo, &local)
+                if local.invalid >= 0:
                     break
-                ends[row - piece.start] = out.count
+                ends[row - piece.start] = local.count
+        out[0] = local
         if wrong:
             raise InputError(f"row {row}: its offsets {begin} to {end} are wrong or too far apart")
         if failed:
