@@ -4,8 +4,9 @@
         --tokenizers FOLDER --results FOLDER [--page docs/benchmarks.md]
 
 DATA is the folder with ``zh/tnews``, ``vi/vihos`` and the others; an encoder is a checkpoint's folder or name, and the
-first of a language is what the others are compared with. Runs that are finished are not repeated. ``--page`` writes
-the tables into the page, and all their digits to benchmarks/results/downstream.csv.
+first of a language is what the others are compared with. Runs that are finished are not repeated; each leaves its
+predictions for ``phonemic-bert inspect``. ``--page`` writes the tables into the page, and all their digits to
+benchmarks/results/downstream.csv.
 """
 
 from __future__ import annotations
@@ -153,8 +154,8 @@ def _sweep(
     def settings(name: str) -> Settings:
         return Settings.load(str(SETTINGS), ["grid.epochs=1"] if quick else (), name)
 
-    jobs = task.jobs(data, quick)
-    outcome = Sweep(jobs, encoders, settings, seeds, folder, Wishes(noise), tokenizers, console).execute()
+    jobs, wishes = task.jobs(data, quick), Wishes(noise, predictions=True)
+    outcome = Sweep(jobs, encoders, settings, seeds, folder, wishes, tokenizers, console).execute()
     if outcome.failures:
         raise SystemExit("\n".join(outcome.failures))
 
