@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from phonemic.characters import LETTER, kind_of
-from phonemic.inventory import UNK, vocabulary
+from phonemic.inventory import EMPTY_ID, NATIVE, UNK, kinds_of, vocabulary
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -47,11 +47,10 @@ def native_units(
         The native units and the units of each line, int64 (B,) both.
     """
     lines = len(ends) - 1
-    symbols = ids & 0xFF
-    other = np.flatnonzero(ids == symbols * 0x010101)
+    other = np.flatnonzero(kinds_of(ids) != NATIVE)
     line = np.repeat(np.arange(lines, dtype=np.int32), np.diff(ends))[other]
     native = np.diff(ends) - np.bincount(line, minlength=lines)
-    symbol = symbols[other]
+    symbol = ids[other] >> 16  # a character wherever the fallback packs none, one or more
     alphanumeric = _alphanumeric_symbols(lang)[symbol]
     unknown = np.flatnonzero(symbol == UNK)
     if len(unknown):
@@ -64,7 +63,14 @@ def native_units(
         touching = (spans[at[1:], 0] == spans[at[:-1], 1]) & (at[1:] == at[:-1] + 1) & (line[1:] == line[:-1])
         begins[1:] = ~touching
         line = line[begins]
+    else:
+        line = np.repeat(line, _characters_in(ids[at]))
     return native, native + np.bincount(line, minlength=lines)
+
+
+def _characters_in(ids: NDArray[np.int32]) -> NDArray[np.int64]:
+    """How many characters of the fallback share each position: 1, or 2 or 3 where they are packed."""
+    return np.where(ids == (ids & 0xFF) * 0x010101, 1, 2 + (ids & 0xFF != EMPTY_ID))
 
 
 @cache

@@ -91,13 +91,14 @@ class Options:
 
 def describe(tokenizer: Tokenizer) -> dict[str, Any]:
     """A tokenizer's options, version, and SHA-256 of its vocabulary's symbols and of its tables."""
-    _, (lang, strict, joiner, phrases, *_) = tokenizer.__reduce__()
+    _, (lang, strict, joiner, phrases, fallback) = tokenizer.__reduce__()
     return {
         "name": "phonemic",
         "lang": lang,
         "strict": strict,
         "word_joiner": joiner,
         **({"phrases": phrases} if phrases else {}),
+        **({"fallback": fallback} if fallback != "character" else {}),
         "vocab_size": tokenizer.vocab_size,
         "version": __version__,
         "vocabulary": vocabulary_digest(vocabulary(lang)),

@@ -11,6 +11,7 @@ from phonemic.inventory import FALLBACK, NATIVE
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 TOKENIZERS = {lang: Tokenizer(lang) for lang in ("vi", "zh")}
+PACKED = {lang: Tokenizer(lang, fallback="packed") for lang in TOKENIZERS}
 
 
 def is_alphanumeric(char):

@@ -4,7 +4,7 @@ import unicodedata
 
 import numpy as np
 import pytest
-from corpus_helpers import TOKENIZERS, characters, native_and_units
+from corpus_helpers import PACKED, TOKENIZERS, characters, native_and_units
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -14,17 +14,17 @@ from phonemic.tokenizer import encode_rows
 TEXT = st.text(
     st.characters(exclude_categories=["Cs"])
     | st.sampled_from(
-        "aệnghĐ银行囧ñж한\u1100\u1161\u11a8\u0301\u0323\u031b\u3000\u00a0\u2000\u200b\u2126Å 19-,，。🎉\r"
+        "aệnghbcĐ银行囧ñж한\u1100\u1161\u11a8\u0301\u0323\u031b\u3000\u00a0\u2000\u200b\u2126Å 19-,，。🎉\r"
     ),
     max_size=30,
 )
 
 
-def measured(texts, lang):
+def measured(texts, lang, tokenizers=TOKENIZERS):
     parts = [text.encode() for text in texts]
     data = np.frombuffer(b"junk" + b"".join(parts), np.uint8)
     offsets = np.cumsum([4, *map(len, parts)])
-    ids, ends, spans, _ = encode_rows(TOKENIZERS[lang].core, data, offsets, 1, spans=True, word_ids=False)
+    ids, ends, spans, _ = encode_rows(tokenizers[lang].core, data, offsets, 1, spans=True, word_ids=False)
     native, units = filtering.native_units(data, offsets, ids, ends, spans, lang)
     counted = filtering.characters(data, offsets)
     assert counted.dtype == np.int32
@@ -39,6 +39,7 @@ def test_equals_the_plain_program(texts):
         units, counted = measured(texts, lang)
         assert units == [native_and_units(text, lang) for text in texts]
         assert counted == [characters(text) for text in texts]
+        assert measured(texts, lang, PACKED) == (units, counted)
 
 
 @pytest.mark.parametrize(
@@ -53,7 +54,7 @@ def test_equals_the_plain_program(texts):
     ],
 )
 def test_what_counts(text, lang, native, units):
-    assert measured([text], lang)[0] == [(native, units)]
+    assert measured([text], lang)[0] == measured([text], lang, PACKED)[0] == [(native, units)]
 
 
 def test_every_character_that_changes_length_under_nfc():

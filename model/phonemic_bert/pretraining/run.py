@@ -78,7 +78,12 @@ def pretrain(settings: Settings, corpus: str | Path, folder: str | Path, console
     if flat.symbols.phonemic:
         made = flat.symbols.make_tokenizer()
         tokenizer = PhonemicBertTokenizer(
-            made.lang, made.strict, made.word_joiner, made.phrases, model_max_length=settings.sequences.length
+            made.lang,
+            made.strict,
+            made.word_joiner,
+            made.phrases,
+            fallback=made.fallback,
+            model_max_length=settings.sequences.length,
         )
     trainer = PretrainingTrainer(
         model,

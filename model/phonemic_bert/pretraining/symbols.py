@@ -96,7 +96,9 @@ class Symbols:
 
 
 def _tokenizer(description: dict[str, Any]) -> Tokenizer:
-    options = {name: description[name] for name in ("strict", "word_joiner", "phrases") if description.get(name)}
+    options = {
+        name: description[name] for name in ("strict", "word_joiner", "phrases", "fallback") if description.get(name)
+    }
     return Tokenizer(description["lang"], **options)
 
 
