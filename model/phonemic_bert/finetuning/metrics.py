@@ -8,7 +8,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from difflib import SequenceMatcher
-from itertools import chain, pairwise
+from itertools import chain
 from typing import Any
 
 from phonemic import InputError
@@ -40,7 +40,7 @@ def score(metric: str, gold: Sequence[Any], predicted: Sequence[Any], *, lang: s
         metric: a data set's ``metric``.
         gold: one item an example. ``accuracy`` and ``macro-f1``: a label, or the index of a choice. ``macro-f1`` and
             ``token-macro-f1`` of tagging: the tags of the example. ``macro-f1`` of aspect sentiment: its (aspect,
-            sentiment) pairs. ``span-f1``: its spans, none of which overlap. ``exact-match``, ``answer-f1``: the
+            sentiment) pairs. ``span-f1``: its spans, which may lie in one another. ``exact-match``, ``answer-f1``: the
             texts of the accepted answers.
         predicted: one item an example, in the same order and of the same form; for questions one text.
         lang: ``"vi"`` or ``"zh"``, which says by which rules answers are compared.
@@ -49,7 +49,7 @@ def score(metric: str, gold: Sequence[Any], predicted: Sequence[Any], *, lang: s
         Scores from 0 to 1: the metric under its own name first, then what belongs beside it.
 
     Raises:
-        InputError: spans overlap, are empty or reversed.
+        InputError: spans are empty or reversed.
         PhonemicError: scikit-learn or seqeval is not installed.
         ValueError: there is nothing to score; not as many predictions as gold items, or tags; an example without gold;
             the metric or the language is unknown.
@@ -129,30 +129,45 @@ def _sklearn(name: str, *arguments: Any, **options: Any) -> float:
 
 
 def _spans(gold: Sequence[Sequence[Span]], predicted: Sequence[Sequence[Span]], lang: str) -> Scores:
-    """By seqeval over IOB2 tags; a position is a stretch of characters in which no span begins or ends."""
+    """By seqeval over IOB2 tags; a position is a stretch of characters in which no span begins or ends.
+
+    Spans that overlap lie in rows of their own: only equal spans, which share a row, count as found.
+    """
     measure = require("seqeval.metrics.v1", "finetune").precision_recall_fscore_support
     numbers: dict[str, int] = {}  # seqeval strips hyphens from labels, and takes numbers as well
     sides: tuple[list[list[str]], list[list[str]]] = ([], [])
     for at, pair in enumerate(zip(gold, predicted, strict=True)):
-        edges = sorted({edge for spans in pair for span in spans for edge in (span.start, span.end)})
-        for side, spans in zip(sides, pair, strict=True):
-            side.append(_iob2(f"example {at}", spans, edges, numbers))
+        found = tuple(frozenset(spans) for spans in pair)
+        for row in _rows(found[0] | found[1], f"example {at}"):
+            edges = sorted({edge for span in row for edge in (span.start, span.end)})
+            for side, spans in zip(sides, found, strict=True):
+                side.append(_iob2(row & spans, edges, numbers))
     strict = require("seqeval.scheme", "finetune").IOB2
     precision, recall, f1, _ = measure(*sides, average="micro", mode="strict", scheme=strict, zero_division=0)
     return {"span-f1": float(f1), "span-precision": float(precision), "span-recall": float(recall)}
 
 
-def _iob2(place: str, spans: Iterable[Span], edges: Sequence[int], numbers: dict[str, int]) -> list[str]:
-    ordered = sorted(spans, key=lambda span: (span.start, span.end))
-    for span in ordered:
+def _rows(spans: Iterable[Span], place: str) -> list[set[Span]]:
+    """The spans in rows, in none of which two overlap; at least one row."""
+    rows: list[set[Span]] = [set()]
+    ends = [0]
+    for span in sorted(spans, key=lambda span: (span.start, span.end, span.label)):
         if not 0 <= span.start < span.end:
             raise InputError(f"{place}: a span from {span.start} to {span.end} holds no character")
-    for one, other in pairwise(ordered):
-        if other.start < one.end:
-            raise InputError(f"{place}: {one} and {other} overlap; span F1 needs spans that do not")
+        free = next((at for at, end in enumerate(ends) if end <= span.start), None)
+        if free is None:
+            free = len(rows)
+            rows.append(set())
+            ends.append(0)
+        rows[free].add(span)
+        ends[free] = span.end
+    return rows
+
+
+def _iob2(spans: Iterable[Span], edges: Sequence[int], numbers: dict[str, int]) -> list[str]:
     where = {edge: at for at, edge in enumerate(edges)}
     tags = ["O"] * max(len(edges) - 1, 1)  # seqeval takes no empty sequence
-    for span in ordered:
+    for span in spans:
         number = numbers.setdefault(span.label, len(numbers))
         for at in range(where[span.start], where[span.end]):
             tags[at] = f"I-{number}"

@@ -105,9 +105,13 @@ def test_span_f1_without_predictions_is_zero() -> None:
     assert score("span-f1", [spans((0, 1, "A"))], [()], lang="zh")["span-f1"] == 0
 
 
-def test_overlapping_spans_are_refused() -> None:
-    with pytest.raises(InputError, match=r"example 1: Span\(start=0, end=3, .* overlap"):
-        score("span-f1", [(), spans((0, 3, "A"), (2, 4, "B"))], [(), ()], lang="zh")
+def test_spans_within_others() -> None:
+    """As 《招商银行：…》 in CLUENER: a book, and a company in its name."""
+    gold = [spans((0, 12, "book"), (1, 5, "company"), (7, 11, "company")), spans((0, 3, "A"), (2, 4, "B"))]
+    found = [spans((0, 12, "book"), (1, 5, "company"), (7, 10, "company")), spans((0, 3, "A"), (0, 3, "B"))]
+    scores = score("span-f1", gold, found, lang="zh")
+    assert scores == {name: pytest.approx(3 / 5) for name in ("span-f1", "span-precision", "span-recall")}
+    assert score("span-f1", gold, gold, lang="zh")["span-f1"] == 1
 
 
 def test_empty_spans_are_refused() -> None:
@@ -144,6 +148,20 @@ def test_span_f1_is_that_of_sets_and_of_seqeval_by_characters(pairs: list[tuple[
     sides = [characters(one) for one in gold], [characters(one) for one in predicted]
     for name, measure in (("f1", f1_score), ("precision", precision_score), ("recall", recall_score)):
         assert scores[f"span-{name}"] == pytest.approx(measure(*sides, mode="strict", scheme=IOB2, zero_division=0))
+
+
+SPANS = st.lists(
+    st.builds(lambda start, size, label: Span(start, start + size, label), st.integers(0, 6), st.integers(1, 6), LABELS)
+)
+
+
+@given(st.lists(st.tuples(SPANS, SPANS), min_size=1, max_size=4))
+def test_span_f1_of_spans_that_overlap_is_that_of_sets(pairs: list[tuple[list[Span], list[Span]]]) -> None:
+    gold, predicted = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
+    right = sum(len(set(one) & set(other)) for one, other in pairs)
+    total = sum(len(set(one)) + len(set(other)) for one, other in pairs)
+    scores = score("span-f1", gold, predicted, lang="vi")
+    assert scores["span-f1"] == pytest.approx(2 * right / total if total else 0)
 
 
 # --- answers
