@@ -65,6 +65,25 @@ def count_characters(texts: Iterable[str]) -> Counter[str]:
     return Counter({char: count for char, count in counts.items() if is_han()[ord(char)]})
 
 
+def frequent(
+    counts: Mapping[str, int], pool: str = "all", least: int = 1, weighted: bool = False
+) -> list[str] | dict[str, int]:
+    """The characters of a named pool that people use, for ``Homophones(pool=...)``.
+
+    Arguments:
+        counts: how often each occurs, see :func:`count_characters`.
+        pool: see :func:`characters`.
+        least: how often a character must occur.
+        weighted: keep the counts, so that they are chosen as often as they occur, and not all alike.
+
+    Raises:
+        ValueError: there is no such pool.
+    """
+    members = set(characters(pool))
+    found = {char: count for char, count in counts.items() if count >= least and char in members}
+    return found if weighted else [*found]
+
+
 class Homophones(Noise):
     """Replaces Chinese characters by others of the same onset, rime and tone.
 

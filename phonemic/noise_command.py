@@ -18,7 +18,7 @@ from rich.table import Table
 from phonemic.cli_common import input_texts
 from phonemic.errors import InputError, PhonemicError
 from phonemic.files import read_texts, replacing, require
-from phonemic.homophones import POOLS, READINGS, Homophones, characters, count_characters
+from phonemic.homophones import POOLS, READINGS, Homophones, count_characters, frequent
 from phonemic.inventory import LANGUAGES
 from phonemic.misspellings import GROUPS, Misspellings
 from phonemic.noise import DRAWS, SHARES, Noise, Noisy
@@ -149,7 +149,7 @@ def _maker(options: dict[str, Any]) -> Noise:
         raise click.UsageError(str(error)) from error
 
 
-def _pool(options: dict[str, Any]) -> str | list[str] | dict[str, float]:
+def _pool(options: dict[str, Any]) -> str | list[str] | dict[str, int]:
     """The named pool, or those of its characters that occur often enough, with their counts where these matter."""
     if not options["counts"]:
         if options["by_count"] or options["min_count"] > 1:
@@ -159,9 +159,7 @@ def _pool(options: dict[str, Any]) -> str | list[str] | dict[str, float]:
     for path in options["counts"]:
         for texts in read_texts(path, options["column"], options["errors"]):
             counts.update(count_characters(text for text in texts if text is not None))
-    members = set(characters(options["pool"]))
-    common = {char: count for char, count in counts.items() if count >= options["min_count"] and char in members}
-    return {**common} if options["by_count"] else [*common]
+    return frequent(counts, options["pool"], options["min_count"], options["by_count"])
 
 
 @contextmanager

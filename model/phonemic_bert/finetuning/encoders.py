@@ -42,7 +42,9 @@ _PADDED_POSITIONS = ("camembert", "data2vec-text", "longformer", "mpnet", "rober
 _OF_RUN = ("final", "best")
 
 #: What transformers' tokenizers lie in.
-_TOKENIZER_FILES = ("tokenizer.json", "vocab.*", "*.model", "*.vocab", "*.codes", "merges.txt")
+_VOCABULARIES = ("tokenizer.json", "vocab.*", "*.model", "*.vocab", "*.codes", "merges.txt")
+#: All files of a checkpoint that decide what its tokenizer does.
+TOKENIZER_FILES = (*_VOCABULARIES, "tokenizer_config.json", "added_tokens.json", PHONEMIC_FILE)
 
 
 @dataclass(frozen=True)
@@ -190,8 +192,8 @@ def _baseline_tokenizer(
 
 
 def _any_tokenizer(path: Path, config: PretrainedConfig) -> PreTrainedTokenizerBase:
-    if not any(file for pattern in _TOKENIZER_FILES for file in path.glob(pattern)):
-        raise CheckpointError(f"{path}: no tokenizer in it, none of {', '.join(_TOKENIZER_FILES)}")
+    if not any(file for pattern in _VOCABULARIES for file in path.glob(pattern)):
+        raise CheckpointError(f"{path}: no tokenizer in it, none of {', '.join(_VOCABULARIES)}")
     try:
         tokenizer: PreTrainedTokenizerBase = AutoTokenizer.from_pretrained(path)
     except (OSError, ValueError, ImportError) as error:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import random
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, is_dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -72,6 +72,12 @@ class Job:
             _some(folds.dev, limits.dev, seed),
             _some(folds.test, limits.test, 0),
         )
+
+    @property
+    def reading(self) -> dict[str, Any] | None:
+        """How the files are read, where that was said for these: formats and columns of one's own files."""
+        parse = self.dataset.parse
+        return asdict(parse) if is_dataclass(parse) else None
 
     @cached_property
     def fingerprint(self) -> str:

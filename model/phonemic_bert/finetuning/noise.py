@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 from phonemic.errors import InputError
-from phonemic.homophones import Homophones
+from phonemic.files import read_texts
+from phonemic.homophones import Homophones, count_characters, frequent
 from phonemic.misspellings import GROUPS, Misspellings
 from phonemic.noise import Noise, Noisy
 from phonemic.respelling import KINDS as RESPELLINGS
+from phonemic_bert.finetuning.jobs import hash_file
 
 #: Kinds of task whose annotation has places in the text: noise must keep lengths.
 PLACED = ("coreference", "question-answering", "sequence-labelling")
@@ -23,6 +27,13 @@ HOMOPHONES = "homophones"
 #: What :func:`parse` takes.
 NAMES = (HOMOPHONES, *GROUPS, *RESPELLINGS)
 
+#: The options of all noise, those of homophones besides, and which of them are "true" or "false".
+_OPTIONS = ("share", "draw", "nested")
+_OF_HOMOPHONES = ("pool", "counts", "min_count", "by_count", "reading", "same_ids")
+_FLAGS = ("nested", "by_count", "same_ids")
+#: Recorded beside ``counts``, as the start of the file's SHA-256: another file is other noise.
+_DIGEST = "counts_sha256"
+
 
 @dataclass(frozen=True)
 class Noising:
@@ -31,7 +42,8 @@ class Noising:
     Attributes:
         name: one of ``NAMES``.
         ratio: the share of characters or syllables to rewrite.
-        options: of :class:`~phonemic.homophones.Homophones` or :class:`~phonemic.misspellings.Misspellings`, as pairs.
+        options: of :class:`~phonemic.homophones.Homophones` or :class:`~phonemic.misspellings.Misspellings`, as pairs;
+            ``counts``, a file of texts, and ``min_count`` and ``by_count`` limit the pool as ``phonemic noise`` does.
     """
 
     name: str
@@ -48,7 +60,8 @@ def parse(written: str, ratios: Sequence[float]) -> list[Noising]:
     """``homophones`` or ``homophones:pool=gb2312-1,reading=default`` at some ratios.
 
     Raises:
-        InputError: there is no such noise or option, or a ratio is not between 0 and 1.
+        InputError: there is no such noise or option, an option's value is none, or a ratio is not between 0 and 1.
+        OSError: the file of ``counts`` cannot be read.
     """
     name, _, rest = written.partition(":")
     if name not in NAMES:
@@ -56,22 +69,49 @@ def parse(written: str, ratios: Sequence[float]) -> list[Noising]:
     pairs = [part.partition("=") for part in rest.split(",") if part]
     if any(not equals for _, equals, _ in pairs):
         raise InputError(f"{written!r}: the options of noise are written name=value, with commas between them")
+    known = (*_OF_HOMOPHONES, *_OPTIONS) if name == HOMOPHONES else _OPTIONS
+    unknown = next((key for key, *_ in pairs if key not in known), None)
+    if unknown is not None:
+        raise InputError(f"{written!r}: noise {name} has no option {unknown!r}: choose one of {', '.join(known)}")
+    options = {key: value for key, _, value in pairs}
+    if len(options) < len(pairs):
+        raise InputError(f"{written!r}: an option is given twice")
+    if "counts" in options:
+        options[_DIGEST] = hash_file(Path(options["counts"])).hex()[:16]
     for ratio in ratios:
         if not 0 <= ratio <= 1:
             raise InputError(f"the ratio of noise is between 0 and 1, not {ratio} (7.5 % is 0.075)")
-    noisings = [Noising(name, ratio, tuple((key, value) for key, _, value in pairs)) for ratio in ratios]
+    noisings = [Noising(name, ratio, tuple(options.items())) for ratio in ratios]
     if noisings:
         _maker(name, noisings[0].options, 0)
     return noisings
 
 
+def _pool(values: dict[str, Any]) -> Any:
+    """The pool of homophones, without the options that it is made of."""
+    values.pop(_DIGEST, None)
+    pool, path = values.pop("pool", "all"), values.pop("counts", None)
+    least, weighted = values.pop("min_count", None), values.pop("by_count", None)
+    if path is None:
+        if least is not None or weighted is not None:
+            raise ValueError("min_count and by_count need counts, a file of texts")
+        return pool
+    counts: Counter[str] = Counter()
+    for texts in read_texts(path):
+        counts.update(count_characters(text for text in texts if text is not None))
+    return frequent(counts, pool, int(least or 1), bool(weighted))
+
+
 @cache
 def _maker(name: str, options: tuple[tuple[str, str], ...], seed: int) -> Noise:
     values: dict[str, Any] = dict(options)
-    for key in ("same_ids", "nested"):
-        if key in values:
-            values[key] = values[key] == "true"
+    for key in values.keys() & set(_FLAGS):
+        if values[key] not in ("true", "false"):
+            raise InputError(f"noise {name}: {key} is true or false, not {values[key]!r}")
+        values[key] = values[key] == "true"
     try:
+        if name == HOMOPHONES:
+            values["pool"] = _pool(values)
         return Homophones(**values, seed=seed) if name == HOMOPHONES else Misspellings(name, **values, seed=seed)
     except (TypeError, ValueError) as error:
         raise InputError(f"noise {name}: {error}") from error

@@ -28,6 +28,7 @@ from phonemic import __version__
 from phonemic.errors import InputError
 from phonemic.files import replacing
 from phonemic_bert.errors import RunError
+from phonemic_bert.finetuning.encoders import TOKENIZER_FILES
 from phonemic_bert.finetuning.jobs import Job, hash_file
 from phonemic_bert.finetuning.kinds import Kind, Row, make_kind
 from phonemic_bert.finetuning.metrics import score
@@ -37,12 +38,13 @@ from phonemic_bert.finetuning.training import Advance, Scores, predict, train
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
+    from phonemic.baselines import Baseline
     from phonemic_bert.finetuning.encoders import Encoder
     from phonemic_bert.finetuning.settings import Point, Settings
 
 FORMAT = 1
 
-#: What an encoder's folder is known by.
+#: What a checkpoint is known by, besides the files of its tokenizer.
 _WEIGHTS = ("config.json", "*.safetensors", "*.bin")
 
 
@@ -145,8 +147,8 @@ class Run:
         determining = {
             "format": FORMAT,
             "task": [self.job.name, dataset.kind, dataset.metric, dataset.lang, list(dataset.labels.items())],
-            "data": [self.job.fingerprint, self.job.divide, asdict(self.job.limits)],
-            "encoder": weights_hash(self.encoder.path),
+            "data": [self.job.fingerprint, self.job.reading, self.job.divide, asdict(self.job.limits)],
+            "encoder": checkpoint_hash(self.encoder.path, getattr(self.encoder.tokenizer, "baseline", None)),
             "hyperparameters": self.point.as_dict(),
             "settings": settings,
         }
@@ -174,20 +176,29 @@ class Run:
         Raises:
             RunError: the file is no result of a run.
         """
-        if not self.path.exists():
+        found = self._found()
+        if found is None:
             return None
-        try:
-            found: dict[str, Any] = json.loads(self.path.read_text("utf-8"))
-            noise = [(one["name"], one["ratio"], one["options"]) for one in found["noise"]]
-        except (ValueError, KeyError, TypeError) as error:
-            raise RunError(f"{self.path}: no result of a run; remove it to repeat that ({error!r})") from error
+        noise = [_noise_of(one) for one in found["noise"]]
         lacks = any((one.name, one.ratio, dict(one.options)) not in noise for one in self.wishes.noise)
         lacks |= self.wishes.predictions and not self.predictions.exists()
         lacks |= self.saved is not None and not self.saved.exists()
         return None if lacks else found
 
+    def _found(self) -> dict[str, Any] | None:
+        """What is in the file, if there is one."""
+        if not self.path.exists():
+            return None
+        try:
+            found: dict[str, Any] = json.loads(self.path.read_text("utf-8"))
+            for one in found["noise"]:
+                _noise_of(one)
+        except (ValueError, KeyError, TypeError) as error:
+            raise RunError(f"{self.path}: no result of a run; remove it to repeat that ({error!r})") from error
+        return found
+
     def execute(self, prepared: Prepared, advance: Advance = lambda step, steps, score: None) -> dict[str, Any]:
-        """Trains, evaluates and writes; the file of results comes last, and whole.
+        """Trains, evaluates and writes; the file of results comes last, and whole. Scores with other noise stay in it.
 
         Raises:
             RunError: the loss is no number.
@@ -200,7 +211,10 @@ class Run:
 
         trained = train(kind, self.point, self.settings, self.seed, prepared.train.rows, on_dev, advance)
         predicted = prepared.predicted(trained.model, prepared.test)
-        noise = [
+        asked = [(one.name, one.ratio, dict(one.options)) for one, *_ in prepared.noised]
+        before = self._found()
+        noise = [one for one in before["noise"] if _noise_of(one) not in asked] if before else []
+        noise += [
             {
                 "name": one.name,
                 "ratio": one.ratio,
@@ -263,6 +277,11 @@ class Run:
             file.write(f"{json.dumps(result, ensure_ascii=False, indent=2)}\n".encode())
 
 
+def _noise_of(entry: dict[str, Any]) -> tuple[str, float, dict[str, str]]:
+    """Which noise an entry of a file of results is of."""
+    return entry["name"], entry["ratio"], entry["options"]
+
+
 def runs_of(
     job: Job, encoder: Encoder, settings: Settings, seed: int, folder: Path, wishes: Wishes = SCORES
 ) -> list[Run]:
@@ -285,11 +304,13 @@ def save(model: PreTrainedModel, encoder: Encoder, folder: Path) -> None:
 
 
 @cache
-def weights_hash(folder: Path) -> str:
-    """SHA-256 over a checkpoint's configuration and weights."""
+def checkpoint_hash(folder: Path, baseline: Baseline | None = None) -> str:
+    """SHA-256 over a checkpoint's configuration, weights and tokenizer, whose files may lie elsewhere."""
     digest = hashlib.sha256()
-    for path in sorted({path for pattern in _WEIGHTS for path in Path(folder).glob(pattern)}):
+    for path in sorted({path for pattern in (*_WEIGHTS, *TOKENIZER_FILES) for path in folder.glob(pattern)}):
         digest.update(path.name.encode() + hash_file(path))
+    if baseline is not None:
+        digest.update(json.dumps(baseline.checksums(), sort_keys=True).encode())
     return digest.hexdigest()
 
 

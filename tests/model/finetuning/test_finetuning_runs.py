@@ -4,6 +4,7 @@ import json
 import os
 import random
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -21,7 +22,9 @@ from click.testing import CliRunner
 from synthetic import SIZES, classification, clockless, dataset, made, settings, spans, sweep
 from transformers import AutoModelForSequenceClassification, AutoTokenizer, pipeline
 
+from phonemic.errors import InputError
 from phonemic.tasks import PairExample
+from phonemic.tasks.own import data_set
 from phonemic_bert.cli import cli
 from phonemic_bert.finetuning.encoders import load_encoder
 from phonemic_bert.finetuning.jobs import Job, Limits
@@ -175,6 +178,7 @@ def test_the_key_knows_all_that_determines_a_run(checkpoint, data, tmp_path):
         replace(plain, settings=settings(text__max_length=32)),
         replace(plain, point=settings(grid__epochs=3).points()[0]),
         replace(plain, encoder=load_encoder(checkpoint("zh"))),
+        replace(plain, encoder=load_encoder(other_tokenizer(checkpoint(), tmp_path / "packed"))),
     ]
     keys = [plain.key, *(run.key for run in others)]
     assert len(set(keys)) == len(keys)
@@ -183,6 +187,36 @@ def test_the_key_knows_all_that_determines_a_run(checkpoint, data, tmp_path):
     assert again.key == plain.key
     (data / "test.txt").write_text("dev")
     assert replace(plain, job=Job(again.job.dataset, "label", data)).key != plain.key
+
+
+def other_tokenizer(folder, copy):
+    """The same model, which reads otherwise."""
+    shutil.copytree(folder, copy)
+    (copy / "phonemic.json").write_text((copy / "phonemic.json").read_text().replace('"character"', '"packed"'))
+    return copy
+
+
+def test_the_key_knows_the_columns_of_ones_own_files(checkpoint, tmp_path):
+    own = tmp_path / "own.csv"
+    own.write_text("body,title,label\ntốt,xấu,a\nxấu,tốt,b\n", "utf-8")
+
+    def key(**fields):
+        files = {"lang": "vi", "train": own, "test": own}
+        job = Job(data_set("classification", **files, **fields), "label", tmp_path)
+        return Run(job, load_encoder(checkpoint()), settings(), settings().points()[0], 1, tmp_path).key
+
+    assert key(text="body") == key(text="body")
+    assert len({key(text="body"), key(text="title"), key(text="body", quoting=False)}) == 3
+
+
+def test_noise_that_was_tested_before_stays(checkpoint, data, tmp_path):
+    job, ways = [(dataset(data), data)], ("neighbour-key", "without-tone")
+    for way in ways:
+        sweep(tmp_path, job, [checkpoint()], wishes=Wishes(tuple(parse(way, [0.3]))), limits=FEW, **SHORT)
+    both = Wishes(tuple(noise for way in ways for noise in parse(way, [0.3])))
+    outcome = sweep(tmp_path, job, [checkpoint()], wishes=both, limits=FEW, **SHORT)
+    assert outcome.repeated == 1
+    assert [one["name"] for one in outcome.results[0]["noise"]] == [*ways]
 
 
 def test_a_finished_run_is_repeated_for_what_it_lacks(checkpoint, data, tmp_path):
@@ -318,6 +352,42 @@ def test_noise_that_changes_lengths_is_refused_where_places_count(checkpoint, da
 def test_noise_of_the_other_language_is_refused(checkpoint, data, tmp_path):
     outcome = sweep(tmp_path, [(dataset(data), data)], [checkpoint()], wishes=Wishes((Noising("homophones", 0.1),)))
     assert "noise homophones is for zh, but classification-macro-f1 is vi" in outcome.failures[0]
+
+
+@pytest.mark.parametrize(
+    ("written", "message"),
+    [
+        ("homophones:same_ids=True", r"noise homophones: same_ids is true or false, not 'True'"),
+        ("homophones:tokenizer=x", r"has no option 'tokenizer': choose one of pool, counts,"),
+        ("homophones:seed=3", r"has no option 'seed'"),
+        ("without-tone:pool=all", r"has no option 'pool': choose one of share, draw, nested"),
+        ("homophones:pool=big5-1,pool=all", r"an option is given twice"),
+        ("homophones:by_count=true", r"min_count and by_count need counts"),
+        ("homophones:pool=some", r"unknown pool 'some'"),
+        ("homophones:counts=nowhere.txt", r"nowhere.txt"),
+    ],
+)
+def test_wrong_options_of_noise_are_named(written, message):
+    with pytest.raises((InputError, OSError), match=message):
+        parse(written, [0.5])
+
+
+def test_homophones_by_frequency(tmp_path):
+    from phonemic.tasks import TextExample
+    from phonemic_bert.finetuning.noise import noised
+
+    texts = tmp_path / "texts.txt"
+    texts.write_text("它它她她她牠", "utf-8")
+    example = TextExample("他" * 40)
+    for options, written in (("", {"它", "她", "牠"}), (",min_count=2", {"它", "她"}), (",min_count=3", {"她"})):
+        [noise] = parse(f"homophones:counts={texts}{options}", [1.0])
+        [found], changed = noised([example], noise, 1, True)
+        assert set(found.text) == written
+        assert changed == 1
+    texts.write_text("它", "utf-8")
+    [again] = parse(f"homophones:counts={texts}", [1.0])
+    [found], _ = noised([example], again, 1, True)
+    assert set(found.text) == {"它"}
 
 
 def test_noise_keeps_all_but_the_texts_and_differs_by_example():
