@@ -3,10 +3,10 @@
     python benchmarks/downstream.py DATA --zh PHONEMIC --zh CHARACTER --zh SUBCHAR-PINYIN --vi PHONEMIC --vi BYTE-BPE \
         --tokenizers FOLDER --results FOLDER [--page docs/benchmarks.md]
 
-DATA is the folder with ``zh/tnews``, ``vi/vihos`` and the others; an encoder is a checkpoint's folder or name, and the
-first of a language is what the others are compared with. Runs that are finished are not repeated; each leaves its
-predictions for ``phonemic-bert inspect``. ``--page`` writes the tables into the page, and all their digits to
-benchmarks/results/downstream.csv.
+DATA is the folder with ``zh/tnews``, ``vi/vihos`` and the others; an encoder is a checkpoint's folder or name, or
+``NAME=FOLDER``, and the first of a language is what the others are compared with. Runs that are finished are not
+repeated; each leaves its predictions for ``phonemic-bert inspect``. ``--page`` writes the tables into the page, and all
+their digits to benchmarks/results/downstream.csv.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ import click
 from rich.console import Console
 
 from phonemic_bert.finetuning import tables
-from phonemic_bert.finetuning.encoders import load_encoder
+from phonemic_bert.finetuning.encoders import load_encoder, named
 from phonemic_bert.finetuning.jobs import Job, Limits, find_jobs
-from phonemic_bert.finetuning.noise import Noising, parse
+from phonemic_bert.finetuning.noise import parse
 from phonemic_bert.finetuning.results import Results, read
 from phonemic_bert.finetuning.runs import Wishes
 from phonemic_bert.finetuning.settings import Settings
@@ -32,6 +32,8 @@ HERE = Path(__file__).parent
 SETTINGS = HERE / "downstream.toml"
 FIGURES = HERE / "results" / "downstream.csv"
 RATIOS = (0.075, 0.15, 0.225, 0.3, 0.375)
+#: Characters that people use, and all that there are: of the latter a tokenizer may know few.
+HOMOPHONES = ("homophones:pool=gb2312-1", "homophones")
 BEGIN, END = "<!-- downstream: made by benchmarks/downstream.py -->", "<!-- downstream: end -->"
 
 
@@ -46,7 +48,7 @@ class Task:
     train: int
     test: int
     divide: str | None = None
-    noise: str | None = None
+    noise: tuple[str, ...] = ()
 
     def jobs(self, data: Path, quick: bool) -> list[Job]:
         """Its targets."""
@@ -56,11 +58,11 @@ class Task:
 
 TASKS = {
     "zh": (
-        Task("tnews", 6000, 2000, divide="dev", noise="homophones"),
-        Task("ocnli", 4000, 2000, noise="homophones"),
+        Task("tnews", 6000, 2000, divide="dev", noise=HOMOPHONES),
+        Task("ocnli", 4000, 2000, noise=HOMOPHONES),
         Task("afqmc", 4000, 1000, divide="dev"),
         Task("cluewsc", 2000, 1000),
-        Task("c3", 1000, 1000, noise="homophones"),
+        Task("c3", 1000, 1000, noise=HOMOPHONES),
         Task("cmrc", 800, 500, divide="dev"),
         Task("cluener", 4000, 1343),
         Task("weibo-ner", 2000, 1000),
@@ -95,26 +97,45 @@ def main(
     **langs: Any,
 ) -> None:
     """Fine-tunes, evaluates, and writes the tables."""
+    names = [task.name for tasks in TASKS.values() for task in tasks]
+    if unknown := set(only) - set(names):
+        raise click.BadParameter(f"{min(unknown)!r}: choose of {', '.join(names)}", param_hint="--only")
+    if page:
+        _parted(page)  # before hours of work, not after
     console = Console(stderr=True)
+    failures: list[str] = []
     for lang, tasks in TASKS.items():
         for task in tasks:
             if langs[lang] and (not only or task.name in only):
-                _sweep(task, data, langs[lang], range(1, seeds + 1), folder, tokenizers, quick, console)
+                failures += _sweep(task, data, langs[lang], range(1, seeds + 1), folder, tokenizers, quick, console)
+    if failures:
+        raise SystemExit("\n".join(failures))
     found = read(folder)
     for problem in found.problems:
         console.print(problem, markup=False, soft_wrap=True)
-    names = {lang: load_encoder(langs[lang][0], tokenizers).name for lang in TASKS if langs[lang]}
-    made = [table for lang, name in names.items() for table in _tables(found, lang, name)]
+    references = {lang: _called(langs[lang][0], tokenizers) for lang in TASKS if langs[lang]}
+    made = [table for lang, name in references.items() for table in _tables(found, lang, name)]
     tables.show(made, Console())
     if page:
         if not quick:
             FIGURES.write_text(f"{tables.comma_separated_tables(made)}\n", encoding="utf-8")
-        head, _, rest = page.read_text(encoding="utf-8").partition(BEGIN)
-        _, end, tail = rest.partition(END)
-        if not end:
-            raise SystemExit(f"{page}: no {BEGIN} with {END} behind it")
-        section = f"{_conditions(found, seeds)}\n\n{tables.markdown(made)}"
+        head, tail = _parted(page)
+        section = f"{conditions(found)}\n\n{tables.markdown(made)}"
         page.write_text(f"{head}{BEGIN}\n\n{section}\n\n{END}{tail}", encoding="utf-8")
+
+
+def _called(written: str, tokenizers: str | None) -> str:
+    name, where = named(written)
+    return load_encoder(where, tokenizers, name).name
+
+
+def _parted(page: Path) -> tuple[str, str]:
+    """What stands before and behind the tables."""
+    head, _, rest = page.read_text(encoding="utf-8").partition(BEGIN)
+    _, end, tail = rest.partition(END)
+    if not end:
+        raise click.BadParameter(f"{page}: no {BEGIN} with {END} behind it", param_hint="--page")
+    return head, tail
 
 
 def _tables(found: Results, lang: str, reference: str) -> Iterator[tables.Table]:
@@ -126,15 +147,16 @@ def _tables(found: Results, lang: str, reference: str) -> Iterator[tables.Table]
     yield from tables.robustness_tables(results)
 
 
-def _conditions(found: Results, seeds: int) -> str:
+def conditions(found: Results) -> str:
     """What was run, with what, and when."""
+    seeds = sorted({len(point.runs) for point in found.cells.values()})
     runs = [run for point in found.cells.values() for run in point.runs]
     newest = max(runs, key=lambda run: run["date"])
     versions = ", ".join(f"{name} {version}" for name, version in newest["versions"].items())
     commits = " and ".join(dict.fromkeys(str(run["git"])[:7] for run in sorted(runs, key=lambda run: run["date"])))
     hours = sum(run["seconds"] for run in runs) / 3600
     return (
-        f"{len(runs)} runs, {seeds} seeds a cell, {hours:.1f} hours of training and evaluation, "
+        f"{len(runs)} runs, {' or '.join(map(str, seeds))} seeds a cell, {hours:.1f} hours of training and evaluation, "
         f"last on {newest['date'][:10]}, at commit {commits}. {versions}."
     )
 
@@ -148,16 +170,15 @@ def _sweep(
     tokenizers: str | None,
     quick: bool,
     console: Console,
-) -> None:
-    noise: tuple[Noising, ...] = tuple(parse(task.noise, RATIOS)) if task.noise else ()
+) -> list[str]:
+    """Runs what is not finished of a task; what failed."""
+    noise = tuple(one for written in task.noise for one in parse(written, RATIOS))
 
     def settings(name: str) -> Settings:
         return Settings.load(str(SETTINGS), ["grid.epochs=1"] if quick else (), name)
 
     jobs, wishes = task.jobs(data, quick), Wishes(noise, predictions=True)
-    outcome = Sweep(jobs, encoders, settings, seeds, folder, wishes, tokenizers, console).execute()
-    if outcome.failures:
-        raise SystemExit("\n".join(outcome.failures))
+    return Sweep(jobs, encoders, settings, seeds, folder, wishes, tokenizers, console).execute().failures
 
 
 if __name__ == "__main__":

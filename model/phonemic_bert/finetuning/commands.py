@@ -25,7 +25,9 @@ _LIMIT = click.IntRange(1)
 @click.command(name="finetune")
 @click.argument("tasks", nargs=-1, metavar="[TASK]...")
 @click.option("--data", type=click.Path(file_okay=False), help="The set's folder, or one that holds many sets.")
-@click.option("--encoder", "encoders", multiple=True, required=True, help="A checkpoint's folder or name. Repeatable.")
+@click.option(
+    "--encoder", "encoders", multiple=True, required=True, help="A checkpoint, or NAME=CHECKPOINT. Repeatable."
+)
 @click.option("--tokenizers", metavar="FOLDER", help="Files of the baselines. [default: $PHONEMIC_TOKENIZERS]")
 @click.option("--grid", default="base", show_default=True, metavar="NAME_OR_FILE", help="Settings; see the grids.")
 @click.option("--set", "overrides", multiple=True, metavar="SECTION.FIELD=VALUE", help="Wins over --grid. Repeatable.")
@@ -41,8 +43,8 @@ _LIMIT = click.IntRange(1)
 @click.option("--max-test", type=_LIMIT, help="Test on so many examples, the same for every seed.")
 @click.option("--own", metavar="KIND", help="Files of your own: classification, sentence-pair, sequence-labelling ...")
 @click.option("--train", metavar="FILE", help="With --own: to train on.")
-@click.option("--dev", metavar="FILE", help="With --own: to choose by. [default: a tenth of --train]")
-@click.option("--test", metavar="FILE", help="With --own: to report on. [default: --dev]")
+@click.option("--dev", metavar="FILE", help="With --own: to choose by. [default, with --test: a tenth of --train]")
+@click.option("--test", metavar="FILE", help="With --own: to report on. [default, with --dev: --dev]")
 @click.option("--lang", type=click.Choice(LANGUAGES), help="With --own: the language.")
 @click.option("--name", help="With --own: what results call it. [default: the folder of --train]")
 @click.option("--field", "fields", multiple=True, metavar="NAME=VALUE", help="With --own: where what is. Repeatable.")
@@ -63,6 +65,9 @@ def finetune(tasks: tuple[str, ...], results: str, **options: Any) -> None:
 
     if bool(tasks) == bool(options["own"]):
         raise click.UsageError("name one TASK or more, or files of your own by --own")
+    beside = [f"--{name}" for name in (*_FILES, "fields") if tasks and options[name]]
+    if beside:
+        raise click.UsageError(f"{beside[0].removesuffix('s')} is for --own: a TASK knows its files")
     limits = Limits(options["max_train"], options["max_dev"], options["max_test"])
     try:
         if tasks:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -114,6 +115,21 @@ class Encoder:
                 "is damaged, or its config.json is another model's"
             )
         return model  # type: ignore[no-any-return]
+
+
+def named(written: Folder) -> tuple[str | None, str]:
+    """``NAME=FOLDER`` in its two parts; the name is None where only a folder, or a checkpoint's name, is given.
+
+    Raises:
+        CheckpointError: the name is none that a folder of results can have.
+    """
+    written = os.fspath(written)
+    name, equals, where = written.partition("=")
+    if not equals or Path(written).exists():
+        return None, written
+    if not re.fullmatch(r"[\w.+-]*\w[\w.+-]*", name):
+        raise CheckpointError(f"{written}: a name is of letters, digits and . + - _, not {name!r}")
+    return name, where
 
 
 def load_encoder(where: Folder, tokenizers: Folder | None = None, name: str | None = None) -> Encoder:

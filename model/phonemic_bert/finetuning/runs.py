@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from functools import cache
+from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -316,13 +317,22 @@ def checkpoint_hash(folder: Path, baseline: Baseline | None = None) -> str:
 
 def versions() -> dict[str, str]:
     """Of what computes."""
+    libraries = {name: _version(name) for name in ("tokenizers", "scikit-learn", "seqeval")}
     return {
         "phonemic": __version__,
         "torch": torch.__version__,
         "transformers": transformers.__version__,
         "python": sys.version.split()[0],
         "numpy": np.__version__,
+        **{name: version for name, version in libraries.items() if version},
     }
+
+
+def _version(name: str) -> str | None:
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return None
 
 
 @cache

@@ -97,8 +97,8 @@ class Settings(sections.Sections):
             raise SettingsError(f"{source}: [{_TASKS}] holds sections, as [{_TASKS}.c3.text]")
         overrides = list(overrides)
         settings = cls._made(values, {}, overrides, str(source))
-        for name, part in tasks.items():  # a mistake in any task's part is an error for all
-            made = cls._made(values, part, overrides, f"{source}: [{_TASKS}.{name}]")
+        for name, part in tasks.items():  # a mistake in any task's part of the file is an error for all
+            made = cls._made(values, part, overrides if name == task else [], f"{source}: [{_TASKS}.{name}]")
             settings = made if name == task else settings
         return settings
 

@@ -16,7 +16,8 @@ import transformers
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from phonemic_bert.finetuning.encoders import Encoder, load_encoder
+from phonemic_bert.errors import CheckpointError
+from phonemic_bert.finetuning.encoders import Encoder, load_encoder, named
 from phonemic_bert.finetuning.jobs import Job
 from phonemic_bert.finetuning.runs import SCORES, Prepared, Run, Wishes, runs_of
 from phonemic_bert.finetuning.settings import Settings
@@ -42,7 +43,7 @@ class Sweep:
 
     Arguments:
         jobs: the tasks.
-        encoders: folders or names of checkpoints.
+        encoders: folders or names of checkpoints, or ``NAME=FOLDER`` to call one otherwise.
         settings: the settings for a data set's name.
         seeds: one run each.
         folder: for the results.
@@ -78,14 +79,26 @@ class Sweep:
             groups = len(self.jobs) * len(self.encoders) * len(self.seeds)
             bars.expect(groups)
             readable = [job for job in self.jobs if self._tried(job.name, partial(getattr, job, "fingerprint"))]
+            known: dict[str, Path] = {}
             for where in self.encoders:
-                encoder = self._tried(where, partial(load_encoder, where, self.tokenizers))
+                encoder = self._tried(where, partial(self._load, where, known))
                 for job in self.jobs:
                     for seed in self.seeds:
                         if encoder is not None and job in readable:
                             self._group(job, encoder, seed, bars)
                         bars.done()
         return self.outcome
+
+    def _load(self, written: str, known: dict[str, Path]) -> Encoder:
+        """An encoder, whose name no other one of the sweep has."""
+        name, where = named(written)
+        encoder = load_encoder(where, self.tokenizers, name)
+        other = known.setdefault(encoder.name, encoder.path)
+        if other.resolve() != encoder.path.resolve():
+            raise CheckpointError(
+                f"{encoder.path} is called {encoder.name}, as {other} is: say --encoder NAME={encoder.path}"
+            )
+        return encoder
 
     def _group(self, job: Job, encoder: Encoder, seed: int, bars: _Bars) -> None:
         """The runs that share an encoder and their data."""

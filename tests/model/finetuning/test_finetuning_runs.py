@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -275,6 +276,20 @@ def test_what_fails_does_not_end_the_sweep(checkpoint, data, tmp_path, monkeypat
     assert "tiny-zh is an encoder for zh, but sentence-pair-accuracy is vi" in told
 
 
+def test_two_encoders_of_one_name(checkpoint, data, tmp_path):
+    other = tmp_path / "copies" / Path(checkpoint()).name
+    shutil.copytree(checkpoint(), other)
+    job = [(dataset(data), data)]
+    given = [checkpoint(), checkpoint(), other, f"copy={other}", f"a/b={other}"]
+    outcome = sweep(tmp_path / "results", job, given, limits=FEW, **SHORT)
+    told = "\n".join(outcome.failures)
+    assert len(outcome.failures) == 2
+    assert f"{other} is called tiny-vi, as {checkpoint()} is: say --encoder NAME={other}" in told
+    assert "a name is of letters, digits and . + - _, not 'a/b'" in told
+    assert [one["encoder"] for one in outcome.results] == ["tiny-vi", "tiny-vi", "copy"]
+    assert outcome.repeated == 1
+
+
 def test_a_diverging_run_fails(checkpoint, data, tmp_path):
     outcome = sweep(tmp_path, [(dataset(data), data)], [checkpoint()], limits=FEW, grid__learning_rate=1e30, **SHORT)
     assert "no numbers: try a lower learning rate" in outcome.failures[0]
@@ -527,6 +542,8 @@ def test_files_of_ones_own(checkpoint, tmp_path):
     assert (result["task"], result["target"]) == ("mine", "label")
     assert result["examples"] == SIZES
     assert result["test"]["macro-f1"] > 0.9
+    elsewhere = CliRunner().invoke(cli, [*given, "--name", "a/../b"])
+    assert "'a/../b' is no name" in elsewhere.output
     wrong = CliRunner().invoke(cli, [*given, "--field", "txt=body"])
     assert wrong.exit_code == 2
     assert "the names are metric, file_format, text" in wrong.output
@@ -539,6 +556,8 @@ def test_files_of_ones_own(checkpoint, tmp_path):
         (["tnews", "--own", "classification"], "name one TASK or more, or files of your own by --own"),
         (["tnews"], "missing --data"),
         (["--own", "classification"], "missing --train and --lang"),
+        (["tnews", "--data", "x", "--train", "own.csv"], "--train is for --own: a TASK knows its files"),
+        (["tnews", "--data", "x", "--field", "text=body"], "--field is for --own"),
     ],
 )
 def test_either_tasks_or_files(given, message):

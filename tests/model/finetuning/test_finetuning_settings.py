@@ -55,6 +55,13 @@ def test_a_tasks_part_wins_over_the_sections_and_overrides_over_both(tmp_path):
     assert Settings.load(path, task="afqmc").optimization.patience == 3
 
 
+def test_an_override_need_not_fit_another_task():
+    """C3 has device_batch_size = 8, of which 12 is no multiple."""
+    assert Settings.load("base", ["grid.batch_size=12"], "tnews").grid.batch_size == (12,)
+    with pytest.raises(SettingsError, match=r"\[tasks\.c3\]: grid\.batch_size = 12 must be a multiple"):
+        Settings.load("base", ["grid.batch_size=12"], "c3")
+
+
 @pytest.mark.parametrize(
     ("override", "message"),
     [
