@@ -14,13 +14,16 @@ pytest.importorskip("pyarrow", reason="needs the arrow extra")
 
 from pathlib import Path
 
+from torch.nn import functional
+
 from phonemic import Tokenizer
 from phonemic.corpus.options import describe
 from phonemic.inventory import CLS, MASK, PAD, SEP, UNK
-from phonemic_bert import PhonemicBertForMaskedLM, PhonemicBertTokenizer
+from phonemic_bert import PhonemicBertForMaskedLM
+from phonemic_bert.pretraining.flat import opened
 from phonemic_bert.pretraining.sequences import LEAST_PIECE, Sequences, collate, pack
 from phonemic_bert.pretraining.symbols import Symbols
-from phonemic_bert.pretraining.trainer import separate
+from phonemic_bert.pretraining.trainer import MAJOR, separate
 
 VI = describe(Tokenizer("vi"))
 PLAIN = {"name": "character", "lang": "vi", "vocab_size": 50, "id_count": 50}
@@ -164,13 +167,19 @@ def test_special_symbols_and_unknowns_are_never_masked():
         assert (item["labels"] != -100).sum() > 0.8 * (~special).sum()
 
 
+def packed_lines(lines, length=64):
+    """Lines as documents, several of which share a sequence."""
+    tokenizer = Tokenizer("vi")
+    ids = [tokenizer.encode(line).ids for line in lines[:12]]
+    data = make([len(line) for line in ids], length, described=VI, ids=np.concatenate(ids))
+    assert len(data.packed) < len(ids) - 3
+    return data
+
+
 @pytest.mark.parametrize("attention", ["sdpa", "eager"])
 def test_documents_of_a_sequence_do_not_see_each_other(tiny, vi_lines, attention):
     """Hidden states of packed documents are those of each document alone."""
-    tokenizer = PhonemicBertTokenizer("vi")
-    lines = [tokenizer.phonemic.encode(line).ids for line in vi_lines[:12]]
-    data = make([len(line) for line in lines], 64, described=VI, ids=np.concatenate(lines))
-    assert len(data.packed) < len(lines) - 3
+    data = packed_lines(vi_lines)
     model = PhonemicBertForMaskedLM(tiny(attn_implementation=attention)).eval()
     together = 0
     for number in range(len(data.packed)):
@@ -190,3 +199,56 @@ def test_documents_of_a_sequence_do_not_see_each_other(tiny, vi_lines, attention
                 assert not torch.allclose(crossing[0, own], alone[0], atol=1e-4)
                 together += 1
     assert together > 3
+
+
+@pytest.mark.skipif(MAJOR < 5, reason="flash attention needs transformers 5")
+def test_flash_attention_is_told_where_documents_begin(monkeypatch, tiny, vi_lines):
+    """A plain program in the place of the kernel, which takes sequences of different lengths one behind the other."""
+    from transformers import modeling_flash_attention_utils as flash
+
+    calls = []
+
+    def kernel(query, key, value, *, cu_seqlens_q, cu_seqlens_k, max_seqlen_q, max_seqlen_k, **options):
+        assert torch.equal(cu_seqlens_q, cu_seqlens_k)
+        assert cu_seqlens_q.dtype == torch.int32
+        lengths = cu_seqlens_q.diff()
+        assert max_seqlen_q == max_seqlen_k == int(lengths.max())
+        calls.append(len(lengths))
+        parts = []
+        for q, k, v in zip(*(x.split(lengths.tolist()) for x in (query, key, value)), strict=True):
+            heads = (part.transpose(0, 1) for part in (q, k, v))
+            found = functional.scaled_dot_product_attention(*heads, scale=options["softmax_scale"])
+            parts.append(found.transpose(0, 1))
+        return torch.cat(parts)
+
+    def refuse(*args, **kwargs):
+        raise AssertionError("attention that does not know the documents")
+
+    monkeypatch.setattr(
+        flash, "lazy_import_flash_attention", lambda *_: ((refuse, kernel, refuse, refuse, refuse), (dict, refuse))
+    )
+    data, model = packed_lines(vi_lines), PhonemicBertForMaskedLM(tiny()).eval()
+    batch = collate([data[number] for number in range(4)])
+    with torch.no_grad():
+        expected = model(**separate(batch, data.symbols.pad)).loss
+        model.config._attn_implementation = "flash_attention_2"
+        found = model(**separate(batch, data.symbols.pad, attention="flash_attention_2")).loss
+    torch.testing.assert_close(found, expected)
+    assert len(calls) == model.config.num_hidden_layers
+    assert calls[0] == sum(int(documents.max()) + 1 for documents in batch["documents"])
+
+
+def test_worker_processes_map_the_corpus_themselves(tmp_path):
+    """Where they are not forked, what they are sent must not hold the corpus."""
+    ids, offsets = np.arange(1_000_000, dtype="<i4") % 50, np.arange(0, 1_000_001, 50, dtype="<i8")
+    ids.tofile(tmp_path / "ids.bin")
+    offsets.tofile(tmp_path / "offsets.bin")
+    mapped = [opened(tmp_path / name, kind) for name, kind in (("ids.bin", "<i4"), ("offsets.bin", "<i8"))]
+    options = {"probability": 0.15, "replacement": "mask", "seed": 3, "count": 1000, "restart_positions": True}
+    data = Sequences(*mapped, pack(offsets, 64), symbols(), 64, **options)
+    sent = pickle.dumps(data)
+    assert len(sent) < ids.nbytes / 8
+    again = pickle.loads(sent)
+    for number in (0, 1, 999):
+        for name, tensor in data[number].items():
+            assert torch.equal(again[number][name], tensor)

@@ -13,7 +13,7 @@ import zlib
 from collections.abc import Callable
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -69,11 +69,7 @@ class FlatCorpus:
             _unfold(corpus, self.symbols, flat, advance)
         elif verify:
             _verify(flat)
-        # As plain arrays: numpy's own memmap class makes every access slower.
-        self.ids, self.offsets, self.characters = (
-            np.asarray(np.memmap(flat / name, kind, "r")) if (flat / name).stat().st_size else np.zeros(0, kind)
-            for name, kind in ARRAYS.items()
-        )
+        self.ids, self.offsets, self.characters = (opened(flat / name, kind) for name, kind in ARRAYS.items())
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -82,6 +78,19 @@ class FlatCorpus:
         """Numbers of ``count`` documents, evenly spaced: the same ones in every corpus with as many documents."""
         count = min(count, len(self) // 2)
         return (np.arange(count) * len(self) + len(self) // 2) // max(count, 1)
+
+
+def opened(path: str | Path, kind: str) -> NDArray[Any]:
+    """A file of numbers, memory-mapped, as a plain array: numpy's own memmap class makes every access slower."""
+    return np.asarray(np.memmap(path, kind, "r")) if Path(path).stat().st_size else np.zeros(0, kind)
+
+
+def source(array: NDArray[Any]) -> tuple[str, str] | None:
+    """The arguments with which :func:`opened` gives this array again; None where it did not give it."""
+    mapped = array.base
+    if not isinstance(mapped, np.memmap) or mapped.shape != array.shape or mapped.filename is None:
+        return None
+    return str(mapped.filename), array.dtype.str
 
 
 def fingerprint(corpus: Corpus) -> str:

@@ -186,6 +186,8 @@ def _arguments(settings: Settings, folder: Path) -> TrainingArguments:
 
 
 def _model(settings: Settings, corpus: FlatCorpus) -> PreTrainedModel:
+    if MAJOR < 5 and "flash" in settings.sequences.attention:
+        raise SettingsError(f"sequences.attention = {settings.sequences.attention!r} needs transformers 5")
     try:
         return make_model(settings, corpus.symbols)
     except (ImportError, ValueError) as error:

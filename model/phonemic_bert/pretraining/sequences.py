@@ -18,6 +18,7 @@ from torch import Tensor
 from torch.utils.data import Dataset
 
 from phonemic_bert.modeling import IGNORE
+from phonemic_bert.pretraining.flat import opened, source
 from phonemic_bert.pretraining.symbols import Symbols
 
 if TYPE_CHECKING:
@@ -122,10 +123,15 @@ class Sequences(Dataset[dict[str, Tensor]]):
         return len(self.packed) if self.count is None else self.count
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "order": None}
+        """Arrays that lie in files as the names of these: worker processes that are not forked map them again."""
+        files = {name: source(getattr(self, name)) for name in ("ids", "offsets")}
+        return {**self.__dict__, **{name: file for name, file in files.items() if file}, "order": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
+        for name in ("ids", "offsets"):
+            if isinstance(state[name], tuple):
+                setattr(self, name, opened(*state[name]))
         self.order = lru_cache(2)(self._order)
 
     def _order(self, epoch: int) -> NDArray[np.int64]:

@@ -32,20 +32,27 @@ MAJOR = int(transformers.__version__.partition(".")[0])
 
 
 def separate(inputs: dict[str, Any], pad: int, apart: bool = True, attention: str = "sdpa") -> dict[str, Any]:
-    """Replaces ``documents`` (B, N) of a batch by the attention mask that the model takes.
+    """Replaces ``documents`` (B, N) of a batch by what tells the model which positions attend to which.
 
     Arguments:
         inputs: ``input_ids`` and ``documents``, (B, N) each, and whatever else the model takes.
         pad: the id of [PAD].
         apart: positions attend to their own document only; otherwise to all but padding.
-        attention: what computes it; flash attention tells documents by their position ids, which restart, and takes
-            no mask.
+        attention: what computes it. Flash attention takes no mask, but where the documents of the whole batch begin and
+            end, padding being one more of each row; transformers has it, of one row only, by restarting position ids.
     """
     inputs = dict(inputs)
     documents = inputs.pop("documents")
     if not apart:
         inputs["attention_mask"] = (inputs["input_ids"] != pad).long()
-    elif "flash" not in attention:
+    elif "flash" in attention:
+        first = torch.ones_like(documents, dtype=torch.bool)
+        first[:, 1:] = documents[:, 1:] != documents[:, :-1]
+        ends = torch.tensor([documents.numel()], device=documents.device)
+        bounds = torch.cat([first.flatten().nonzero()[:, 0], ends]).int()
+        longest = int(bounds.diff().max())
+        inputs |= {"cu_seq_lens_q": bounds, "cu_seq_lens_k": bounds, "max_length_q": longest, "max_length_k": longest}
+    else:
         mask = documents[:, :, None] == documents[:, None, :]
         # transformers 4 takes a mask of three dimensions, transformers 5 one of four as it is: SDPA a mask of truth
         # values, eager attention what is added to the scores.
