@@ -55,12 +55,13 @@ def kind_of(path: str) -> tuple[str, str]:
     return "parquet" if suffix in PARQUET else "json" if suffix in JSON_LINES else "text", compression
 
 
-def find_sources(inputs: Iterable[str]) -> list[Source]:
+def find_sources(inputs: Iterable[str], but: str | Path | None = None) -> list[Source]:
     """The files that the inputs name.
 
     Arguments:
         inputs: files; folders, which stand for all files below them but those whose name, or folder's name, begins
             with "." or "_"; and globs (``**`` too). The files of one folder or glob come in the order of their names.
+        but: a folder whose files are not among those of folders and globs, as that of the corpus itself.
 
     Raises:
         InputError: an input names no file, or a file comes twice.
@@ -71,6 +72,8 @@ def find_sources(inputs: Iterable[str]) -> list[Source]:
         found = sorted(_below(given)) if os.path.isdir(given) else [given]
         if not os.path.exists(given) and glob.has_magic(given):
             found = sorted(path for path in glob.glob(given, recursive=True) if os.path.isfile(path))
+        if but is not None and found != [given]:
+            found = [path for path in found if Path(but).resolve() not in Path(path).resolve().parents]
         if not found:
             raise InputError(f"{given}: no file there")
         paths += found

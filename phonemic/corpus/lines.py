@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import io
 import json
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -21,6 +22,20 @@ from phonemic.files import blocks, parquet_file, require
 
 #: Bytes of a plain file read at a time, and rows of Parquet.
 _BLOCK, _ROWS = 1 << 20, 1024
+
+
+#: Escapes of JSON: an escaped backslash, a surrogate pair, or half of one.
+_HALVES = re.compile(
+    rb"\\\\|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[dD][89a-fA-F][0-9a-fA-F]{2}"
+)
+
+
+class DamagedLineError(InputError):
+    """A line cannot be read; ``row`` is its number in the chunk."""
+
+    def __init__(self, message: str, row: int) -> None:
+        super().__init__(message)
+        self.row = row
 
 
 @dataclass(frozen=True)
@@ -159,7 +174,8 @@ def texts_of_json(chunk: Chunk, path: str, field: str) -> Chunk:
     """The lines of the text field of JSON lines; lines without it, or null, are passed over.
 
     Raises:
-        InputError: a line is no JSON object, or the field is no string; the message names the byte.
+        DamagedLineError: a line is no JSON object, or the field is no string; the message names the byte.
+        InputError: no line has the field.
     """
     arrow, reader = require("pyarrow"), require("pyarrow.json")
     data = chunk.data[chunk.offsets[0] : chunk.offsets[-1]]
@@ -171,15 +187,19 @@ def texts_of_json(chunk: Chunk, path: str, field: str) -> Chunk:
     try:
         table = reader.read_json(io.BytesIO(data.tobytes()), read_options=read, parse_options=parse)
     except arrow.ArrowInvalid as error:
-        raise InputError(_json_fault(chunk, path, field) or f"{path}: damaged JSON lines ({error})") from error
+        _raise_json_fault(chunk, path, field)
+        raise InputError(f"{path}: damaged JSON lines ({error})") from error
+    if table[field].null_count == table.num_rows and json.dumps(field).encode() not in data.tobytes():
+        names = ", ".join(json.loads(data.tobytes().split(b"\n", 1)[0] or b"{}"))
+        raise InputError(f"{path}: no line from byte {chunk.start} on has the field {field!r}; the first has {names}")
     texts = arrow.concat_arrays([part.cast(arrow.large_string()).drop_null() for part in table[field].chunks])
     found, offsets = utf8(texts)
     return replace(chunk, data=found, offsets=line_offsets(found, offsets), json=False)
 
 
-def _json_fault(chunk: Chunk, path: str, field: str) -> str:
-    """What is wrong with the first line that is wrong."""
-    for start, stop in zip(chunk.offsets[:-1].tolist(), chunk.offsets[1:].tolist(), strict=True):
+def _raise_json_fault(chunk: Chunk, path: str, field: str) -> None:
+    """Says what is wrong with the first line that is wrong."""
+    for row, (start, stop) in enumerate(pairwise(chunk.offsets.tolist())):
         line = chunk.data[start:stop].tobytes()
         wrong = ""
         try:
@@ -188,33 +208,43 @@ def _json_fault(chunk: Chunk, path: str, field: str) -> str:
                 wrong = f"a JSON {type(value).__name__}, not an object"
             elif not isinstance(value.get(field, ""), str | None):
                 wrong = f"the field {field!r} is no string"
+            else:
+                (value.get(field) or "").encode()
+        except UnicodeEncodeError as error:
+            wrong = f"the field {field!r} is no Unicode text ({error.reason})"
         except ValueError as error:
             wrong = f"no JSON ({error})"
         if wrong:
-            return f"{path}, the line at byte {chunk.start + start} of the file: {wrong}"
-    return ""
+            raise DamagedLineError(f"{path}, the line at byte {chunk.start + start} of the file: {wrong}", row)
+
+
+def _mended(found: re.Match[bytes]) -> bytes:
+    return found[0] if len(found[0]) != len(rb"\ud800") else rb"\ufffd"
 
 
 def checked(chunk: Chunk, path: str, errors: str) -> Chunk:
-    """The chunk where it is UTF-8, or with U+FFFD for what is not.
+    """The chunk where it is UTF-8, or with U+FFFD for what is not, halves of surrogate pairs in JSON among that.
 
     Raises:
-        InputError: it is not UTF-8, and ``errors`` is "strict"; the message names the byte.
+        DamagedLineError: it is not UTF-8, and ``errors`` is "strict"; the message names the byte.
     """
     first = int(chunk.offsets[0])
     data = chunk.data[first : int(chunk.offsets[-1])].tobytes()
     try:
         data.decode()
-        return chunk
+        if errors == "strict" or not chunk.json:
+            return chunk
     except UnicodeDecodeError as error:
         if errors == "strict":
             row = int(np.searchsorted(chunk.offsets, first + error.start, side="right")) - 1
             within = first + error.start - int(chunk.offsets[row])
             place = f"byte {within} of a line" if chunk.start < 0 else f"byte {chunk.start + error.start} of the file"
-            raise InputError(
-                f"{path}, {place}: not UTF-8 ({error.reason}); --errors replace puts U+FFFD for what is wrong"
+            raise DamagedLineError(
+                f"{path}, {place}: not UTF-8 ({error.reason}); --errors replace puts U+FFFD for what is wrong", row
             ) from error
     bounds = chunk.offsets.tolist()
     rows = [chunk.data[start:stop].tobytes().decode("utf-8", "replace").encode() for start, stop in pairwise(bounds)]
+    if chunk.json:
+        rows = [_HALVES.sub(_mended, row) for row in rows]
     sizes = np.array([0, *map(len, rows)], np.int64)
     return replace(chunk, data=np.frombuffer(b"".join(rows), np.uint8), offsets=sizes.cumsum())

@@ -66,7 +66,7 @@ def prepare(
     require("matplotlib", "corpus")  # before hours of work, not after
     if options.near is not None:
         require("rensa", "corpus")
-    sources = find_sources(inputs)
+    sources = find_sources(inputs, but=out)
     plan = {
         "format": FORMAT,
         "tokenizer": options.describe_tokenizer(),
@@ -132,6 +132,10 @@ def _finished(out: Path, plan: dict[str, Any]) -> dict[str, Any]:
     sources = [[source["path"], source["bytes"]] for source in manifest["sources"]]
     asked = {**plan, "sources": [source[:2] for source in plan["sources"]]}
     _same({**manifest, "sources": sources}, asked, out)
+    finished = (out / MANIFEST).stat().st_mtime_ns
+    for source, (path, _, changed) in zip(manifest["sources"], plan["sources"], strict=True):
+        if changed > finished and sha256(path) != source["sha256"]:
+            raise InputError(f"{out}: was made of other sources ({path} was changed since); take an empty folder")
     shutil.rmtree(out / "partial", ignore_errors=True)
     return manifest
 

@@ -70,7 +70,10 @@ class Item(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What became of a chunk: a table of SCHEMA, or lines and their keys, and what was counted; or its damage."""
+    """What became of a chunk: a table of SCHEMA, or lines and their keys, and what was counted; and its damage.
+
+    Rows beside a damage are of the lines before it.
+    """
 
     item: Item
     rows: Any = None
@@ -146,15 +149,19 @@ def _function(job: Job) -> Callable[[Item], Outcome]:
         chunk = item.chunk
         if chunk is None or chunk.damage:
             return Outcome(item, damage=chunk.damage if chunk else "")
+        damage, path = "", job.sources[chunk.source].path
         try:
-            judged = judge(chunk, job.sources[chunk.source].path, job.options)
+            judged = judge(chunk, path, job.options)
         except InputError as error:
-            return Outcome(item, damage=str(error))
+            damage, sound = str(error), getattr(error, "row", 0)
+            if not (job.options.keep_going and sound):
+                return Outcome(item, damage=damage)
+            judged = judge(replace(chunk, offsets=chunk.offsets[: sound + 1]), path, job.options)
         first = item.number << _LINE_BITS
         fates = judged.fates
         if job.kind == "keys":
             lines = np.flatnonzero(fates == KEPT)
-            return Outcome(item, (lines + first, duplicates.keys_of(judged, lines, job.options)))
+            return Outcome(item, (lines + first, duplicates.keys_of(judged, lines, job.options)), None, damage)
         if job.options.drops_duplicates:
             if item.part not in drops:
                 exact, near = (duplicates.drops_of(item.part, paths) for paths in job.drops)
@@ -164,7 +171,7 @@ def _function(job: Job) -> Callable[[Item], Outcome]:
             fates = fates.copy()
             fates[np.isin(numbers, near)] = NEAR_DUPLICATE
             fates[np.isin(numbers, exact)] = DUPLICATE
-        return Outcome(item, *rows_of(judged, fates, job.options))
+        return Outcome(item, *rows_of(judged, fates, job.options), damage)
 
     return outcome
 
@@ -196,6 +203,7 @@ class _Segment:
             return
         if damage:
             self.damaged[str(chunk.piece)] = [chunk.source, damage]
+        if rows is None:
             return
         self.size += int(chunk.offsets[-1] - chunk.offsets[0])
         self.file.add(rows)
