@@ -4,6 +4,7 @@ import bz2
 import gzip
 import json
 import lzma
+import re
 from itertools import pairwise
 
 import pyarrow as pa
@@ -114,6 +115,16 @@ def test_every_format_gives_the_rows_of_the_plain_program(tmp_path, lines, lang)
         ("a.jsonl", b'{"text": "ba"}\n{"text": }\n', "a.jsonl, the line at byte 15 of the file: no JSON"),
         ("a.jsonl", b'{"text": "ba"}\n[1]\n', "a.jsonl, the line at byte 15 of the file: a JSON list, not an object"),
         ("a.jsonl", b'{"text": 1}\n', "a.jsonl, the line at byte 0 of the file: the field 'text' is no string"),
+        (
+            "a.jsonl",
+            b'{"text": "ba"}\n{"text": "\\ud83d"}\n',
+            "at byte 15 of the file: the field 'text' is no Unicode text",
+        ),
+        (
+            "a.jsonl",
+            b'{"body": "ba", "n": 1}\n{}\n',
+            "no line from byte 0 on has the field 'text'; the first has body, n",
+        ),
         ("a.gz", gzip.compress(b"ba\n" * 999, mtime=0)[:-9], "a.gz: truncated"),
         ("a.xz", b"no xz", "a.xz: damaged"),
         ("a.parquet", b"PAR1 no", "a.parquet: damaged, or no Parquet file"),
@@ -151,6 +162,22 @@ def test_replace_puts_the_replacement_character(tmp_path, name):
     assert kept_rows(tmp_path / name, options) == [expected_rows(texts, "vi", 0)]
 
 
+def test_replace_mends_halves_of_surrogate_pairs(tmp_path):
+    """As json.dumps writes them where a text was cut within an emoji; whole pairs and backslashes stay."""
+    texts = ["ba \ud83d me", "ba \U0001f600 me", "ba \\ud83d me", "\ude00\ud83d ba me", "ba \ud83d\\"]
+    (tmp_path / "a.jsonl").write_text("".join(f"{json.dumps({'text': text})}\n" for text in texts))
+    mended = [re.sub("[\ud800-\udfff]", "\ufffd", text) for text in texts]
+    options = Options(VI, errors="replace", min_native=0)
+    assert kept_rows(tmp_path / "a.jsonl", options) == [expected_rows(mended, "vi", 0)]
+
+
+def test_lines_without_the_field_are_passed_over(tmp_path):
+    (tmp_path / "a.jsonl").write_text('{"body": "ba"}\n{"text": null}\n{"text": "me"}\n')
+    assert kept_rows(tmp_path / "a.jsonl", Options(VI)) == [expected_rows(["me"], "vi")]
+    (tmp_path / "a.jsonl").write_text('{"body": "ba"}\n{"text": null}\n')
+    assert kept_rows(tmp_path / "a.jsonl", Options(VI)) == [[]]
+
+
 def test_folders_globs_and_what_is_missing(tmp_path):
     for name in ("b.txt", "a.txt", ".hidden.txt", "_SUCCESS", "sub/c.jsonl", ".git/d.txt"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
@@ -170,3 +197,9 @@ def test_folders_globs_and_what_is_missing(tmp_path):
         found("a.txt", "*.txt")
     with pytest.raises(FileNotFoundError):
         found("nothing.txt")
+    assert [source.path for source in find_sources([str(tmp_path)], but=tmp_path / "sub")] == [
+        str(tmp_path / name) for name in ("a.txt", "b.txt")
+    ]
+    with pytest.raises(InputError, match="no file there"):
+        find_sources([str(tmp_path / "**/*.jsonl")], but=tmp_path / "sub")
+    assert len(find_sources([str(tmp_path / "sub/c.jsonl")], but=tmp_path / "sub")) == 1

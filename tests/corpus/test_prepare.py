@@ -230,6 +230,7 @@ class TestRefused:
         ("changed", "message"),
         [
             ({"tokenizer": Tokenizer("vi", strict=True)}, "another tokenizer .strict was False, is True"),
+            ({"tokenizer": Tokenizer("vi", fallback="packed")}, "another tokenizer .fallback was None, is 'packed'"),
             ({"tokenizer": Tokenizer("zh")}, "another tokenizer .lang was 'vi', is 'zh'"),
             ({"min_native": 0.8}, "another options .min_native was 0.7, is 0.8"),
             ({"exact": True}, "another options .exact was False, is True"),
@@ -246,6 +247,15 @@ class TestRefused:
         os.utime(source, ns=(0, 0))
         with pytest.raises(InputError, match=r"other sources .*in\.txt is new, changed or gone"):
             prepare([str(source)], stopped, options(), Threads(1))
+
+    def test_a_source_that_was_changed_since(self, tmp_path, source):
+        prepare([str(source)], tmp_path / "out", options(), Threads(1))
+        source.touch()
+        prepare([str(source)], tmp_path / "out", options(), Threads(1))
+        data = source.read_bytes()
+        source.write_bytes(data.replace(b"a", b"o", 1))
+        with pytest.raises(InputError, match=r"made of other sources .*in\.txt was changed since"):
+            prepare([str(source)], tmp_path / "out", options(), Threads(1))
 
     def test_a_folder_of_something_else(self, tmp_path, source):
         (tmp_path / "thesis.doc").write_text("years of work")
@@ -285,6 +295,30 @@ class TestDamaged:
         assert len(rows) > 3 * len(expected)  # and what stood before the damage of b.gz
         report = (tmp_path / "out" / "report.md").read_text("utf-8")
         assert all(name in report for name in ("b.gz: truncated", "c.txt, byte 6", "d.parquet: damaged"))
+
+    @pytest.mark.parametrize("exact", [False, True])
+    @pytest.mark.parametrize(
+        ("name", "bad"), [("in.txt", b"\xff"), ("in.jsonl", b'{"text": }'), ("in.jsonl", b'{"text": "\xff"}')]
+    )
+    def test_what_stands_before_the_damage_is_kept(self, tmp_path, lines, name, bad, exact):
+        texts = lines("vi", 40)
+        rows = [line if name == "in.txt" else json.dumps({"text": line}) for line in texts]
+        data = [row.encode() for row in rows]
+        (tmp_path / name).write_bytes(b"\n".join([*data[:30], bad, *data[30:]]))
+        whole = options(keep_going=True, exact=exact, shard_bytes=1 << 20)
+        manifest = prepare([str(tmp_path / name)], tmp_path / "out", whole, Threads(2))
+        assert rows_of(open_corpus(tmp_path / "out")) == expected_rows(texts[:30], "vi", exact=exact)
+        assert len(manifest["sources"][0]["damaged"]) == 1
+
+    def test_the_corpus_may_lie_below_its_source(self, tmp_path, lines, monkeypatch):
+        (tmp_path / "a.txt").write_text("\n".join(lines("vi", 150)), "utf-8")
+        with monkeypatch.context() as patch:
+            patch.setattr(pq.ParquetWriter, "write_table", failing_after(3, pq.ParquetWriter.write_table))
+            with pytest.raises(OSError, match="a wire was cut"):
+                prepare([str(tmp_path)], tmp_path / "out", options(), Threads(1))
+        first = prepare([str(tmp_path)], tmp_path / "out", options(), Threads(1))
+        assert prepare([str(tmp_path)], tmp_path / "out", options(), Threads(1)) == first
+        assert [source["path"] for source in first["sources"]] == [str(tmp_path / "a.txt")]
 
     def test_going_on_changes_nothing_that_is_sound(self, tmp_path, source):
         prepare([str(source)], tmp_path / "one", options(), Threads(1))
