@@ -11,6 +11,7 @@ import socket
 import subprocess
 import sys
 import time
+from io import StringIO
 from pathlib import Path
 
 import pytest
@@ -29,6 +30,7 @@ from phonemic_bert import PhonemicBertForMaskedLM, PhonemicBertTokenizer
 from phonemic_bert.errors import RunError, SettingsError
 from phonemic_bert.pretraining.run import STOPPED, pretrain
 from phonemic_bert.pretraining.settings import Settings
+from phonemic_bert.pretraining.trainer import fault
 
 pytestmark = pytest.mark.filterwarnings(
     # transformers 4 restores torch's generators through a call that torch deprecates
@@ -242,6 +244,28 @@ def test_killed_while_saving_leaves_the_checkpoint_before(straight, corpus, tmp_
     assert pretrain(settings(), corpus, folder, Console(quiet=True)) == 0
     assert_same_run(folder, straight)
     assert not (folder / "checkpoints" / "partial").exists()
+
+
+def test_a_damaged_checkpoint_is_passed_over(straight, corpus, tmp_path):
+    folder = tmp_path / "run"
+    shutil.copytree(straight, folder, ignore=shutil.ignore_patterns("final", "best"))
+    older, newest = sorted((folder / "checkpoints").iterdir())
+    for name in ("model.safetensors", "optimizer.pt", "trainer_state.json"):
+        whole = (newest / name).read_bytes()
+        (newest / name).write_bytes(whole[: len(whole) // 2])
+        assert fault(newest).startswith(str(newest / name))
+        (newest / name).write_bytes(whole)
+        assert not fault(newest)
+    (newest / "optimizer.pt").write_bytes(b"")
+    told = StringIO()
+    assert pretrain(settings(), corpus, folder, Console(file=told, width=200)) == 0
+    assert f"{newest / 'optimizer.pt'}: no file of torch's" in told.getvalue()
+    assert_same_run(folder, straight)
+    shutil.rmtree(folder / "final")
+    for checkpoint in (older, newest):
+        (checkpoint / "trainer_state.json").unlink(missing_ok=True)
+    with pytest.raises(RunError, match="every checkpoint is damaged"):
+        pretrain(settings(), corpus, folder, Console(quiet=True))
 
 
 def test_a_full_disk_names_what_could_not_be_saved(straight, corpus, tmp_path):

@@ -17,7 +17,7 @@ from rich.console import Console
 from transformers import PreTrainedModel, TrainingArguments, set_seed
 
 from phonemic.corpus import open_corpus
-from phonemic_bert.errors import SettingsError
+from phonemic_bert.errors import RunError, SettingsError
 from phonemic_bert.pretraining.callbacks import Flow, JsonLog, ProgressBar, StopSignal, unfolding
 from phonemic_bert.pretraining.finish import finish
 from phonemic_bert.pretraining.flat import FlatCorpus
@@ -25,7 +25,7 @@ from phonemic_bert.pretraining.models import make_model
 from phonemic_bert.pretraining.record import LOG, RECORD, check_folder, make_record, write_json
 from phonemic_bert.pretraining.sequences import Sequences, pack
 from phonemic_bert.pretraining.settings import Settings
-from phonemic_bert.pretraining.trainer import MAJOR, PretrainingTrainer, checkpoints
+from phonemic_bert.pretraining.trainer import MAJOR, PretrainingTrainer, checkpoints, fault
 from phonemic_bert.tokenization import PhonemicBertTokenizer
 from phonemic_bert.training_arguments import training_arguments
 
@@ -48,7 +48,7 @@ def pretrain(settings: Settings, corpus: str | Path, folder: str | Path, console
     Raises:
         SettingsError: the settings do not fit the corpus, the machine, or the run in the folder.
         CorpusError: the corpus is damaged or was tokenized by another version.
-        RunError: something cannot be saved, or the loss is no number.
+        RunError: something cannot be saved, every checkpoint is damaged, or the loss is no number.
     """
     folder, opened = Path(folder), open_corpus(corpus)
     console = console or Console(stderr=True)
@@ -97,16 +97,16 @@ def pretrain(settings: Settings, corpus: str | Path, folder: str | Path, console
         keep=settings.output.keep,
         processing_class=tokenizer,
     )
-    found = checkpoints(folder / "checkpoints")
+    start = _newest(folder / "checkpoints", console)
     with StopSignal() as stop:
         flow = Flow(trainer, settings, len(train.packed), stop)
         per_step = settings.optimization.batch_size * settings.sequences.length
         for callback in (flow, JsonLog(folder / LOG, per_step), ProgressBar(console)):
             trainer.add_callback(callback)
         if settings.output.tensorboard and args.should_save:
-            trainer.add_callback(_tensorboard(folder / "tensorboard", found[-1][0] if found else 0))
+            trainer.add_callback(_tensorboard(folder / "tensorboard", start[0] if start else 0))
         trainer.remove_callback(transformers.PrinterCallback)
-        trainer.train(resume_from_checkpoint=str(found[-1][1]) if found else None)
+        trainer.train(resume_from_checkpoint=str(start[1]) if start else None)
     if flow.stopped:
         console.print(f"{folder}: stopped and saved after step {trainer.state.global_step:,}; run it again to go on")
         return STOPPED
@@ -117,6 +117,22 @@ def pretrain(settings: Settings, corpus: str | Path, folder: str | Path, console
         console.print(f"{folder / 'final'}: the model of step {(folder / 'best' / 'step').read_text()}")
     trainer.accelerator.wait_for_everyone()
     return 0
+
+
+def _newest(folder: Path, console: Console) -> tuple[int, Path] | None:
+    """The newest sound checkpoint and its step; None where the run has none yet.
+
+    Raises:
+        RunError: all are damaged.
+    """
+    found = checkpoints(folder)
+    for step, path in reversed(found):
+        if not (wrong := fault(path)):
+            return step, path
+        console.print(f"{wrong}: damaged, so the checkpoint before it is taken", markup=False, soft_wrap=True)
+    if found:
+        raise RunError(f"{folder}: every checkpoint is damaged; remove the run's folder, and it begins again")
+    return None
 
 
 def split(corpus: FlatCorpus, settings: Settings) -> tuple[Sequences, Sequences | None, np.ndarray[Any, Any]]:

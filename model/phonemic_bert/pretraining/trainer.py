@@ -8,6 +8,7 @@ not over batches), and the logged training loss, whose running sum survives an i
 
 from __future__ import annotations
 
+import json
 import math
 import os
 import shutil
@@ -15,9 +16,11 @@ import signal
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from zipfile import is_zipfile
 
 import torch
 import transformers
+from safetensors import SafetensorError, safe_open
 from torch import Tensor
 from torch.nn import functional
 from torch.utils.data import SequentialSampler
@@ -301,6 +304,22 @@ def _leave_signals(worker: int) -> None:
 
 def _add(sums: dict[str, float], name: str, value: Tensor) -> None:
     sums[name] = sums.get(name, 0.0) + float(value)
+
+
+def fault(checkpoint: Path) -> str:
+    """What is damaged in a checkpoint; "" where all files can be opened."""
+    for path in sorted(checkpoint.iterdir()):
+        try:
+            if path.suffix == ".json":
+                json.loads(path.read_bytes())
+            elif path.suffix == ".safetensors":
+                with safe_open(path, "pt") as file:
+                    file.keys()
+            elif path.suffix in (".pt", ".pth", ".bin") and not is_zipfile(path):
+                raise ValueError("no file of torch's, or the end is missing")
+        except (ValueError, OSError, SafetensorError) as error:
+            return f"{path}: {error}"
+    return "" if (checkpoint / "trainer_state.json").exists() else f"{checkpoint}: no trainer_state.json in it"
 
 
 def checkpoints(folder: Path) -> list[tuple[int, Path]]:
