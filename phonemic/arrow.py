@@ -36,7 +36,7 @@ def encode(
 
     Arguments:
         data: a pyarrow Array or ChunkedArray of type string, large_string or string_view, or a dictionary of them; or
-            a RecordBatch or Table with such a column.
+            nothing but nulls; or a RecordBatch or Table with such a column.
         tokenizer: encodes.
         num_threads: threads that share the work (the GIL is released).
         column: the column of a RecordBatch or Table.
@@ -148,7 +148,9 @@ def _strings(array: Any) -> Any:
     if pa.types.is_dictionary(kind):
         array = array.dictionary_decode()
         kind = array.type
-    if str(kind) == "string_view":
+    if pa.types.is_null(kind):
+        array = array.cast(pa.string())
+    elif str(kind) == "string_view":
         array = array.cast(pa.large_string())
     elif not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
         raise TypeError(f"expected an array of strings, not {kind}")

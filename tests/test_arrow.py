@@ -18,6 +18,14 @@ valid_text = st.text(
 )
 
 
+def test_nothing_but_nulls():
+    """As Arrow types a batch of a column in which every text is missing."""
+    for missing in (pa.nulls(2), pa.array([], pa.null())):
+        found = arrow.encode(missing, TOKENIZERS["vi"], spans=True)
+        assert found.type == pa.struct({"ids": pa.list_(pa.int32()), "spans": pa.list_(pa.int32())}.items())
+        assert found.to_pylist() == [None] * len(missing)
+
+
 @given(st.lists(st.none() | valid_text, max_size=8), st.sampled_from([1, 2]), st.booleans())
 def test_equals_the_list_of_str(texts, threads, long):
     texts = [*texts, FILLER, *texts] if long else texts

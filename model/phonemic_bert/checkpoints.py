@@ -46,7 +46,7 @@ def checkpoint_path(name: str) -> Path:
     installed = ", ".join(checkpoint_names()) or "none"
     raise CheckpointError(
         f"checkpoint {name!r} is neither a folder nor installed (installed: {installed}): "
-        "pip install phonemic-bert-checkpoints"
+        "pip install ./model/checkpoints, in the project's source tree"
     )
 
 

@@ -6,8 +6,10 @@ import os
 import re
 import signal
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 from typing import Any
 
 import click
@@ -66,7 +68,11 @@ def _baseline(context: click.Context, parameter: click.Parameter, value: str | N
 @click.option("--keep-going", is_flag=True, help="Pass over what is damaged, and say so at the end.")
 @click.option("--engine", type=click.Choice(["threads", "ray"]), default="threads", show_default=True)
 @click.option(
-    "--threads", type=click.IntRange(1), default=os.cpu_count() or 1, show_default=True, help="Threads that tokenize."
+    "--threads",
+    type=click.IntRange(1),
+    default=os.cpu_count() or 1,
+    show_default=True,
+    help="Threads that tokenize, of --engine threads; one more reads, and often bounds them all.",
 )
 @click.option("--address", help="The Ray cluster.  [default: the one Ray finds, else this machine]")
 def prepare(
@@ -109,11 +115,11 @@ def prepare(
 
 @contextmanager
 def _progress() -> Iterator[Any]:
-    """Shows each phase with its rate and remaining time, where stderr is a terminal."""
+    """Shows each phase with its rate and remaining time: a bar, or a line now and then where stderr is no terminal."""
     console = Console(stderr=True)
     columns = TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn()
     if not console.is_terminal:
-        yield lambda phase, read, total: None
+        yield lines_of_progress(console)
         return
     with Progress(*columns, TimeRemainingColumn(), console=console) as bars:
         tasks: dict[str, Any] = {}
@@ -124,3 +130,27 @@ def _progress() -> Iterator[Any]:
             bars.advance(tasks[phase], read)
 
         yield advance
+
+
+def lines_of_progress(console: Console, every: float = 30.0) -> Callable[[str, float, float], None]:
+    """Progress as lines, for a log: one when a phase begins, and one each ``every`` seconds."""
+    begun: dict[str, float] = {}
+    done: dict[str, float] = {}
+    told = 0.0
+
+    def advance(phase: str, read: float, total: float) -> None:
+        nonlocal told
+        now = time.monotonic()
+        first = phase not in begun
+        begun.setdefault(phase, now)
+        done[phase] = done.get(phase, 0.0) + read
+        if not first and now - told < every:
+            return
+        told, seconds = now, now - begun[phase]
+        line = f"{phase}: {done[phase] / 1e6:,.0f} of {total / 1e6:,.0f} MB"
+        if not first and seconds and done[phase]:
+            left = max(total - done[phase], 0.0) * seconds / done[phase]
+            line += f", {done[phase] / seconds / 1e6:,.1f} MB/s, {timedelta(seconds=round(left))} left"
+        console.print(line, highlight=False, soft_wrap=True)
+
+    return advance

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+from io import StringIO
 
 import pytest
 from corpus_helpers import expected_rows, files_of, rows_of
@@ -9,6 +10,7 @@ from corpus_helpers import expected_rows, files_of, rows_of
 pytest.importorskip("torch", reason="needs the model extra")
 
 from click.testing import CliRunner
+from rich.console import Console
 
 from phonemic import Tokenizer, baselines
 from phonemic.corpus import Options, Threads, prepare
@@ -111,10 +113,32 @@ def test_what_is_refused(tmp_path, monkeypatch, words, status, message):
     assert message in run(*words, status=status).output
 
 
+def test_progress_is_lines_where_there_is_no_terminal(monkeypatch):
+    from phonemic_bert import prepare as module
+
+    now = [100.0]
+    monkeypatch.setattr(module.time, "monotonic", lambda: now[0])
+    told = StringIO()
+    advance = module.lines_of_progress(Console(file=told), every=30)
+    for seconds, phase, read in (
+        (0, "comparing", 0),
+        (10, "comparing", 1e6),
+        (30, "comparing", 3e6),
+        (5, "tokenizing", 2e6),
+    ):
+        now[0] += seconds
+        advance(phase, read, 20e6)
+    assert told.getvalue().splitlines() == [
+        "comparing: 0 of 20 MB",
+        "comparing: 4 of 20 MB, 0.1 MB/s, 0:02:40 left",
+        "tokenizing: 2 of 20 MB",
+    ]
+
+
 def test_keep_going_names_what_was_passed_over(tmp_path):
     (tmp_path / "bad.txt").write_bytes(b"ba\n\xff\n")
     (tmp_path / "good.txt").write_bytes(b"ba me\n")
     result = run(tmp_path, tmp_path / "out" / "it", "--lang", "vi", "--keep-going")
     assert "passed over from there on" in result.stderr
     assert "bad.txt, byte 3 of the file" in result.stderr
-    assert "1 of 1 lines" in result.stdout
+    assert "2 of 2 lines" in result.stdout

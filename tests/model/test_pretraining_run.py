@@ -11,6 +11,7 @@ import socket
 import subprocess
 import sys
 import time
+from functools import partial
 from io import StringIO
 from pathlib import Path
 
@@ -26,6 +27,7 @@ from safetensors.torch import load_file
 from test_pretraining_corpus import on_small_disk
 from transformers import AutoModelForMaskedLM, AutoTokenizer, BertForMaskedLM
 
+from phonemic.corpus import open_corpus
 from phonemic_bert import PhonemicBertForMaskedLM, PhonemicBertTokenizer
 from phonemic_bert.errors import RunError, SettingsError
 from phonemic_bert.pretraining.run import STOPPED, pretrain
@@ -359,6 +361,23 @@ def test_other_ways_to_compute(corpus, tmp_path, straight, change):
     assert (tmp_path / "run" / "final" / "model.safetensors").exists()
 
 
+@pytest.mark.filterwarnings("ignore:The .grad attribute of a Tensor that is not a leaf:UserWarning")
+def test_compiled_as_not_compiled(corpus, tmp_path, monkeypatch):
+    """As torch.compile traces it; what inductor makes of that takes a minute, and is torch's."""
+    from phonemic_bert.pretraining import run
+
+    traced = partial(run.training_arguments, torch_compile_backend="eager")
+    logs = []
+    for compiled in (False, True):
+        monkeypatch.setattr(run, "training_arguments", traced if compiled else run.training_arguments)
+        changes = {"machine__compile": compiled, "optimization__steps": 6}
+        pretrain(settings(**changes), corpus, tmp_path / str(compiled), Console(quiet=True))
+        logs.append(log(tmp_path / str(compiled)))
+    assert len(logs[0]) > 2
+    for one, other in zip(*logs, strict=True):
+        assert one == pytest.approx(other, rel=1e-4)
+
+
 def test_two_processes_learn_as_one(corpus, tmp_path):
     """DDP over gloo is told to stop through one of its processes, and one process goes on: the curve is that of one."""
     quiet = {"model__dropout": 0.0, "model__attention_dropout": 0.0, "output__log_every": 1}
@@ -414,7 +433,8 @@ def test_tensorboard(corpus, tmp_path):
     assert len(events.Scalars("eval/bits_per_character")) == 2
 
 
-def test_from_text_to_a_checkpoint(tmp_path, vi_lines):
+@pytest.mark.parametrize("fallback", ["character", "packed"])
+def test_from_text_to_a_checkpoint(tmp_path, vi_lines, fallback):
     """What `prepare` writes is what `pretrain` reads, by their commands."""
     pytest.importorskip("matplotlib", reason="needs the corpus extra")
     from click.testing import CliRunner
@@ -422,8 +442,9 @@ def test_from_text_to_a_checkpoint(tmp_path, vi_lines):
     from phonemic_bert.cli import cli
 
     text = tmp_path / "lines.txt"
-    text.write_text("\n".join(vi_lines * 3), "utf-8")
-    found = CliRunner().invoke(cli, ["prepare", str(text), str(tmp_path / "corpus"), "--lang", "vi"])
+    text.write_text("\n".join(f"{line} covid" for line in vi_lines * 3), "utf-8")
+    chosen = ["--lang", "vi", "--fallback", fallback]
+    found = CliRunner().invoke(cli, ["prepare", str(text), str(tmp_path / "corpus"), *chosen])
     assert found.exit_code == 0, found.output
     options = [part for value in overrides(optimization__steps=3) for part in ("--set", value)]
     folders = [str(tmp_path / "corpus"), str(tmp_path / "run")]
@@ -432,6 +453,11 @@ def test_from_text_to_a_checkpoint(tmp_path, vi_lines):
     assert "lines.txt" in (tmp_path / "run" / "final-fp16" / "README.md").read_text()
     assert str(tmp_path) not in (tmp_path / "run" / "final-fp16" / "pretraining.json").read_text()
     AutoModelForMaskedLM.from_pretrained(tmp_path / "run" / "final-fp16")
+    tokenizer = AutoTokenizer.from_pretrained(tmp_path / "run" / "final-fp16")
+    shard = open_corpus(tmp_path / "corpus")[0]
+    ids = tokenizer(f"{vi_lines[0]} covid", add_special_tokens=False)["input_ids"]
+    assert shard.ids[: shard.offsets[1]].tolist() == ids
+    assert tokenizer.convert_ids_to_tokens(ids[-2:]) == (["cov", "id"] if fallback == "packed" else ["i", "d"])
 
 
 # --- plain BERT
