@@ -19,6 +19,7 @@ from typing import Any
 import click
 from rich.console import Console
 
+from phonemic.errors import InputError
 from phonemic_bert.finetuning import tables
 from phonemic_bert.finetuning.encoders import load_encoder, named
 from phonemic_bert.finetuning.jobs import Job, Limits, find_jobs
@@ -49,10 +50,11 @@ class Task:
     test: int
     divide: str | None = None
     noise: tuple[str, ...] = ()
+    dev: int = 500
 
     def jobs(self, data: Path, quick: bool) -> list[Job]:
         """Its targets."""
-        limits = Limits(64, 32, 32) if quick else Limits(self.train, 500, self.test)
+        limits = Limits(64, 32, 32) if quick else Limits(self.train, self.dev, self.test)
         return find_jobs([self.name], data, self.divide, limits)
 
 
@@ -63,7 +65,7 @@ TASKS = {
         Task("afqmc", 4000, 1000, divide="dev"),
         Task("cluewsc", 2000, 1000),
         Task("c3", 1000, 1000, noise=HOMOPHONES),
-        Task("cmrc", 800, 500, divide="dev"),
+        Task("cmrc", 300, 300, divide="dev", dev=100),
         Task("cluener", 4000, 1343),
         Task("weibo-ner", 2000, 1000),
     ),
@@ -177,7 +179,11 @@ def _sweep(
     def settings(name: str) -> Settings:
         return Settings.load(str(SETTINGS), ["grid.epochs=1"] if quick else (), name)
 
-    jobs, wishes = task.jobs(data, quick), Wishes(noise, predictions=True)
+    try:
+        jobs = task.jobs(data, quick)
+    except InputError as error:
+        return [str(error)]
+    wishes = Wishes(noise, predictions=True)
     return Sweep(jobs, encoders, settings, seeds, folder, wishes, tokenizers, console).execute().failures
 
 

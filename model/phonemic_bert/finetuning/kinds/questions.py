@@ -10,7 +10,6 @@ import torch
 from torch import Tensor
 
 from phonemic_bert.errors import RunError
-from phonemic_bert.finetuning.alignment import bare
 from phonemic_bert.finetuning.kinds.base import Kind, Row, Window, cross_entropy
 
 if TYPE_CHECKING:
@@ -91,20 +90,19 @@ class Questions(Kind):
         return [example.context[start:end] for example, (start, end) in zip(examples, spans, strict=True)]
 
     def lost(self, examples: Sequence[Any]) -> int:
-        """Questions whose passage holds an answer, but none of which begins and ends where positions do."""
-        offsets = self.tokenizer(
-            [example.context for example in examples],
-            add_special_tokens=False,
-            return_offsets_mapping=True,
-            verbose=False,
-        )["offset_mapping"]
-        count = 0
-        for example, found in zip(examples, offsets, strict=True):
-            spans = bare(found, example.context)
-            starts, ends = map(set, zip(*spans, strict=True)) if spans else (set(), set())
-            edges = [_edges(answer) for answer in example.answers if answer.start is not None]
-            count += bool(edges) and not any(start in starts and end in ends for start, end in edges)
-        return count
+        """Questions whose passage holds an answer, but none that can be predicted.
+
+        It may begin or end within a position, lie in no window as a whole, or be longer than the settings allow.
+        """
+        edges = [{_edges(answer) for answer in example.answers if answer.start is not None} for example in examples]
+        found = set()
+        for row in self.rows(examples):
+            assert row.window is not None
+            starts, ends = (set(side.tolist()) for side in row.window.offsets.T)
+            longest = self.text.answer_length
+            if any(start in starts and end in ends and end - start <= longest for start, end in edges[row.example]):
+                found.add(row.example)
+        return sum(bool(some) and number not in found for number, some in enumerate(edges))
 
     def record(self, example: Any, gold: Any, predicted: Any) -> dict[str, Any]:
         """The passage, and ``question``."""

@@ -1,0 +1,77 @@
+"""The downstream benchmark: a sweep over synthetic sets becomes a page; what is wrong is said first."""
+
+import csv
+
+import pytest
+
+pytest.importorskip("torch", reason="needs the model extra")
+pytest.importorskip("accelerate", reason="needs the model extra")
+pytest.importorskip("sklearn", reason="needs the finetune extra")
+
+from click.testing import CliRunner
+from synthetic import dataset, settings
+
+from phonemic_bert.finetuning.jobs import Job, Limits
+from phonemic_bert.finetuning.settings import Settings
+
+benchmark = pytest.importorskip("benchmarks.downstream", reason="needs the source tree's benchmarks")
+
+PAGE = f"before\n{benchmark.BEGIN}\nold\n{benchmark.END}\nbehind\n"
+
+
+@pytest.fixture
+def page(tmp_path):
+    path = tmp_path / "page.md"
+    path.write_text(PAGE, "utf-8")
+    return path
+
+
+def run(tmp_path, *words):
+    given = [tmp_path, "--results", tmp_path / "results", *words]
+    return CliRunner().invoke(benchmark.main, [str(word) for word in given])
+
+
+@pytest.mark.parametrize("wrong", [["--only", "nosuch"], ["--page", "marked"]])
+def test_what_is_wrong_is_said_before_anything_runs(tmp_path, page, wrong):
+    page.write_text("a page without the places of the tables")
+    done = run(tmp_path, "--vi", "nowhere", *(page if word == "marked" else word for word in wrong))
+    assert done.exit_code == 2
+    assert ("choose of tnews, ocnli" if wrong[0] == "--only" else "no <!-- downstream") in " ".join(done.output.split())
+    assert not (tmp_path / "results").exists()
+
+
+def test_tables_go_into_the_page(tmp_path, page, checkpoint, monkeypatch):
+    data = tmp_path / "data"
+    data.mkdir()
+    one = dataset(data)
+
+    class Task(benchmark.Task):
+        def jobs(self, folder, quick):
+            return [Job(one, "label", data, None, Limits(64, 20, 30))]
+
+    monkeypatch.setattr(benchmark, "TASKS", {"zh": (), "vi": (Task("mood", 64, 30, noise=("without-tone",)),)})
+    monkeypatch.setattr(benchmark, "RATIOS", (0.5,))
+    monkeypatch.setattr(benchmark, "FIGURES", tmp_path / "figures.csv")
+    small = settings(grid__epochs=1)
+    monkeypatch.setattr(Settings, "load", classmethod(lambda *arguments: small))
+    encoders = ["--vi", checkpoint(), "--vi", f"other={checkpoint()}"]
+    done = run(tmp_path, *encoders, "--seeds", "2", "--page", page)
+    assert done.exit_code == 0, done.output
+    text = page.read_text("utf-8")
+    assert text.startswith("before\n")
+    assert text.endswith("\nbehind\n")
+    assert "old" not in text
+    assert "4 runs, 2 seeds a cell" in text
+    rows = [line for line in text.splitlines() if line.startswith(("| tiny-vi", "| other"))]
+    assert len(rows) == 5  # scores, the difference from the first, robustness
+    with open(tmp_path / "figures.csv", encoding="utf-8", newline="") as file:
+        assert any("tiny-vi" in row for row in csv.reader(file))
+    assert len(list((tmp_path / "results").rglob("*.predictions.jsonl"))) == 4
+
+
+def test_a_failure_ends_neither_the_others_nor_the_status(tmp_path, page, checkpoint):
+    done = run(tmp_path, "--vi", checkpoint(), "--only", "vihos", "--only", "ud-vtb-pos", "--page", page)
+    assert done.exit_code == 1
+    assert "vihos" in done.output
+    assert "UD VTB" in done.output
+    assert page.read_text("utf-8") == PAGE
