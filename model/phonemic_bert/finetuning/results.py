@@ -151,6 +151,8 @@ def read(folder: Path) -> Results:
         raise InputError(f"{folder}: no such folder")
     results, problems = [], []
     for path in sorted(folder.rglob("*.json")):
+        if (path.parent / "config.json").exists():
+            continue  # of a model that was saved there
         try:
             results.append(_result(path))
         except (ValueError, OSError) as error:

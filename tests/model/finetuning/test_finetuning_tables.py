@@ -286,6 +286,9 @@ def test_foreign_files_are_named(folder: Path) -> None:
     (folder / "b.json").write_text("[1]", encoding="utf-8")
     (folder / "c.json").write_bytes(b"\xff")
     (folder / "predictions.jsonl").write_text("{}", encoding="utf-8")
+    (folder / "models").mkdir()  # --save may lie in --results
+    for name in ("config.json", "tokenizer.json"):
+        (folder / "models" / name).write_text("{}", encoding="utf-8")
     run(folder, "d", 1, 0.5, format=2)
     run(folder, "e", 1, float("nan"))
     run(folder, "f", 1, 0.5, settings=None)
