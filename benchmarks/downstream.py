@@ -64,7 +64,7 @@ TASKS = {
         Task("ocnli", 4000, 2000, noise=HOMOPHONES),
         Task("afqmc", 4000, 1000, divide="dev"),
         Task("cluewsc", 2000, 1000),
-        Task("c3", 1000, 400, noise=HOMOPHONES, dev=200),
+        Task("c3", 500, 250, noise=HOMOPHONES, dev=100),
         Task("cmrc", 300, 300, divide="dev", dev=100),
         Task("cluener", 4000, 1343),
         Task("weibo-ner", 2000, 1000),
