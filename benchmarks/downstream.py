@@ -11,6 +11,7 @@ their digits to benchmarks/results/downstream.csv.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +20,10 @@ from typing import Any
 import click
 from rich.console import Console
 
+if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from benchmarks.downstream_errors import error_tables
 from phonemic.errors import InputError
 from phonemic_bert.finetuning import tables
 from phonemic_bert.finetuning.encoders import load_encoder, named
@@ -141,12 +146,13 @@ def _parted(page: Path) -> tuple[str, str]:
 
 
 def _tables(found: Results, lang: str, reference: str) -> Iterator[tables.Table]:
-    """Scores, differences from the reference, and robustness, of one language."""
+    """Scores, differences from the reference, robustness and errors, of one language."""
     cells = {(column, row): point for (column, row), point in found.cells.items() if column[0] == lang}
     results = Results(cells, ())
     yield from tables.score_tables(results)
     yield from tables.difference_tables(results, reference)
     yield from tables.robustness_tables(results)
+    yield from error_tables(results)
 
 
 def conditions(found: Results) -> str:

@@ -1,6 +1,7 @@
 """The downstream benchmark: a sweep over synthetic sets becomes a page; what is wrong is said first."""
 
 import csv
+import json
 
 import pytest
 
@@ -12,9 +13,12 @@ from click.testing import CliRunner
 from synthetic import dataset, settings
 
 from phonemic_bert.finetuning.jobs import Job, Limits
+from phonemic_bert.finetuning.results import Point, Result, Results
 from phonemic_bert.finetuning.settings import Settings
 
 benchmark = pytest.importorskip("benchmarks.downstream", reason="needs the source tree's benchmarks")
+
+from benchmarks.downstream_errors import GOLD, error_tables
 
 PAGE = f"before\n{benchmark.BEGIN}\nold\n{benchmark.END}\nbehind\n"
 
@@ -63,10 +67,36 @@ def test_tables_go_into_the_page(tmp_path, page, checkpoint, monkeypatch):
     assert "old" not in text
     assert "4 runs, 2 seeds a cell" in text
     rows = [line for line in text.splitlines() if line.startswith(("| tiny-vi", "| other"))]
-    assert len(rows) == 5  # scores, the difference from the first, robustness
+    assert len(rows) == 7  # scores, the difference from the first, robustness, errors
     with open(tmp_path / "figures.csv", encoding="utf-8", newline="") as file:
         assert any("tiny-vi" in row for row in csv.reader(file))
     assert len(list((tmp_path / "results").rglob("*.predictions.jsonl"))) == 4
+
+
+def test_what_the_errors_are(tmp_path):
+    def point(column, row, *runs):
+        found = []
+        for seed, records in enumerate(runs, 1):
+            path = tmp_path / column[1] / row / f"key-seed-{seed}.json"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            lines = [json.dumps({"text": "một hai ba bốn", "gold": gold, "predicted": one}) for gold, one in records]
+            path.with_suffix(".predictions.jsonl").write_text("\n".join(lines), "utf-8")
+            found.append(Result(path, "key", {}))
+        return (column, row), Point(tuple(found))
+
+    one, two = [0, 3, "A"], [4, 7, "A"]
+    moods = [("a", "b"), ("a", "a"), ("b", "b")], [("a", "a"), ("a", "a"), ("b", "a")]
+    names = [([one, two], [one]), ([two], [[4, 10, "A"], [11, 14, "B"]])]
+    cells = dict(
+        [point(("vi", "Mood", "", "accuracy"), "x", *moods), point(("vi", "Names", "", "span-f1"), "x", names)]
+    )
+    shares, spans = error_tables(Results(cells, ()))
+    figures = [[(round(cell.mean, 1), cell.count) for cell in row] for row in shares.cells]
+    assert shares.heading == ("encoder", "Mood")
+    assert shares.names == ("x", GOLD)
+    assert figures == [[(83.3, 2)], [(66.7, 1)]]
+    assert spans.names == ("x",)
+    assert [round(cell.mean) for cell in spans.cells[0]] == [33, 33, 0, 0, 33, 33]
 
 
 def test_a_failure_ends_neither_the_others_nor_the_status(tmp_path, page, checkpoint):
