@@ -171,3 +171,16 @@ def sweep(folder, sets, encoders, seeds=(1,), wishes=None, limits=None, divide=N
 def clockless(result):
     """A result without what the clock says."""
     return {name: value for name, value in result.items() if name not in ("seconds", "date")}
+
+
+#: One short run.
+SHORT = {"grid__epochs": 1}
+FEW = Limits(train=64, dev=20, test=30)
+
+
+def files(folder):
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
+
+
+def results_in(folder):
+    return {path: json.loads((folder / path).read_text()) for path in files(folder) if path.endswith(".json")}

@@ -1,14 +1,9 @@
 """Runs and sweeps: what they leave, what is not repeated, what fails, and that the same seed gives the same."""
 
 import json
-import os
 import random
 import re
 import shutil
-import signal
-import subprocess
-import sys
-import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,30 +14,15 @@ pytest.importorskip("accelerate", reason="needs the model extra")
 pytest.importorskip("sklearn", reason="needs the finetune extra")
 pytest.importorskip("seqeval", reason="needs the finetune extra")
 
-from click.testing import CliRunner
-from synthetic import SIZES, classification, clockless, dataset, made, settings, spans, sweep
+from synthetic import FEW, SHORT, classification, clockless, dataset, files, made, results_in, settings, spans, sweep
 from transformers import AutoModelForSequenceClassification, AutoTokenizer, pipeline
 
-from phonemic.errors import InputError
 from phonemic.tasks import PairExample
 from phonemic.tasks.own import data_set
-from phonemic_bert.cli import cli
 from phonemic_bert.finetuning.encoders import load_encoder
 from phonemic_bert.finetuning.jobs import Job, Limits
-from phonemic_bert.finetuning.noise import Noising, parse
+from phonemic_bert.finetuning.noise import parse
 from phonemic_bert.finetuning.runs import Run, Wishes
-
-#: One short run.
-SHORT = {"grid__epochs": 1}
-FEW = Limits(train=64, dev=20, test=30)
-
-
-def files(folder):
-    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
-
-
-def results_in(folder):
-    return {path: json.loads((folder / path).read_text()) for path in files(folder) if path.endswith(".json")}
 
 
 def lines_of(path):
@@ -334,233 +314,3 @@ def test_one_split_becomes_three_and_texts_stay_together(data, monkeypatch):
     other = Job(one, "label", data, "dev").folds(4)
     assert other.test == folds.test
     assert other.dev != folds.dev
-
-
-# --- noise
-
-
-def test_noise_is_put_into_the_test_set_and_recorded(checkpoint, data, tmp_path):
-    wishes = Wishes(tuple(parse("without-diacritics", [0.0, 0.2, 1.0])))
-    outcome = sweep(tmp_path, [(dataset(data), data)], [checkpoint()], wishes=wishes)
-    result = outcome.results[0]
-    clean, some, all_ = result["noise"]
-    assert (clean["ratio"], clean["changed"], clean["test"]) == (0.0, 0.0, result["test"])
-    assert some["changed"] == pytest.approx(0.2, abs=0.02)
-    assert some["options"] == {}
-    assert all_["changed"] > 0.5
-    assert all_["test"]["accuracy"] < result["test"]["accuracy"]  # tốt and xấu are not what was learned any more
-
-
-@pytest.mark.parametrize(("kind", "metric"), [("question-answering", "exact-match"), ("sequence-labelling", "span-f1")])
-def test_noise_that_changes_lengths_is_refused_where_places_count(checkpoint, data, tmp_path, kind, metric):
-    job = [(dataset(data, kind, metric), data)]
-    refused = sweep(
-        tmp_path, job, [checkpoint()], wishes=Wishes(tuple(parse("normal-form", [0.5]))), limits=FEW, **SHORT
-    )
-    assert "it changes lengths" in refused.failures[0]
-    assert not files(tmp_path)
-    kept = sweep(tmp_path, job, [checkpoint()], wishes=Wishes(tuple(parse("without-tone", [0.5]))), limits=FEW, **SHORT)
-    assert not kept.failures
-    assert kept.results[0]["noise"][0]["changed"] > 0.2
-
-
-def test_noise_of_the_other_language_is_refused(checkpoint, data, tmp_path):
-    outcome = sweep(tmp_path, [(dataset(data), data)], [checkpoint()], wishes=Wishes((Noising("homophones", 0.1),)))
-    assert "noise homophones is for zh, but classification-macro-f1 is vi" in outcome.failures[0]
-
-
-@pytest.mark.parametrize(
-    ("written", "message"),
-    [
-        ("homophones:same_ids=True", r"noise homophones: same_ids is true or false, not 'True'"),
-        ("homophones:tokenizer=x", r"has no option 'tokenizer': choose one of pool, counts,"),
-        ("homophones:seed=3", r"has no option 'seed'"),
-        ("without-tone:pool=all", r"has no option 'pool': choose one of share, draw, nested"),
-        ("homophones:pool=big5-1,pool=all", r"an option is given twice"),
-        ("homophones:by_count=true", r"min_count and by_count need counts"),
-        ("homophones:pool=some", r"unknown pool 'some'"),
-        ("homophones:counts=nowhere.txt", r"nowhere.txt"),
-    ],
-)
-def test_wrong_options_of_noise_are_named(written, message):
-    with pytest.raises((InputError, OSError), match=message):
-        parse(written, [0.5])
-
-
-def test_homophones_by_frequency(tmp_path):
-    from phonemic.tasks import TextExample
-    from phonemic_bert.finetuning.noise import noised
-
-    texts = tmp_path / "texts.txt"
-    texts.write_text("它它她她她牠", "utf-8")
-    example = TextExample("他" * 40)
-    for options, written in (("", {"它", "她", "牠"}), (",min_count=2", {"它", "她"}), (",min_count=3", {"她"})):
-        [noise] = parse(f"homophones:counts={texts}{options}", [1.0])
-        [found], changed = noised([example], noise, 1, True)
-        assert set(found.text) == written
-        assert changed == 1
-    texts.write_text("它", "utf-8")
-    [again] = parse(f"homophones:counts={texts}", [1.0])
-    [found], _ = noised([example], again, 1, True)
-    assert set(found.text) == {"它"}
-
-
-def test_noise_keeps_all_but_the_texts_and_differs_by_example():
-    from phonemic.tasks import ChoiceExample, Span, TaggedExample
-    from phonemic_bert.finetuning.noise import noised
-
-    example = ChoiceExample("银行在北京大学旁边", "银行在哪里", ("北京大学", "天津"), 1)
-    [first, second], changed = noised([example, example], Noising("homophones", 0.5, (("pool", "gb2312-1"),)), 1, False)
-    assert first != second
-    assert first != example
-    assert (first.answer, len(first.choices), len(first.context)) == (1, 2, 9)
-    assert changed == pytest.approx(0.5, abs=0.15)
-    tagged = TaggedExample("北京大学", (Span(0, 2, "place"),))
-    [other], _ = noised([tagged], Noising("homophones", 1.0), 1, True)
-    assert other.spans == tagged.spans
-    assert other.text != tagged.text
-    assert len(other.text) == 4
-
-
-# --- the command
-
-
-def feedback(folder):
-    """Files as UIT-VSFC's, below a root of many sets."""
-    for split in SIZES:
-        examples = made(split, classification)
-        where = folder / "vi" / "vsfc" / split
-        where.mkdir(parents=True)
-        (where / "sents.txt").write_text("".join(f"{one.text}\n" for one in examples), "utf-8")
-        numbers = ["2" if one.labels["label"] == "tốt" else "0" for one in examples]
-        for name in ("sentiments", "topics"):
-            (where / f"{name}.txt").write_text("".join(f"{one}\n" for one in numbers))
-    return folder
-
-
-def arguments(root, encoder, results, *more, epochs=1):
-    sets = ["grid.learning_rate=3e-3", f"grid.epochs={epochs}", "grid.batch_size=16", "machine.device=cpu"]
-    options = ["--data", root, "--encoder", encoder, "--grid", "small", "--results", results]
-    return ["finetune", *map(str, [*options, *(part for one in sets for part in ("--set", one)), *more])]
-
-
-def test_the_command(checkpoint, tmp_path):
-    root, results = feedback(tmp_path / "data"), tmp_path / "results"
-    given = arguments(root, checkpoint(), results, "uit-vsfc", "--seeds", "1,2", "--max-train", 64, "--max-test", 30)
-    done = CliRunner().invoke(cli, given)
-    assert done.exit_code == 0, done.output
-    assert {path.split("/")[0] for path in files(results)} == {"uit-vsfc.sentiment", "uit-vsfc.topic"}
-    assert (
-        len(
-            re.findall(r"^uit-vsfc\.(sentiment|topic), tiny-vi, seed [12]: macro-f1 dev 0\.", done.output, re.MULTILINE)
-        )
-        == 4
-    )
-    again = CliRunner().invoke(cli, given)
-    assert again.exit_code == 0
-    assert "4 runs were finished before" in again.output
-    failed = CliRunner().invoke(cli, [*given, "--encoder", str(tmp_path / "none")])
-    assert failed.exit_code == 1
-    assert "1 failed:" in failed.output
-    assert "4 runs were finished before" in failed.output
-
-
-@pytest.mark.parametrize(
-    ("more", "message"),
-    [
-        (["tnwes"], "no data set is called 'tnwes': did you mean tnews"),
-        (["uit-vsfc.mood"], "UIT-VSFC has no target 'mood': choose one of sentiment, topic"),
-        (["tnews"], "no folder zh/tnews or tnews or"),
-        (["uit-vsfc", "--seeds", "1,x"], "numbers with commas between them"),
-        (["uit-vsfc", "--seeds", "1,1"], "one is given twice"),
-        (["uit-vsfc", "--noise", "homophone"], "no noise is called 'homophone': choose one of homophones"),
-        (["uit-vsfc", "--noise", "homophones:pool"], "written name=value"),
-        (["uit-vsfc", "--noise", "homophones:pool=x"], "noise homophones: unknown pool 'x'"),
-        (["uit-vsfc", "--noise", "i-y", "--ratios", "7.5"], "between 0 and 1, not 7.5"),
-        (["uit-vsfc", "--set", "grid.epochs=0"], "grid.epochs = 0: this must be at least 1"),
-    ],
-)
-def test_what_is_wrong_is_said_before_anything_runs(more, message, checkpoint, tmp_path):
-    done = CliRunner().invoke(cli, arguments(feedback(tmp_path / "data"), checkpoint(), tmp_path / "results", *more))
-    assert message in done.output
-    assert done.exit_code
-    assert not (tmp_path / "results").exists()
-
-
-def test_a_signal_leaves_nothing_half_written(checkpoint, tmp_path):
-    root, results = feedback(tmp_path / "data"), tmp_path / "results"
-    given = arguments(
-        root,
-        checkpoint(),
-        results,
-        "uit-vsfc.sentiment",
-        "--seeds",
-        ",".join(map(str, range(1, 60))),
-        "--predictions",
-        "--save",
-        tmp_path / "models",
-    )
-    command = [sys.executable, "-m", "phonemic_bert.cli", *given]
-    environment = {**os.environ, "OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1"}
-    with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) as process:
-        try:
-            until = time.monotonic() + 120
-            while not any(path.endswith(".json") for path in (files(results) if results.exists() else [])):
-                assert process.poll() is None
-                assert time.monotonic() < until
-                time.sleep(0.05)
-            process.send_signal(signal.SIGTERM)
-            _, told = process.communicate(timeout=60)
-        finally:
-            process.kill()
-    assert process.returncode == 75, told
-    assert "run the same command again to go on" in told
-    assert "Traceback" not in told
-    left = files(results)
-    assert not [path for path in [*left, *files(tmp_path / "models")] if "partial" in path]
-    for path in results_in(results):
-        assert path.replace(".json", ".predictions.jsonl") in left
-    assert 1 <= len(results_in(results)) < 59
-
-
-def test_grids_are_written_out():
-    from phonemic_bert.finetuning.settings import grid_text
-
-    assert CliRunner().invoke(cli, ["grid", "small"]).output == grid_text("small")
-
-
-def test_files_of_ones_own(checkpoint, tmp_path):
-    for split in SIZES:
-        rows = "".join(f"{one.text},{one.labels['label']}\n" for one in made(split, classification))
-        (tmp_path / f"{split}.csv").write_text(f"body,mood\n{rows}", "utf-8")
-    names = [part for split in SIZES for part in (f"--{split}", tmp_path / f"{split}.csv")]
-    own = ["--own", "classification", "--lang", "vi", "--name", "mine", "--field", "text=body", "--field", "label=mood"]
-    given = arguments(tmp_path, checkpoint(), tmp_path / "results", *own, *names, "--seeds", "1", epochs=4)
-    done = CliRunner().invoke(cli, given)
-    assert done.exit_code == 0, done.output
-    [result] = results_in(tmp_path / "results").values()
-    assert (result["task"], result["target"]) == ("mine", "label")
-    assert result["examples"] == SIZES
-    assert result["test"]["macro-f1"] > 0.9
-    elsewhere = CliRunner().invoke(cli, [*given, "--name", "a/../b"])
-    assert "'a/../b' is no name" in elsewhere.output
-    wrong = CliRunner().invoke(cli, [*given, "--field", "txt=body"])
-    assert wrong.exit_code == 2
-    assert "the names are metric, file_format, text" in wrong.output
-
-
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        ([], "name one TASK or more, or files of your own by --own"),
-        (["tnews", "--own", "classification"], "name one TASK or more, or files of your own by --own"),
-        (["tnews"], "missing --data"),
-        (["--own", "classification"], "missing --train and --lang"),
-        (["tnews", "--data", "x", "--train", "own.csv"], "--train is for --own: a TASK knows its files"),
-        (["tnews", "--data", "x", "--field", "text=body"], "--field is for --own"),
-    ],
-)
-def test_either_tasks_or_files(given, message):
-    done = CliRunner().invoke(cli, ["finetune", *given, "--encoder", "x", "--results", "y"])
-    assert done.exit_code == 2
-    assert message in done.output
