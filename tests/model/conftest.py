@@ -58,3 +58,24 @@ def random_ids():
         return ids * mask, mask
 
     return make
+
+
+@pytest.fixture(scope="session")
+def corpus(tmp_path_factory, vi_lines):
+    """A small prepared corpus."""
+    from corpora import phonemic_corpus
+
+    return phonemic_corpus(tmp_path_factory.mktemp("corpora") / "vi", vi_lines, repeat=6)
+
+
+@pytest.fixture(scope="session")
+def straight(tmp_path_factory, corpus):
+    """A pretraining run that nothing interrupted."""
+    from pretraining_helpers import settings
+    from rich.console import Console
+
+    from phonemic_bert.pretraining.run import pretrain
+
+    folder = tmp_path_factory.mktemp("runs") / "straight"
+    assert pretrain(settings(), corpus, folder, Console(quiet=True)) == 0
+    return folder

@@ -1,17 +1,12 @@
 """Whole runs of a tiny model: continued exactly, stopped, killed, in two processes, on a full disk."""
 
-import itertools
 import json
-import math
 import os
 import re
 import shutil
 import signal
-import socket
 import subprocess
 import sys
-import time
-from functools import partial
 from io import StringIO
 from pathlib import Path
 
@@ -21,17 +16,16 @@ torch = pytest.importorskip("torch", reason="needs the model extra")
 pytest.importorskip("accelerate", reason="needs the model extra")
 pytest.importorskip("pyarrow", reason="needs the arrow extra")
 
-from corpora import character_corpus, phonemic_corpus
+from corpora import phonemic_corpus
+from pretraining_helpers import assert_same_run, command, environment, log, settings, wait_for_lines, weights
 from rich.console import Console
-from safetensors.torch import load_file
 from test_pretraining_corpus import on_small_disk
-from transformers import AutoModelForMaskedLM, AutoTokenizer, BertForMaskedLM
+from transformers import AutoModelForMaskedLM, AutoTokenizer
 
 from phonemic.corpus import open_corpus
 from phonemic_bert import PhonemicBertForMaskedLM, PhonemicBertTokenizer
 from phonemic_bert.errors import RunError, SettingsError
 from phonemic_bert.pretraining.run import STOPPED, pretrain
-from phonemic_bert.pretraining.settings import Settings
 from phonemic_bert.pretraining.trainer import fault
 
 pytestmark = pytest.mark.filterwarnings(
@@ -39,74 +33,6 @@ pytestmark = pytest.mark.filterwarnings(
     "ignore:.*torch.*:FutureWarning",
     "ignore:.*pin_memory.*:UserWarning",
 )
-
-#: A model and a run small enough for a test, with dropout, whose random states a run must carry on.
-SMALL = {
-    "model.hidden_size": 24,
-    "model.attention_heads": 3,
-    "model.intermediate_size": 40,
-    "model.dropout": 0.1,
-    "model.attention_dropout": 0.1,
-    "sequences.length": 48,
-    "optimization.steps": 24,
-    "optimization.batch_size": 8,
-    "machine.device_batch_size": 4,
-    "evaluation.held_out_documents": 20,
-    "evaluation.every": 5,
-    "output.log_every": 3,
-    "output.save_every": 8,
-    "output.tensorboard": False,
-    "machine.device": "cpu",
-}
-
-
-def overrides(**more):
-    values = {**SMALL, **{name.replace("__", "."): value for name, value in more.items()}}
-    return [f"{name}={json.dumps(value)}" for name, value in values.items()]
-
-
-def settings(**more):
-    return Settings.load("tiny", overrides(**more))
-
-
-@pytest.fixture(scope="module")
-def corpus(tmp_path_factory, vi_lines):
-    return phonemic_corpus(tmp_path_factory.mktemp("corpora") / "vi", vi_lines, repeat=6)
-
-
-@pytest.fixture(scope="module")
-def straight(tmp_path_factory, corpus):
-    """A run that nothing interrupted."""
-    folder = tmp_path_factory.mktemp("runs") / "straight"
-    assert pretrain(settings(), corpus, folder, Console(quiet=True)) == 0
-    return folder
-
-
-def log(folder, timed=False):
-    """The lines of a log, without what the clock says."""
-    rows = [json.loads(line) for line in (folder / "log.jsonl").read_text().splitlines()]
-    return rows if timed else [{k: v for k, v in row.items() if "second" not in k} for row in rows]
-
-
-def weights(folder):
-    return load_file(folder / "model.safetensors")
-
-
-def assert_same_run(folder, other):
-    assert log(folder) == log(other)
-    for part in ("final", "checkpoints/checkpoint-24"):
-        mine, want = weights(folder / part), weights(other / part)
-        assert mine.keys() == want.keys()
-        assert all(torch.equal(mine[name], want[name]) for name in want)
-
-
-def command(corpus, folder, *options, **more):
-    sets = [part for value in overrides(**more) for part in ("--set", value)]
-    return [sys.executable, "-m", "phonemic_bert.cli", "pretrain", "tiny", str(corpus), str(folder), *sets, *options]
-
-
-def environment(**more):
-    return {**os.environ, "OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1", **more}
 
 
 # --- what a run leaves
@@ -165,7 +91,6 @@ def test_bits_per_character(straight, corpus):
 
 
 def test_held_out_documents_are_not_learned_from(corpus):
-    from phonemic.corpus import open_corpus
     from phonemic_bert.pretraining.flat import FlatCorpus
     from phonemic_bert.pretraining.run import split
 
@@ -193,15 +118,6 @@ def test_continued_bit_for_bit(straight, corpus, tmp_path, step):
     assert_same_run(folder, straight)
     before = weights(tmp_path / "all" / "checkpoints" / name)
     assert not torch.equal(before["heads.rime.weight"], weights(folder / "final")["heads.rime.weight"])
-
-
-def wait_for_lines(folder, count, running):
-    """Until the log of a running process has so many lines."""
-    path, deadline = folder / "log.jsonl", time.monotonic() + 90
-    while not path.exists() or path.read_text().count("\n") < count:
-        assert running.poll() is None
-        assert time.monotonic() < deadline
-        time.sleep(0.002)
 
 
 def test_sigterm_saves_and_the_run_goes_on(straight, corpus, tmp_path):
@@ -327,199 +243,3 @@ def test_other_settings_or_texts_are_refused(straight, corpus, tmp_path, vi_line
 def test_a_loss_that_is_no_number_stops_the_run(corpus, tmp_path):
     with pytest.raises(RunError, match=r"step \d+: the loss is (nan|inf); a lower optimization\.learning_rate"):
         pretrain(settings(optimization__learning_rate=1e30), corpus, tmp_path / "run", Console(quiet=True))
-
-
-# --- how it computes
-
-
-def test_batches_and_workers_change_nothing_but_rounding(straight, corpus, tmp_path):
-    """With dropout off: one batch of 8 is two of 4, and two worker processes give what none give."""
-    quiet = {"model__dropout": 0.0, "model__attention_dropout": 0.0}
-    changes = [{"machine__device_batch_size": 8}, {"machine__device_batch_size": 2, "machine__workers": 2}]
-    logs = []
-    for number, change in enumerate(changes):
-        pretrain(settings(**quiet, **change), corpus, tmp_path / str(number), Console(quiet=True))
-        logs.append(log(tmp_path / str(number)))
-    for one, other in zip(*logs, strict=True):
-        assert one == pytest.approx(other, rel=2e-4)
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"optimization__bf16": True, "machine__gradient_checkpointing": True},
-        {"sequences__separate_documents": False, "evaluation__held_out_documents": 0},
-        {"sequences__attention": "eager"},
-    ],
-)
-def test_other_ways_to_compute(corpus, tmp_path, straight, change):
-    pretrain(settings(**change, optimization__steps=12), corpus, tmp_path / "run", Console(quiet=True))
-    losses = [row["loss"] for row in log(tmp_path / "run") if "loss" in row]
-    want = [row["loss"] for row in log(straight) if "loss" in row][: len(losses)]
-    assert losses == pytest.approx(want, rel=0.03)
-    assert losses != want
-    assert (tmp_path / "run" / "final" / "model.safetensors").exists()
-
-
-@pytest.mark.filterwarnings("ignore:The .grad attribute of a Tensor that is not a leaf:UserWarning")
-def test_compiled_as_not_compiled(corpus, tmp_path, monkeypatch):
-    """As torch.compile traces it; what inductor makes of that takes a minute, and is torch's."""
-    from phonemic_bert.pretraining import run
-
-    traced = partial(run.training_arguments, torch_compile_backend="eager")
-    logs = []
-    for compiled in (False, True):
-        monkeypatch.setattr(run, "training_arguments", traced if compiled else run.training_arguments)
-        changes = {"machine__compile": compiled, "optimization__steps": 6}
-        pretrain(settings(**changes), corpus, tmp_path / str(compiled), Console(quiet=True))
-        logs.append(log(tmp_path / str(compiled)))
-    assert len(logs[0]) > 2
-    for one, other in zip(*logs, strict=True):
-        assert one == pytest.approx(other, rel=1e-4)
-
-
-def test_two_processes_learn_as_one(corpus, tmp_path):
-    """DDP over gloo is told to stop through one of its processes, and one process goes on: the curve is that of one."""
-    quiet = {"model__dropout": 0.0, "model__attention_dropout": 0.0, "output__log_every": 1}
-    alone, folder = tmp_path / "alone", tmp_path / "two"
-    pretrain(settings(**quiet), corpus, alone, Console(quiet=True))
-
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = str(free.getsockname()[1])
-    shared = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port, "WORLD_SIZE": "2", "GLOO_SOCKET_IFNAME": "lo"}
-    workers = [
-        subprocess.Popen(
-            command(corpus, folder, **quiet),
-            env=environment(**shared, RANK=str(rank), LOCAL_RANK=str(rank), ACCELERATE_USE_CPU="1"),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-        )
-        for rank in range(2)
-    ]
-    try:
-        wait_for_lines(folder, 5, workers[0])
-        workers[1].send_signal(signal.SIGTERM)
-        outputs = "\n".join(worker.communicate(timeout=100)[0].decode() for worker in workers)
-    finally:
-        for worker in workers:
-            worker.kill()
-    assert [worker.returncode for worker in workers] == [STOPPED, STOPPED], outputs
-    together = log(folder)
-    assert len(together) >= 5
-    assert not (folder / "final").exists()
-
-    assert pretrain(settings(**quiet), corpus, folder, Console(quiet=True)) == 0
-    assert log(folder)[: len(together)] == together
-    for one, other in zip(log(folder), log(alone), strict=True):
-        assert one == pytest.approx(other, rel=2e-4)
-    for name, value in weights(alone / "final").items():
-        torch.testing.assert_close(weights(folder / "final")[name], value, rtol=0, atol=2e-5)
-
-
-def test_tensorboard(corpus, tmp_path):
-    pytest.importorskip("tensorboard", reason="needs the pretrain extra")
-    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
-
-    folder = tmp_path / "run"
-    short = {"optimization__steps": 6, "output__tensorboard": True}
-    pretrain(settings(**short), corpus, folder, Console(quiet=True))
-    events = EventAccumulator(str(folder / "tensorboard"))
-    events.Reload()
-    want = [(row["step"], row["loss"]) for row in log(folder) if "loss" in row]
-    assert [(event.step, event.value) for event in events.Scalars("train/loss")] == [
-        (step, pytest.approx(loss)) for step, loss in want
-    ]
-    assert len(events.Scalars("eval/bits_per_character")) == 2
-
-
-@pytest.mark.parametrize("fallback", ["character", "packed"])
-def test_from_text_to_a_checkpoint(tmp_path, vi_lines, fallback):
-    """What `prepare` writes is what `pretrain` reads, by their commands."""
-    pytest.importorskip("matplotlib", reason="needs the corpus extra")
-    from click.testing import CliRunner
-
-    from phonemic_bert.cli import cli
-
-    text = tmp_path / "lines.txt"
-    text.write_text("\n".join(f"{line} covid" for line in vi_lines * 3), "utf-8")
-    chosen = ["--lang", "vi", "--fallback", fallback]
-    found = CliRunner().invoke(cli, ["prepare", str(text), str(tmp_path / "corpus"), *chosen])
-    assert found.exit_code == 0, found.output
-    options = [part for value in overrides(optimization__steps=3) for part in ("--set", value)]
-    folders = [str(tmp_path / "corpus"), str(tmp_path / "run")]
-    found = CliRunner().invoke(cli, ["pretrain", "tiny", *folders, *options, "--export", "fp16"])
-    assert found.exit_code == 0, found.output
-    assert "lines.txt" in (tmp_path / "run" / "final-fp16" / "README.md").read_text()
-    assert str(tmp_path) not in (tmp_path / "run" / "final-fp16" / "pretraining.json").read_text()
-    AutoModelForMaskedLM.from_pretrained(tmp_path / "run" / "final-fp16")
-    tokenizer = AutoTokenizer.from_pretrained(tmp_path / "run" / "final-fp16")
-    shard = open_corpus(tmp_path / "corpus")[0]
-    ids = tokenizer(f"{vi_lines[0]} covid", add_special_tokens=False)["input_ids"]
-    assert shard.ids[: shard.offsets[1]].tolist() == ids
-    assert tokenizer.convert_ids_to_tokens(ids[-2:]) == (["cov", "id"] if fallback == "packed" else ["i", "d"])
-
-
-# --- plain BERT
-
-
-def test_plain_bert_over_another_tokenizer(tmp_path, vi_lines):
-    folder = tmp_path / "run"
-    corpus = character_corpus(tmp_path / "characters", vi_lines, repeat=4)
-    options = {"masking__replacement": "80/10/10", "optimization__learning_rate": 1e-2, "optimization__steps": 60}
-    pretrain(settings(**options, evaluation__every=30), corpus, folder, Console(quiet=True))
-    rows = log(folder)
-    assert rows[-1]["eval_loss"] < 0.9 * rows[0]["loss"]
-    assert {"eval_loss", "eval_accuracy", "eval_bits_per_character"} <= rows[-1].keys()
-    assert not [name for name in rows[-1] if name.endswith(("_symbol", "_onset"))]
-    model = AutoModelForMaskedLM.from_pretrained(folder / "final")
-    assert type(model) is BertForMaskedLM
-    assert model.cls.predictions.decoder.weight is model.bert.embeddings.word_embeddings.weight
-    origin = json.loads((folder / "final" / "pretraining.json").read_text())
-    assert origin["input_ids"] == {"special": {"[PAD]": 0, "[CLS]": 1, "[SEP]": 2, "[MASK]": 3}, "shift": 4}
-    assert origin["corpus"]["tokenizer"]["name"] == "character"
-    assert model.config.vocab_size == origin["corpus"]["tokenizer"]["id_count"] + 4
-    assert "BERT over character" in (folder / "final" / "README.md").read_text()
-
-
-def test_position_embeddings_may_begin_as_sinusoids(corpus):
-    """Against the formula, written as its paper writes it; all other weights are those of a run that does not."""
-    from phonemic_bert.pretraining.models import make_model
-    from phonemic_bert.pretraining.symbols import Symbols
-
-    manifest = corpus / "manifest.json"
-    symbols = Symbols.of_manifest(json.loads(manifest.read_text())["tokenizer"], manifest)
-    made = {}
-    for kind in ("random", "sinusoidal"):
-        torch.manual_seed(3)
-        made[kind] = make_model(settings(model__first_positions=kind), symbols).state_dict()
-    (name,) = (name for name in made["random"] if "position_embeddings.weight" in name)
-    table = made["sinusoidal"].pop(name)
-    random = made["random"].pop(name)
-    for position, column in itertools.product((0, 1, 7, 47), range(24)):
-        angle = position / 10_000 ** (2 * (column // 2) / 24)
-        wave = math.cos(angle) if column % 2 else math.sin(angle)
-        assert table[position, column].item() == pytest.approx(4 * 0.05 * 2**0.5 * wave, abs=1e-6)
-    assert table.square().mean().item() == pytest.approx(16 * random.square().mean().item(), rel=0.1)
-    for other, value in made["random"].items():
-        assert torch.equal(value, made["sinusoidal"][other]), other
-
-
-def test_plain_bert_computes_what_transformers_computes():
-    from transformers import BertConfig
-
-    from phonemic_bert.pretraining.models import BertForMaskedLM as Ours
-
-    torch.manual_seed(0)
-    shape = {"vocab_size": 30, "hidden_size": 24, "num_hidden_layers": 2, "num_attention_heads": 3}
-    config = BertConfig(**shape, intermediate_size=40, hidden_dropout_prob=0, attention_probs_dropout_prob=0)
-    ours, stock = Ours(config), BertForMaskedLM(config)
-    stock.load_state_dict(ours.state_dict())
-    ids = torch.randint(0, 30, (3, 9))
-    labels = torch.where(torch.rand(3, 9) < 0.4, ids, -100)
-    got, want = ours(ids, labels=labels), stock(ids, labels=labels)
-    torch.testing.assert_close(got.loss, want.loss)
-    torch.testing.assert_close(got.logits, want.logits[labels != -100])
-    torch.testing.assert_close(ours(ids).logits, want.logits)
-    half = ours(ids, labels=labels, num_items_in_batch=2 * int((labels != -100).sum())).loss
-    torch.testing.assert_close(2 * half, want.loss)

@@ -1,0 +1,75 @@
+"""A run small enough for a test, and how runs are compared."""
+
+import json
+import os
+import sys
+import time
+
+import torch
+from safetensors.torch import load_file
+
+from phonemic_bert.pretraining.settings import Settings
+
+#: A model and a run small enough for a test, with dropout, whose random states a run must carry on.
+SMALL = {
+    "model.hidden_size": 24,
+    "model.attention_heads": 3,
+    "model.intermediate_size": 40,
+    "model.dropout": 0.1,
+    "model.attention_dropout": 0.1,
+    "sequences.length": 48,
+    "optimization.steps": 24,
+    "optimization.batch_size": 8,
+    "machine.device_batch_size": 4,
+    "evaluation.held_out_documents": 20,
+    "evaluation.every": 5,
+    "output.log_every": 3,
+    "output.save_every": 8,
+    "output.tensorboard": False,
+    "machine.device": "cpu",
+}
+
+
+def overrides(**more):
+    values = {**SMALL, **{name.replace("__", "."): value for name, value in more.items()}}
+    return [f"{name}={json.dumps(value)}" for name, value in values.items()]
+
+
+def settings(**more):
+    return Settings.load("tiny", overrides(**more))
+
+
+def log(folder, timed=False):
+    """The lines of a log, without what the clock says."""
+    rows = [json.loads(line) for line in (folder / "log.jsonl").read_text().splitlines()]
+    return rows if timed else [{k: v for k, v in row.items() if "second" not in k} for row in rows]
+
+
+def weights(folder):
+    return load_file(folder / "model.safetensors")
+
+
+def assert_same_run(folder, other):
+    assert log(folder) == log(other)
+    for part in ("final", "checkpoints/checkpoint-24"):
+        mine, want = weights(folder / part), weights(other / part)
+        assert mine.keys() == want.keys()
+        assert all(torch.equal(mine[name], want[name]) for name in want)
+
+
+def command(corpus, folder, *options, **more):
+    sets = [part for value in overrides(**more) for part in ("--set", value)]
+    return [sys.executable, "-m", "phonemic_bert.cli", "pretrain", "tiny", str(corpus), str(folder), *sets, *options]
+
+
+def environment(**more):
+    return {**os.environ, "OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1", **more}
+
+
+def wait_for_lines(folder, count, running):
+    """Until the log of a running process has so many lines."""
+    path, deadline = folder / "log.jsonl", time.monotonic() + 90
+    while not path.exists() or path.read_text().count("\n") < count:
+        assert running.poll() is None
+        assert time.monotonic() < deadline
+        time.sleep(0.002)
