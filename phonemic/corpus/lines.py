@@ -189,8 +189,9 @@ def texts_of_json(chunk: Chunk, path: str, field: str) -> Chunk:
     except arrow.ArrowInvalid as error:
         _raise_json_fault(chunk, path, field)
         raise InputError(f"{path}: damaged JSON lines ({error})") from error
-    if table[field].null_count == table.num_rows and json.dumps(field).encode() not in data.tobytes():
-        names = ", ".join(json.loads(data.tobytes().split(b"\n", 1)[0] or b"{}"))
+    written = {json.dumps(field, ensure_ascii=escaped).encode() for escaped in (True, False)}
+    if table[field].null_count == table.num_rows and not any(name in data.tobytes() for name in written):
+        names = ", ".join(json.loads(data.tobytes().lstrip().split(b"\n", 1)[0]))
         raise InputError(f"{path}: no line from byte {chunk.start} on has the field {field!r}; the first has {names}")
     texts = arrow.concat_arrays([part.cast(arrow.large_string()).drop_null() for part in table[field].chunks])
     found, offsets = utf8(texts)

@@ -125,6 +125,7 @@ def test_every_format_gives_the_rows_of_the_plain_program(tmp_path, lines, lang)
             b'{"body": "ba", "n": 1}\n{}\n',
             "no line from byte 0 on has the field 'text'; the first has body, n",
         ),
+        ("a.jsonl", b'\r\n {"body": "ba"}\n', "no line from byte 0 on has the field 'text'; the first has body"),
         ("a.gz", gzip.compress(b"ba\n" * 999, mtime=0)[:-9], "a.gz: truncated"),
         ("a.xz", b"no xz", "a.xz: damaged"),
         ("a.parquet", b"PAR1 no", "a.parquet: damaged, or no Parquet file"),
@@ -176,6 +177,8 @@ def test_lines_without_the_field_are_passed_over(tmp_path):
     assert kept_rows(tmp_path / "a.jsonl", Options(VI)) == [expected_rows(["me"], "vi")]
     (tmp_path / "a.jsonl").write_text('{"body": "ba"}\n{"text": null}\n')
     assert kept_rows(tmp_path / "a.jsonl", Options(VI)) == [[]]
+    (tmp_path / "a.jsonl").write_text('{"văn bản": null}\n', "utf-8")
+    assert kept_rows(tmp_path / "a.jsonl", Options(VI, column="văn bản")) == [[]]
 
 
 def test_folders_globs_and_what_is_missing(tmp_path):
