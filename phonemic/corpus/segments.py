@@ -24,9 +24,9 @@ import pyarrow.parquet as pq
 from phonemic.corpus import duplicates
 from phonemic.corpus.counts import DUPLICATE, KEPT, NEAR_DUPLICATE, Counts
 from phonemic.corpus.inputs import Piece, Source
-from phonemic.corpus.lines import Chunk, read_part
+from phonemic.corpus.lines import Chunk, DamagedLineError, read_part
 from phonemic.corpus.options import Options
-from phonemic.corpus.tokenizing import SCHEMA, judge, rows_of
+from phonemic.corpus.tokenizing import SCHEMA, Judged, judge, rows_of
 from phonemic.errors import InputError
 from phonemic.files import naming
 
@@ -153,10 +153,10 @@ def _function(job: Job) -> Callable[[Item], Outcome]:
         try:
             judged = judge(chunk, path, job.options)
         except InputError as error:
-            damage, sound = str(error), getattr(error, "row", 0)
-            if not (job.options.keep_going and sound):
+            damage, before = str(error), _before(chunk, error, path, job.options)
+            if before is None:
                 return Outcome(item, damage=damage)
-            judged = judge(replace(chunk, offsets=chunk.offsets[: sound + 1]), path, job.options)
+            judged = before
         first = item.number << _LINE_BITS
         fates = judged.fates
         if job.kind == "keys":
@@ -174,6 +174,16 @@ def _function(job: Job) -> Callable[[Item], Outcome]:
         return Outcome(item, *rows_of(judged, fates, job.options), damage)
 
     return outcome
+
+
+def _before(chunk: Chunk, error: InputError, path: str, options: Options) -> Judged | None:
+    """The lines before a damaged one, where they are to be kept and can be read."""
+    if not (options.keep_going and isinstance(error, DamagedLineError) and error.row):
+        return None
+    try:
+        return judge(replace(chunk, offsets=chunk.offsets[: error.row + 1]), path, options)
+    except InputError:  # none of them has the field
+        return None
 
 
 class _Segment:

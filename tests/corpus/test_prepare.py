@@ -310,6 +310,14 @@ class TestDamaged:
         assert rows_of(open_corpus(tmp_path / "out")) == expected_rows(texts[:30], "vi", exact=exact)
         assert len(manifest["sources"][0]["damaged"]) == 1
 
+    def test_nothing_stands_before_the_damage_that_could_be_kept(self, tmp_path):
+        (tmp_path / "a.jsonl").write_text('{"body": "ba"}\nno JSON\n{"text": "ba"}\n')
+        (tmp_path / "b.txt").write_text("ba me\n")
+        given = [str(tmp_path / name) for name in ("a.jsonl", "b.txt")]
+        manifest = prepare(given, tmp_path / "out", options(keep_going=True), Threads(1))
+        assert manifest["totals"]["lines_kept"] == 1
+        assert "the line at byte 15" in manifest["sources"][0]["damaged"][0]
+
     def test_the_corpus_may_lie_below_its_source(self, tmp_path, lines, monkeypatch):
         (tmp_path / "a.txt").write_text("\n".join(lines("vi", 150)), "utf-8")
         with monkeypatch.context() as patch:
