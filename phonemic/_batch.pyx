@@ -47,7 +47,7 @@ cdef enum:
     SLOTS = 4               # pieces for each thread that may be done, or on the way, before an earlier one is
     WORTH_A_MEMO = 1 << 14  # units from which on a batch has a memo
     MUCH = 1 << MEMO_BITS - 1  # syllables after which a memo is forgotten at the end of the batch
-    FURTHER = 64            # times what there is that room is made for at most, going by the texts seen
+    FURTHER = 1 << 10       # times what there is that room is made for at most, going by the texts seen
 
 
 cdef class Block:
@@ -59,16 +59,20 @@ cdef class Block:
         free(self.data)
 
 
-cdef object array_of(int32_t** owner, Py_ssize_t count, int columns):
-    """An int32 array that takes over what ``owner`` owns, shape (count,) or (count, columns), cut to size."""
+cdef object array_of(int32_t** owner, Py_ssize_t count, Py_ssize_t capacity, int columns):
+    """An int32 array that takes over what ``owner`` owns, shape (count,) or (count, columns), cut where much is over.
+
+    Where little is over it stays: malloc then gets back what it gave, and has it for the next call.
+    """
     cdef cnp.npy_intp[2] shape
     cdef Block block = Block()
     cdef void* data = owner[0]
     cdef void* shrunk
     block.data, owner[0] = data, NULL
-    shrunk = realloc(data, max(<size_t>count * columns, 1) * sizeof(int32_t))
-    if shrunk != NULL:
-        block.data = shrunk
+    if capacity - count > capacity // 4:
+        shrunk = realloc(data, max(<size_t>count * columns, 1) * sizeof(int32_t))
+        if shrunk != NULL:
+            block.data = shrunk
     shape[0] = count
     shape[1] = columns
     array = cnp.PyArray_SimpleNewFromData(1 if columns == 1 else 2, shape, cnp.NPY_INT32, block.data)
@@ -177,7 +181,7 @@ cdef class Work:
                 self._take(&piece, piece.stop)
                 if memo == NULL and piece.units > WORTH_A_MEMO:
                     memo = self._borrow_memo()
-                if not self._make_room(&self.out, piece.units, piece.start, piece.stop):
+                if not self._make_room(&self.out, piece.units, piece.start):
                     raise MemoryError("no memory for the ids")
                 self._encode(&piece, memo, &self.out, self.ends + piece.start + 1)
         finally:
@@ -257,11 +261,11 @@ cdef class Work:
         spans = words = None
         if not reserve(&self.out, 0, self.spans, self.words):
             raise MemoryError
-        ids = array_of(&self.out.ids, self.out.count, 1)
+        ids = array_of(&self.out.ids, self.out.count, self.out.capacity, 1)
         if self.spans:
-            spans = array_of(&self.out.spans, self.out.count, 2)
+            spans = array_of(&self.out.spans, self.out.count, self.out.capacity, 2)
         if self.words:
-            words = array_of(&self.out.words, self.out.count, 1)
+            words = array_of(&self.out.words, self.out.count, self.out.capacity, 1)
         return ids, self.ends_array, spans, words
 
     cdef Memo* _borrow_memo(self) noexcept:
@@ -315,17 +319,18 @@ cdef class Work:
             piece.stop += 1
         return 0
 
-    cdef bint _make_room(self, Output* out, Py_ssize_t more, Py_ssize_t start, Py_ssize_t stop) noexcept nogil:
-        """Room for what rows ``start`` to ``stop`` need, and as much for each later row; false where memory ran out.
+    cdef bint _make_room(self, Output* out, Py_ssize_t more, Py_ssize_t start) noexcept nogil:
+        """Room for ``more`` positions, and for later rows what earlier ones took; false where memory ran out.
 
-        Pages that are not touched cost nothing, and moving what was written costs time.
+        Moving what was written costs time. Pages that are not touched cost nothing, but arrays of several times the
+        size that is needed are too large for malloc to keep: each call would begin with new pages.
         """
-        cdef double all_rows
+        cdef double later
         if out.count + more < out.capacity:
             return True
-        if stop < self.rows:
-            all_rows = 1.125 * more * (self.rows - start) / (stop - start)
-            if reserve(out, <Py_ssize_t>min(all_rows, FURTHER * <double>(out.count + more)), self.spans, self.words):
+        if start > 0:
+            later = 1.125 * out.count * (self.rows - start) / start
+            if reserve(out, more + <Py_ssize_t>min(later, FURTHER * <double>out.count), self.spans, self.words):
                 return True
         return reserve(out, more, self.spans, self.words)
 
@@ -392,7 +397,7 @@ cdef class Work:
 
     cdef bint _append(self, const Slot* slot) noexcept nogil:
         cdef Py_ssize_t row, base = self.out.count, count = slot.out.count
-        if not self._make_room(&self.out, count, slot.start, slot.stop):
+        if not self._make_room(&self.out, count, slot.start):
             return False
         memcpy(self.out.ids + base, slot.out.ids, count * sizeof(int32_t))
         if self.spans:

@@ -10,11 +10,12 @@ cdef extern from *:
     #if defined(__linux__)
     #include <sys/mman.h>
     #endif
-    /* Asks for large pages: first touching memory in small ones costs as much as encoding. A wish; it may fail. */
+    /* Asks for large pages: first touching memory in small ones costs as much as encoding. A wish; it may fail. Not for
+       the last eighth, where what is written may end: a large page is taken whole. */
     static inline void phonemic_huge_pages(void *data, size_t size) {
     #if defined(__linux__) && defined(MADV_HUGEPAGE)
         uintptr_t begin = ((uintptr_t)data + 4095) & ~(uintptr_t)4095;
-        uintptr_t end = ((uintptr_t)data + size) & ~(uintptr_t)4095;
+        uintptr_t end = ((uintptr_t)data + size - size / 8) & ~(uintptr_t)2097151;
         if (begin < end) (void)madvise((void *)begin, end - begin, MADV_HUGEPAGE);
     #else
         (void)data, (void)size;
