@@ -37,6 +37,7 @@ cdef enum:
     IRREGULAR = 1 << 16
     STOP_CODA = 2 << 16
     TONES = 6
+    KEY_LETTERS = 7  # that a cell of the table has room for
     SAC = 2
     NANG = 5
 
@@ -185,6 +186,44 @@ cdef inline void encode_part(const Characters* chars, const Syllables* table, co
         at += step
 
 
+cdef inline bint read_word(const Characters* chars, const Syllables* table, const text_t* text, Py_ssize_t start,
+                           Py_ssize_t end, bint strict, bint ids_only, State* state, Output* out) noexcept nogil:
+    """``text[start:end]`` where that is a run of letters without combining marks; false where it is not, or is packed.
+
+    What is not remembered is most often no syllable, so the letters are written while they are read.
+    """
+    cdef Py_ssize_t at = start, step = 1, first = out.count
+    cdef uint32_t entry, packed = 0, tones = 0, kinds = 0
+    cdef uint64_t key = 0
+    cdef int32_t word = state.word + state.gap
+    if table.classes != NULL:
+        return False
+    while at < end:
+        if text_t is utf8_t and text[at] >= 0:  # ASCII, without a call
+            entry, step = chars.bmp[text[at]], 1
+        else:
+            entry = entry_of(chars, char_at(text, at, end, &step))
+        if not entry & (NATIVE | FOREIGN):
+            out.count = first
+            return False
+        kinds |= entry
+        key = key << 6 | (entry >> 8 & 63)
+        tones += entry >> 24
+        if ids_only:
+            out.ids[out.count] = <int32_t>((entry & 255) * UNKNOWN)
+            out.count += 1
+        else:
+            emit(out, <int32_t>((entry & 255) * UNKNOWN), at, at + step, word)
+        at += step
+    if not kinds & FOREIGN and out.count - first <= KEY_LETTERS:
+        packed = find_syllable(table, key, tones, strict)
+    if packed:
+        out.count = first
+        emit(out, <int32_t>packed, start, end, word)
+    state.word, state.gap, state.open = word, False, True
+    return True
+
+
 # One remembered run of letters: its code units as they stand in the text (at most 16 bytes), and its syllable.
 cdef struct Remembered:
     uint64_t low
@@ -201,57 +240,68 @@ cdef struct Memo:
     uint64_t learned  # how often something was put into a cell
 
 
-cdef inline Remembered* neighbour(Memo* memo, const Remembered* cell) noexcept nogil:
-    """Where a syllable is remembered if another has its cell already."""
-    return memo.cells + ((cell - memo.cells) ^ 1)
+cdef inline size_t place_of(uint64_t low, uint64_t high) noexcept nogil:
+    """Which cell is a run's. Where another run has that already, the one beside it, ``place ^ 1``, is."""
+    return (low ^ high * <uint64_t>0xD6E8FEB86659FD93) * SYLLABLE_HASH >> (64 - MEMO_BITS)
 
 
 cdef inline bint holds(const Remembered* cell, uint64_t low, uint64_t high, uint64_t width) noexcept nogil:
     return cell.low == low and cell.high == high and cell.packed >> 32 == width
 
 
-cdef inline void emit_remembered(const Remembered* cell, Py_ssize_t start, Py_ssize_t end, bint ids_only, State* state,
-                                 Output* out) noexcept nogil:
-    state.open = True
-    if ids_only:
-        out.ids[out.count] = <int32_t>cell.packed
-        out.count += 1
-    else:
-        new_word(state)
-        emit(out, <int32_t>cell.packed, start, end, state.word)
+cdef inline void learn(const Characters* chars, const Syllables* table, Memo* memo, uint64_t low, uint64_t high,
+                       uint64_t width, const text_t* text, Py_ssize_t start, Py_ssize_t end, Py_ssize_t length,
+                       bint strict, bint ids_only, State* state, Output* out) noexcept nogil:
+    """``text[start:end]``, not remembered. It will be, if it is a syllable of at most 16 bytes; else ``low`` is 0."""
+    cdef Py_ssize_t count = out.count
+    cdef Remembered* cell
+    cdef size_t place
+    if not low or not read_word(chars, table, text, start, end, strict, ids_only, state, out):
+        encode_part(chars, table, text, start, end, strict, state, out)
+    # Remembered where it is one run of letters and nothing else, and one position that is no single character. Behind
+    # white space or a joiner, which may stand here too, no mark would belong to that position: it is not open.
+    if low and out.count == count + 1 and state.open:
+        if out.ids[count] & 255 != out.ids[count] >> 16 and is_letter(chars, text, start, length):
+            place = place_of(low, high)
+            if memo.cells[place].packed and not memo.cells[place ^ 1].packed:
+                place ^= 1
+            cell = &memo.cells[place]
+            cell.low, cell.high, cell.packed = low, high, width << 32 | <uint32_t>out.ids[count]
+            memo.learned += 1
 
 
 cdef inline void encode_letters(const Characters* chars, const Syllables* table, Memo* memo, const text_t* text,
                                 Py_ssize_t start, Py_ssize_t end, Py_ssize_t length, bint strict, bint ids_only,
                                 State* state, Output* out) noexcept nogil:
     """``text[start:end]``, a maximal stretch of ASCII letters and units above ASCII: a remembered syllable, or more."""
-    cdef uint64_t low, high
+    cdef uint64_t low = 0, high = 0
     cdef uint64_t width = 1 if text_t is utf8_t else 1 + sizeof(text_t)
-    cdef Py_ssize_t count = out.count, bytes = (end - start) * sizeof(text_t)
-    cdef Remembered* cell = NULL
+    cdef Py_ssize_t bytes = (end - start) * sizeof(text_t)
+    cdef size_t place
+    cdef const Remembered* found = NULL
     if bytes <= 16:
         phonemic_key(text + start, bytes, (length - start) * sizeof(text_t), &low, &high)
-        cell = memo.cells + ((low ^ high * <uint64_t>0xD6E8FEB86659FD93) * SYLLABLE_HASH >> (64 - MEMO_BITS))
-        if holds(cell, low, high, width):
-            emit_remembered(cell, start, end, ids_only, state, out)
-            return
-        if holds(neighbour(memo, cell), low, high, width):
-            emit_remembered(neighbour(memo, cell), start, end, ids_only, state, out)
-            return
-    encode_part(chars, table, text, start, end, strict, state, out)
-    # Remembered where it is one run of letters and nothing else, and one position that is no single character. Behind
-    # white space or a joiner, which may stand here too, no mark would belong to that position: it is not open.
-    if cell != NULL and out.count == count + 1 and state.open:
-        if out.ids[count] & 255 != out.ids[count] >> 16 and is_letter(chars, text, start, length):
-            if cell.packed and not neighbour(memo, cell).packed:
-                cell = neighbour(memo, cell)
-            cell.low, cell.high, cell.packed = low, high, width << 32 | <uint32_t>out.ids[count]
-            memo.learned += 1
+        place = place_of(low, high)
+        if holds(&memo.cells[place], low, high, width):
+            found = &memo.cells[place]
+        elif holds(&memo.cells[place ^ 1], low, high, width):
+            found = &memo.cells[place ^ 1]
+    if unlikely(found == NULL):
+        learn(chars, table, memo, low, high, width, text, start, end, length, strict, ids_only, state, out)
+        return
+    state.open = True
+    if ids_only:
+        out.ids[out.count] = <int32_t>found.packed
+        out.count += 1
+    else:
+        new_word(state)
+        emit(out, <int32_t>found.packed, start, end, state.word)
 
 
 cdef inline void encode_others(const Characters* chars, const Syllables* table, const text_t* text, Py_ssize_t start,
-                               Py_ssize_t end, bint strict, State* state, Output* out) noexcept nogil:
-    """``text[start:end]``, a stretch between two such: most often a space, or a sign and a space."""
+                               Py_ssize_t end, bint strict, bint ids_only, State* state,
+                               Output* out) noexcept nogil:
+    """``text[start:end]``, a stretch between two such, all ASCII: most often a space, or a sign and a space."""
     cdef uint32_t entry = 0
     if text[end - 1] == 32 and end - start <= 2:
         if end - start == 2:
@@ -262,7 +312,38 @@ cdef inline void encode_others(const Characters* chars, const Syllables* table, 
                 emit(out, <int32_t>((entry & 255) * UNKNOWN), start, start + 1, state.word)
             state.gap, state.open = True, False
             return
-    encode_part(chars, table, text, start, end, strict, state, out)
+    if unlikely(not read_signs(chars, text, start, end, ids_only, state, out)):
+        encode_part(chars, table, text, start, end, strict, state, out)
+
+
+cdef inline bint read_signs(const Characters* chars, const text_t* text, Py_ssize_t start, Py_ssize_t end,
+                            bint ids_only, State* state, Output* out) noexcept nogil:
+    """``text[start:end]``, all ASCII, where it is signs, digits and white space; false where there is anything else.
+
+    What comes after what cannot be foreseen, so that no branch depends on it: white space is written, too, and then
+    written over.
+    """
+    cdef Py_ssize_t at, count = out.count
+    cdef uint32_t entry, kinds = 0
+    cdef int32_t word = state.word
+    cdef bint space = state.gap
+    for at in range(start, end):
+        entry = chars.bmp[<uint8_t>text[at]]
+        kinds |= entry
+        out.ids[count] = <int32_t>((entry & 255) * UNKNOWN)
+        if not ids_only:
+            word += space and not entry & SPACE
+            if out.spans != NULL:
+                out.spans[2 * count] = <int32_t>at
+                out.spans[2 * count + 1] = <int32_t>at + 1
+            if out.words != NULL:
+                out.words[count] = word
+        space = entry & SPACE != 0
+        count += not space
+    if kinds & (NATIVE | FOREIGN | TRANSPARENT | JOINER | PACKS):
+        return False
+    out.count, state.word, state.gap, state.open = count, word, space, not space
+    return True
 
 
 cdef inline bint is_letter(const Characters* chars, const text_t* text, Py_ssize_t at,
@@ -300,7 +381,7 @@ cdef inline void encode_pieces(const Characters* chars, const Syllables* table, 
                 start = base + phonemic_lowest(edges)
                 edges &= edges - 1
                 if start > end:
-                    encode_others(chars, table, text, end, start, strict, &state, &local)
+                    encode_others(chars, table, text, end, start, strict, ids_only, &state, &local)
                 inside = True
                 if not edges:
                     break
@@ -312,7 +393,7 @@ cdef inline void encode_pieces(const Characters* chars, const Syllables* table, 
     if inside:
         encode_letters(chars, table, memo, text, start, length, length, strict, ids_only, &state, &local)
     elif end < length:
-        encode_others(chars, table, text, end, length, strict, &state, &local)
+        encode_others(chars, table, text, end, length, strict, ids_only, &state, &local)
     out.count, out.invalid = local.count, local.invalid
 
 
