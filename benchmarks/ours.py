@@ -7,6 +7,7 @@ import sys
 import unicodedata
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
 
@@ -15,8 +16,10 @@ from benchmarks.limits import LimitRun
 from benchmarks.rows import Row, megabytes, speed_ratio, time_ratio
 from benchmarks.session import LANGS, Language, Session
 from benchmarks.timing import ROOT, Process, in_turns, ratio, wall, warm
+from phonemic import Tokenizer
 
 LIMIT_GROUP = "Share of the limit"
+PYTHON_THREADS, OWN_THREADS = "Python threads on halves", "num_threads=2"
 
 #: language, input, limit, at least, aim
 LIMIT_ROWS: list[tuple[str, str, str, float | None, float | None]] = [
@@ -123,47 +126,47 @@ def _mixed(session: Session, language: Language) -> Row:
 
 
 def threads(session: Session) -> Iterator[Row]:
-    """Two threads against one, by the clock."""
+    """Two threads against one, by the clock, and what the machine gives to two processes that share nothing."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     for lang in LANGS:
-        language = session.language(lang)
-        seconds = _threads(language, session.runs) if cores > 1 else {}
+        rows = [
+            Row("Two threads", f"{lang}, {name}", "one thread", at_least=1.85, aim=1.95, note="needs two cores")
+            for name in (PYTHON_THREADS, OWN_THREADS)
+        ]
         if cores > 1:
-            yield _ceiling(language, session)
-        for name in ("Python threads on halves", "num_threads=2"):
-            row = Row("Two threads", f"{lang}, {name}", "one thread", at_least=1.85, aim=1.95)
-            row.note = "by the clock" if seconds else "needs two cores"
-            if seconds:
+            language = session.language(lang)
+            # Long enough that it matters little on which core a thread begins: the system moves it after milliseconds.
+            path = language.path if session.quick else language.whole
+            lines = texts.read(path)
+            seconds = _threads(language.tokenizer, lines, path, session.runs)
+            yield _ceiling(lang, seconds)
+            for row, name in zip(rows, (PYTHON_THREADS, OWN_THREADS), strict=True):
                 row.value = ratio(seconds["one"], seconds[name])
-                row.ours, row.other = (megabytes(language.bytes, seconds[key]) for key in (name, "one"))
+                row.ours, row.other = (megabytes(texts.size_of(lines), seconds[key]) for key in (name, "one"))
                 row.runs = {"ours": seconds[name], "other": seconds["one"]}
-            yield row
+                row.note = "by the clock"
+        yield from rows
 
 
-def _ceiling(language: Language, session: Session) -> Row:
-    """What the machine gives to two processes that share nothing: its cores may be two threads of one."""
-    row = Row("Two threads", f"{language.lang}, two processes, a half each", "one process with a half")
-    command = [sys.executable, str(ROOT / "benchmarks" / "probe.py"), "serve", language.lang, str(language.path)]
-    with ThreadPoolExecutor(2) as pool, Process([*command, "0"]) as first, Process([*command, "1"]) as second:
-        ways = {
-            "one": lambda: wall(lambda: second.ask("run")),
-            "two": lambda: wall(lambda: list(pool.map(lambda process: process.ask("run"), (first, second)))),
-        }
-        seconds = in_turns(ways, session.runs)
-    row.value = 2 * ratio(seconds["one"], seconds["two"])
-    row.runs = {"ours": seconds["two"], "other": seconds["one"]}
+def _ceiling(lang: str, seconds: dict[str, list[float]]) -> Row:
+    row = Row("Two threads", f"{lang}, two processes, a half each", "one process with a half")
+    row.value = 2 * ratio(seconds["one process"], seconds["two processes"])
+    row.runs = {"ours": seconds["two processes"], "other": seconds["one process"]}
     row.note = "by the clock: the most that this machine gives"
     return row
 
 
-def _threads(language: Language, runs: int) -> dict[str, list[float]]:
-    encode, rows = language.tokenizer.encode_batch, language.texts
-    halves = _halves(rows, language.bytes)
-    with ThreadPoolExecutor(2) as pool:
+def _threads(tokenizer: Tokenizer, lines: list[str], path: Path, runs: int) -> dict[str, list[float]]:
+    """Seconds by the clock of each way to encode the lines of a file, and of processes with half of them."""
+    encode, halves = tokenizer.encode_batch, _halves(lines, texts.size_of(lines))
+    command = [sys.executable, str(ROOT / "benchmarks" / "probe.py"), "serve", tokenizer.lang, str(path)]
+    with ThreadPoolExecutor(2) as pool, Process([*command, "0"]) as first, Process([*command, "1"]) as second:
         ways = {
-            "one": lambda: wall(lambda: encode(rows)),
-            "Python threads on halves": lambda: wall(lambda: list(pool.map(encode, halves))),
-            "num_threads=2": lambda: wall(lambda: encode(rows, num_threads=2)),
+            "one": lambda: wall(lambda: encode(lines)),
+            PYTHON_THREADS: lambda: wall(lambda: list(pool.map(encode, halves))),
+            OWN_THREADS: lambda: wall(lambda: encode(lines, num_threads=2)),
+            "one process": lambda: wall(lambda: second.ask("run")),
+            "two processes": lambda: wall(lambda: list(pool.map(lambda process: process.ask("run"), (first, second)))),
         }
         return in_turns(ways, runs)
 
