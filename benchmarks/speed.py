@@ -13,6 +13,8 @@ import json
 import os
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -69,16 +71,31 @@ def options(arguments: list[str] | None = None) -> argparse.Namespace:
     return chosen
 
 
+@contextmanager
+def cores(part: str) -> Iterator[None]:
+    """One core for us and for whatever we are compared with, since cores may differ; all of them for threads."""
+    if part == "threads" or not hasattr(os, "sched_setaffinity"):
+        yield
+        return
+    every = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {max(every)})
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, every)
+
+
 def measure(session: Session, parts: list[str]) -> list[Row]:
     """Measures the parts and prints each row as soon as it is there."""
     rows: list[Row] = []
     for part in parts:
         started = time.perf_counter()
-        for row in PARTS[part](session):
-            if not rows or row.group != rows[-1].group:
-                print(f"\n{row.group}", flush=True)
-            rows.append(row)
-            print(report.line(row), flush=True)
+        with cores(part):
+            for row in PARTS[part](session):
+                if not rows or row.group != rows[-1].group:
+                    print(f"\n{row.group}", flush=True)
+                rows.append(row)
+                print(report.line(row), flush=True)
         print(f"({part}: {time.perf_counter() - started:.0f} s)", file=sys.stderr)
     return sorted(rows, key=lambda row: [other.group for other in rows].index(row.group))
 
