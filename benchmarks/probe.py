@@ -1,12 +1,14 @@
 """Measurements in a fresh process: ``probe.py start LANG`` and ``probe.py memory LANG WAY TEXT`` print JSON.
 
-``probe.py serve LANG TEXT HALF`` encodes the first (0) or the second (1) half of a text for each line that it is given.
+``probe.py serve LANG TEXT HALF CORE`` encodes the first (0) or the second (1) half of a text, on that core where the
+system lets it choose, for each line that it is given.
 """
 
 from __future__ import annotations
 
 import ctypes
 import json
+import os
 import re
 import sys
 import time
@@ -72,10 +74,12 @@ def memory(lang: str, way: str, text: str) -> dict[str, Any]:
     return {"peak": (peak - before) * 1024, "output": output}
 
 
-def serve(lang: str, text: str, half: str) -> None:
+def serve(lang: str, text: str, half: str, core: str) -> None:
     """Encodes one half of the lines of a text, again and again."""
     from phonemic import Tokenizer
 
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, {int(core)})
     tokenizer = Tokenizer(lang)
     rows = Path(text).read_text(encoding="utf-8").rstrip("\n").split("\n")
     middle = len(rows) // 2

@@ -47,7 +47,9 @@ cdef enum:
     SLOTS = 4               # pieces for each thread that may be done, or on the way, before an earlier one is
     WORTH_A_MEMO = 1 << 14  # units from which on a batch has a memo
     MUCH = 1 << MEMO_BITS - 1  # syllables after which a memo is forgotten at the end of the batch
-    FURTHER = 1 << 10       # times what there is that room is made for at most, going by the texts seen
+    SAMPLE = 1 << 10        # texts by which the length of all can be told
+    FURTHER = 1 << 10       # times what there is that room is then made for at most, going by them
+    NEAR = 8                # the same, going by fewer
 
 
 cdef class Block:
@@ -325,12 +327,13 @@ cdef class Work:
         Moving what was written costs time. Pages that are not touched cost nothing, but arrays of several times the
         size that is needed are too large for malloc to keep: each call would begin with new pages.
         """
-        cdef double later
+        cdef double later, most
         if out.count + more < out.capacity:
             return True
         if start > 0:
             later = 1.125 * out.count * (self.rows - start) / start
-            if reserve(out, more + <Py_ssize_t>min(later, FURTHER * <double>out.count), self.spans, self.words):
+            most = <double>out.count * (FURTHER if start >= SAMPLE else NEAR)
+            if reserve(out, more + <Py_ssize_t>min(later, most), self.spans, self.words):
                 return True
         return reserve(out, more, self.spans, self.words)
 

@@ -62,7 +62,7 @@ cdef inline int32_t* grown(int32_t* data, Py_ssize_t used, Py_ssize_t count) noe
     """``data`` with room for ``count`` numbers; NULL where memory ran out, and ``data`` is as it was."""
     cdef size_t size = count * sizeof(int32_t), written = used * sizeof(int32_t)
     cdef int32_t* moved
-    if size < NEVER_KEPT or written >= LARGE:
+    if size < NEVER_KEPT or written > size // 4:
         moved = <int32_t*>realloc(data, size)
         if moved != NULL and size >= LARGE:
             phonemic_want_large_pages(moved, size, 0)
