@@ -110,6 +110,20 @@ def test_batch(vi):
         _ = vi.encode_batch(["a"])[0].spans
 
 
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize(
+    "lengths", [[1] * 1500 + [500_000] * 20, [500_000] * 20 + [1] * 1500, [5000] * 2000, [9_999_999]]
+)
+def test_room_is_found_whatever_the_first_texts_promise(vi, lengths, threads):
+    """Arrays of more than 32 MB, which are made larger, or larger than they need to be, in other ways than small ones."""
+    texts = {length: "một " * length for length in set(lengths)}
+    batch = vi.encode_batch([texts[length] for length in lengths], num_threads=threads, spans=True)
+    assert np.array_equal(batch.offsets, np.cumsum([0, *lengths]))
+    assert (batch.ids == vi.encode("một").ids[0]).all()
+    starts = 4 * (np.arange(len(batch.ids)) - np.repeat(batch.offsets[:-1], lengths))
+    assert np.array_equal(batch.spans, np.stack([starts, starts + 3], axis=1))
+
+
 def test_empty_batch(vi):
     batch = vi.encode_batch([])
     assert len(batch) == 0
