@@ -141,28 +141,35 @@ def threads(session: Session) -> Iterator[Row]:
             # Long enough that it matters little on which core a thread begins: the system moves it after milliseconds.
             path = language.path if session.quick else language.whole
             lines = texts.read(path)
-            seconds, note = _threads(language.tokenizer, lines, path, cores, session.runs)
+            every, quiet = _threads(language.tokenizer, lines, path, cores, session.runs)
+            enough = len(quiet) >= session.runs
+            seconds = {name: [taken[turn] for turn in quiet] if enough else taken for name, taken in every.items()}
+            note = f"by the clock; both cores were quick in {len(quiet)} of {len(every['one'])} turns, "
+            note += "which count" if enough else "all count"
             ceiling = Row("Two threads", f"{lang}, two processes, a half each", "one after the other", note=note)
-            ceiling.value = ratio(list(map(sum, zip(*map(seconds.get, ALONE), strict=True))), seconds["together"])
-            ceiling.runs = {"ours": seconds["together"], "other": seconds[ALONE[0]]}
+            in_a_row = [sum(pair) for pair in zip(*(seconds[name] for name in ALONE), strict=True)]
+            ceiling.value = ratio(in_a_row, seconds["together"])
+            ceiling.runs = {"ours": seconds["together"], "other": in_a_row}
+            ceiling.details = {"every turn": every, "quick turns": quiet}
             yield ceiling
             for row, name in zip(rows, (PYTHON_THREADS, OWN_THREADS), strict=True):
                 row.value, row.note = ratio(seconds["one"], seconds[name]), note
                 row.ours, row.other = (megabytes(texts.size_of(lines), seconds[key]) for key in (name, "one"))
                 row.runs = {"ours": seconds[name], "other": seconds["one"]}
+                row.note += f"; of all turns {ratio(every['one'], every[name]):.2f} x"
         yield from rows
 
 
 def _threads(
     tokenizer: Tokenizer, lines: list[str], path: Path, cores: list[int], runs: int
-) -> tuple[dict[str, list[float]], str]:
+) -> tuple[dict[str, list[float]], list[int]]:
     """Seconds by the clock of each way to encode the lines of a file, and of processes with half of them.
 
     The cores of a virtual machine are slow for seconds at a time, while others use them, too. So ``runs`` turns are
     taken that lie between two in which each process, alone on its core, took hardly more than the least it ever took.
 
     Returns:
-        (seconds by way, of these turns, or of all where there were too few; which turns they are).
+        (seconds of every turn, by way; which turns these are, fewer than ``runs`` where TURNS were not enough).
     """
     encode, halves = tokenizer.encode_batch, _halves(lines, texts.size_of(lines))
     command = [sys.executable, str(ROOT / "benchmarks" / "probe.py"), "serve", tokenizer.lang, str(path)]
@@ -185,11 +192,7 @@ def _threads(
                 break
             for name, taken in in_turns(ways, 1, warm_up=0).items():
                 seconds[name] += taken
-    turns, quiet = len(seconds["one"]), _quiet(seconds)
-    if len(quiet) < runs:
-        return seconds, f"by the clock; {turns} turns, since both cores were quick in {len(quiet)} only"
-    note = f"by the clock; {len(quiet)} of {turns} turns, in which both cores were quick"
-    return {name: [taken[turn] for turn in quiet] for name, taken in seconds.items()}, note
+    return seconds, _quiet(seconds)
 
 
 def _quiet(seconds: dict[str, list[float]]) -> list[int]:
