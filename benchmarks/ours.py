@@ -21,8 +21,7 @@ from phonemic import Tokenizer
 LIMIT_GROUP = "Share of the limit"
 PYTHON_THREADS, OWN_THREADS = "Python threads on halves", "num_threads=2"
 ALONE = ("the first half", "the second half")
-QUICK = 1.2  # times the least that was ever taken; a core that others use, too, takes 1.5 times as much
-TURNS = 100  # at most, to find enough in which both cores are quick
+MORE = 5  # times as many turns by the clock: a core is slow for seconds at a time where others use it, too
 
 #: language, input, limit, at least, aim
 LIMIT_ROWS: list[tuple[str, str, str, float | None, float | None]] = [
@@ -141,36 +140,22 @@ def threads(session: Session) -> Iterator[Row]:
             # Long enough that it matters little on which core a thread begins: the system moves it after milliseconds.
             path = language.path if session.quick else language.whole
             lines = texts.read(path)
-            every, quiet = _threads(language.tokenizer, lines, path, cores, session.runs)
-            enough = len(quiet) >= session.runs
-            seconds = {name: [taken[turn] for turn in quiet] if enough else taken for name, taken in every.items()}
-            note = f"by the clock; both cores were quick in {len(quiet)} of {len(every['one'])} turns, "
-            note += "which count" if enough else "all count"
+            seconds = _threads(language.tokenizer, lines, path, cores, MORE * session.runs)
+            note = f"by the clock, {len(seconds['one'])} turns"
             ceiling = Row("Two threads", f"{lang}, two processes, a half each", "one after the other", note=note)
             in_a_row = [sum(pair) for pair in zip(*(seconds[name] for name in ALONE), strict=True)]
             ceiling.value = ratio(in_a_row, seconds["together"])
             ceiling.runs = {"ours": seconds["together"], "other": in_a_row}
-            ceiling.details = {"every turn": every, "quick turns": quiet}
             yield ceiling
             for row, name in zip(rows, (PYTHON_THREADS, OWN_THREADS), strict=True):
                 row.value, row.note = ratio(seconds["one"], seconds[name]), note
                 row.ours, row.other = (megabytes(texts.size_of(lines), seconds[key]) for key in (name, "one"))
                 row.runs = {"ours": seconds[name], "other": seconds["one"]}
-                row.note += f"; of all turns {ratio(every['one'], every[name]):.2f} x"
         yield from rows
 
 
-def _threads(
-    tokenizer: Tokenizer, lines: list[str], path: Path, cores: list[int], runs: int
-) -> tuple[dict[str, list[float]], list[int]]:
-    """Seconds by the clock of each way to encode the lines of a file, and of processes with half of them.
-
-    The cores of a virtual machine are slow for seconds at a time, while others use them, too. So ``runs`` turns are
-    taken that lie between two in which each process, alone on its core, took hardly more than the least it ever took.
-
-    Returns:
-        (seconds of every turn, by way; which turns these are, fewer than ``runs`` where TURNS were not enough).
-    """
+def _threads(tokenizer: Tokenizer, lines: list[str], path: Path, cores: list[int], runs: int) -> dict[str, list[float]]:
+    """Seconds by the clock of each way to encode the lines of a file, and of a process a core with half of them."""
     encode, halves = tokenizer.encode_batch, _halves(lines, texts.size_of(lines))
     command = [sys.executable, str(ROOT / "benchmarks" / "probe.py"), "serve", tokenizer.lang, str(path)]
     with (
@@ -186,21 +171,7 @@ def _threads(
             OWN_THREADS: lambda: wall(lambda: encode(lines, num_threads=2)),
             "together": lambda: wall(lambda: list(pool.map(lambda process: process.ask("run"), (first, second)))),
         }
-        seconds = in_turns(ways, runs)
-        for _ in range(TURNS - runs):
-            if len(_quiet(seconds)) >= runs:
-                break
-            for name, taken in in_turns(ways, 1, warm_up=0).items():
-                seconds[name] += taken
-    return seconds, _quiet(seconds)
-
-
-def _quiet(seconds: dict[str, list[float]]) -> list[int]:
-    """The turns before and after which each process alone was quick."""
-    quick = [
-        all(seconds[name][turn] <= QUICK * min(seconds[name]) for name in ALONE) for turn in range(len(seconds["one"]))
-    ]
-    return [turn for turn in range(len(quick) - 1) if quick[turn] and quick[turn + 1]]
+        return in_turns(ways, runs)
 
 
 def _halves(rows: list[str], size: int) -> list[list[str]]:

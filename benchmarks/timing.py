@@ -52,14 +52,14 @@ def warm(contestant: Contestant) -> Contestant:
     return second
 
 
-def in_turns(contestants: Mapping[str, Contestant], runs: int = RUNS, warm_up: int = WARM_UP) -> dict[str, list[float]]:
-    """Runs all contestants once, then again, ``runs`` times after ``warm_up`` rounds that do not count.
+def in_turns(contestants: Mapping[str, Contestant], runs: int = RUNS) -> dict[str, list[float]]:
+    """Runs all contestants once, then again, ``runs`` times after two rounds that do not count.
 
     Returns:
         Seconds of each run, by contestant: the runs at one index were taken side by side.
     """
     seconds: dict[str, list[float]] = {name: [] for name in contestants}
-    for turn in range(-warm_up, runs):
+    for turn in range(-WARM_UP, runs):
         for name, contestant in contestants.items():
             taken = contestant()
             if turn >= 0:
