@@ -5,10 +5,18 @@ import os
 import sys
 import time
 
+import pytest
 import torch
 from safetensors.torch import load_file
 
 from phonemic_bert.pretraining.settings import Settings
+
+#: What torch and transformers warn of in a run on a CPU.
+EXPECTED_WARNINGS = pytest.mark.filterwarnings(
+    # transformers 4 restores torch's generators through a call that torch deprecates
+    "ignore:.*torch.*:FutureWarning",
+    "ignore:.*pin_memory.*:UserWarning",
+)
 
 #: A model and a run small enough for a test, with dropout, whose random states a run must carry on.
 SMALL = {

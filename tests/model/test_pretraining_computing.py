@@ -15,18 +15,23 @@ pytest.importorskip("accelerate", reason="needs the model extra")
 pytest.importorskip("pyarrow", reason="needs the arrow extra")
 
 from corpora import character_corpus
-from pretraining_helpers import command, environment, log, overrides, settings, wait_for_lines, weights
+from pretraining_helpers import (
+    EXPECTED_WARNINGS,
+    command,
+    environment,
+    log,
+    overrides,
+    settings,
+    wait_for_lines,
+    weights,
+)
 from rich.console import Console
 from transformers import AutoModelForMaskedLM, AutoTokenizer, BertForMaskedLM
 
 from phonemic.corpus import open_corpus
 from phonemic_bert.pretraining.run import STOPPED, pretrain
 
-pytestmark = pytest.mark.filterwarnings(
-    # transformers 4 restores torch's generators through a call that torch deprecates
-    "ignore:.*torch.*:FutureWarning",
-    "ignore:.*pin_memory.*:UserWarning",
-)
+pytestmark = EXPECTED_WARNINGS
 
 
 def test_batches_and_workers_change_nothing_but_rounding(straight, corpus, tmp_path):

@@ -17,7 +17,16 @@ pytest.importorskip("accelerate", reason="needs the model extra")
 pytest.importorskip("pyarrow", reason="needs the arrow extra")
 
 from corpora import phonemic_corpus
-from pretraining_helpers import assert_same_run, command, environment, log, settings, wait_for_lines, weights
+from pretraining_helpers import (
+    EXPECTED_WARNINGS,
+    assert_same_run,
+    command,
+    environment,
+    log,
+    settings,
+    wait_for_lines,
+    weights,
+)
 from rich.console import Console
 from test_pretraining_corpus import on_small_disk
 from transformers import AutoModelForMaskedLM, AutoTokenizer
@@ -28,11 +37,7 @@ from phonemic_bert.errors import RunError, SettingsError
 from phonemic_bert.pretraining.run import STOPPED, pretrain
 from phonemic_bert.pretraining.trainer import fault
 
-pytestmark = pytest.mark.filterwarnings(
-    # transformers 4 restores torch's generators through a call that torch deprecates
-    "ignore:.*torch.*:FutureWarning",
-    "ignore:.*pin_memory.*:UserWarning",
-)
+pytestmark = EXPECTED_WARNINGS
 
 
 # --- what a run leaves
