@@ -27,7 +27,7 @@ import phonemic_bert  # noqa: F401  (transformers' Auto classes find PhonemicBER
 from phonemic import Tokenizer, baselines
 from phonemic.corpus import open_corpus
 from phonemic.inventory import vocabulary
-from phonemic_bert.modeling import components
+from phonemic_bert.composition import components
 from phonemic_bert.pretraining.flat import FlatCorpus
 from phonemic_bert.pretraining.sequences import EVALUATION, random_bits
 from phonemic_bert.syllables import syllables

@@ -26,7 +26,7 @@ def test_the_vectors_of_the_slots_add_up_to_the_projected_embedding(save, lang):
     embeddings = model.bert.embeddings
     torch.nn.init.normal_(embeddings.projection.bias)
     packed = tokenizer("Quốc kỳ yên, gì" if lang == "vi" else "二十块钱的吗", add_special_tokens=False)["input_ids"]
-    whole = embeddings.project(torch.tensor([packed]))[0].detach().numpy()
+    whole = embeddings.compose(torch.tensor([packed]))[0].detach().numpy()
     triples = [vocabulary(lang).unpack(one) for one in packed]
     parts = [
         component_vectors(model.bert, name, tuple(triple[slot] for triple in triples))
