@@ -61,7 +61,7 @@ class Tokenizer:
         if fallback not in FALLBACKS:
             raise ValueError(f"unknown fallback {fallback!r}: choose one of {', '.join(FALLBACKS)}")
         joiner = word_joiner or ""
-        if len(joiner) > 1 or (joiner and (joiner.isalnum() or joiner.isspace())):
+        if len(joiner) > 1 or (joiner and (joiner.isalnum() or joiner.isspace() or "\ud800" <= joiner <= "\udfff")):
             raise ValueError(
                 f"word_joiner must be one character that is no letter, digit or space, not {word_joiner!r}"
             )
