@@ -214,7 +214,7 @@ class Tokenizer:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the options and the vocabulary's checksum as a small JSON file (beside it first, then renamed)."""
-        import json
+        from phonemic.files.writing import write_json
 
         state = {
             "format": _FORMAT,
@@ -225,9 +225,7 @@ class Tokenizer:
             "fallback": self.fallback,
             "vocabulary_checksum": self.vocab.checksum,
         }
-        partial = Path(f"{os.fspath(path)}.partial")
-        partial.write_text(json.dumps(state, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
-        os.replace(partial, path)
+        write_json(path, state)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Tokenizer:

@@ -6,6 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
+from phonemic.files.writing import write_text
 from phonemic.inventory import LANGUAGES
 from spacy_phonemic.configs import TASKS, config_text
 
@@ -45,7 +46,7 @@ def _config(given: argparse.Namespace) -> int:
         sys.stdout.write(text)
     else:
         given.output.parent.mkdir(parents=True, exist_ok=True)
-        given.output.write_text(text, encoding="utf-8")
+        write_text(given.output, text)
     return 0
 
 

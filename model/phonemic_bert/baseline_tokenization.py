@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from phonemic.baselines import Baseline, load_registered
+from phonemic.files.writing import write_json
 from phonemic_bert.errors import CheckpointError
 from phonemic_bert.positions import PLAIN_SPECIALS, Positions
 from phonemic_bert.tokenization_base import RowsTokenizer
@@ -68,7 +69,7 @@ class BaselineTokenizer(RowsTokenizer):
         """Writes the baseline's name and the checksums of its files."""
         path = Path(save_directory) / (f"{filename_prefix}-{FILE}" if filename_prefix else FILE)
         saved = {"name": self.baseline.name, "lang": self.lang, "files": self.baseline.checksums()}
-        path.write_text(json.dumps(saved, indent=2, ensure_ascii=False) + "\n", "utf-8")
+        write_json(path, saved)
         return (str(path),)
 
     # --- vocabulary

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import click
 
+from phonemic.files.writing import replacing_text, write_text
+
 
 @click.command(name="results")
 @click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
@@ -42,13 +44,13 @@ def results(
     if against:
         chosen += tables.difference_tables(found, against)
     if form == "screen":
-        with open(out, "w", encoding="utf-8") if out else nullcontext() as file:
+        with replacing_text(out) if out else nullcontext() as file:
             tables.show(chosen, Console(file=file))
     else:
         plain = form == "csv" and not robustness and not against
         text = tables.comma_separated(found) if plain else tables.WRITERS[form](chosen)
         if out:
-            out.write_text(f"{text}\n", encoding="utf-8")
+            write_text(out, f"{text}\n")
         else:
             click.echo(text)
     if plot:

@@ -10,19 +10,37 @@ import os
 import sys
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, nullcontext
 from io import BufferedReader
 from itertools import chain
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from phonemic.errors import InputError, PhonemicError
+from phonemic.files.writing import naming, replacing
 from phonemic.inventory import FALLBACKS, LANGUAGES, vocabulary
-from phonemic.tokenizer import Tokenizer
 from phonemic.version import __version__
+
+if TYPE_CHECKING:
+    from phonemic.tokenizer import Tokenizer
+
+__all__ = [
+    "CHUNK",
+    "COMPRESSIONS",
+    "Advance",
+    "blocks",
+    "ids_tokenizer",
+    "ids_writer",
+    "naming",
+    "parquet_file",
+    "read_ids",
+    "read_texts",
+    "replacing",
+    "require",
+]
 
 #: Bytes of text that are held, encoded and written at a time. A longer line is held whole: it is one text.
 CHUNK = 8 << 20
@@ -104,16 +122,6 @@ def blocks(path: str, advance: Advance = lambda size: None) -> Iterator[bytes]:
     with naming(_name(path)), nullcontext(sys.stdin.buffer) if path == "-" else open(path, "rb") as file:
         raw = _raw_blocks(cast(BufferedReader, file), _COMPRESSED_BLOCK if compressed else _BLOCK, advance)
         yield from _decompressed(path, raw) if compressed else raw
-
-
-@contextmanager
-def naming(path: str) -> Iterator[None]:
-    """Puts the file's name into an OSError that has none (a disk is full, a read fails)."""
-    try:
-        yield
-    except OSError as error:
-        error.filename = error.filename or path
-        raise
 
 
 def _raw_blocks(file: BufferedReader, size: int, advance: Advance) -> Iterator[bytes]:
@@ -254,6 +262,8 @@ def ids_tokenizer(path: str, lang: str | None = None) -> Tokenizer:
     fallback = stored.get("phonemic.fallback", FALLBACKS[0])
     if fallback not in FALLBACKS:
         raise InputError(f"{path}: has an unknown fallback {fallback!r}; use the phonemic version that wrote it")
+    from phonemic.tokenizer import Tokenizer
+
     return Tokenizer(found, fallback=fallback)
 
 
@@ -311,20 +321,6 @@ def _is_integer_list(kind: Any) -> bool:
 
 
 # --- writing
-
-
-@contextmanager
-def replacing(path: str) -> Iterator[BinaryIO]:
-    """A file to write ``path`` through: ``path.partial``, renamed to ``path`` upon success and removed upon failure."""
-    partial = Path(f"{path}.partial")
-    try:
-        with naming(str(partial)), open(partial, "wb") as file:
-            yield file
-        os.replace(partial, path)
-    except BaseException:
-        with suppress(OSError):
-            partial.unlink()
-        raise
 
 
 @contextmanager
