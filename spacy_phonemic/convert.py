@@ -168,10 +168,10 @@ FORMATS: dict[str, Callable[[str | os.PathLike[str], Language], Converted]] = {
 }
 
 
-def write(docs: Iterable[Doc], path: str | os.PathLike[str]) -> None:
+def write(docs: Iterable[Doc], path: str | os.PathLike[str], overwrite: bool = True) -> None:
     """Writes Docs for ``spacy train``: a ``.spacy`` file, beside it first, then renamed."""
     Path(path).parent.mkdir(parents=True, exist_ok=True)
-    with replacing(path) as file:
+    with replacing(path, overwrite) as file:
         file.write(DocBin(docs=docs).to_bytes())
 
 

@@ -199,6 +199,7 @@ class TestErrors:
             "{ratio}.txt",
             "--changes",
             "c",
+            "--force",
         ]
         assert "line 6" in run(*arguments, status=1).stderr
         assert sorted(os.listdir()) == ["0.1.txt", "bad.txt"]

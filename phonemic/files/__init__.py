@@ -325,7 +325,12 @@ def _is_integer_list(kind: Any) -> bool:
 
 @contextmanager
 def ids_writer(
-    path: str, tokenizer: Tokenizer, num_threads: int = 1, spans: bool = False, text: bool = False
+    path: str,
+    tokenizer: Tokenizer,
+    num_threads: int = 1,
+    spans: bool = False,
+    text: bool = False,
+    overwrite: bool = True,
 ) -> Iterator[Callable[[list[str | None]], None]]:
     """A function that encodes texts and writes them to a Parquet file, a row group a call; see :func:`replacing`.
 
@@ -336,6 +341,7 @@ def ids_writer(
         num_threads: threads that encode.
         spans: also write ``spans``, list<int32>: start and end of each position, in code points, one after the other.
         text: also write the ``text``.
+        overwrite: whether a file that is there is replaced.
 
     Raises:
         OSError: the file cannot be written.
@@ -360,7 +366,7 @@ def ids_writer(
             columns["text"] = texts
         writer.write_table(arrow.table(columns, schema=schema), row_group_size=max(1, len(texts)))
 
-    with replacing(path) as file, parquet.ParquetWriter(file, schema, compression="zstd") as writer:
+    with replacing(path, overwrite) as file, parquet.ParquetWriter(file, schema, compression="zstd") as writer:
         yield write
 
 

@@ -132,7 +132,7 @@ def _rename(partial: Path, target: Path, overwrite: bool) -> None:
     os.replace(partial, target)
 
 
-def _is_stream(path: AnyPath) -> bool:
+def is_stream(path: AnyPath) -> bool:
     """Whether a path is a device, a FIFO or a socket: it is written to, and never replaced."""
     try:
         mode = os.stat(path).st_mode
@@ -155,7 +155,7 @@ def replacing(path: AnyPath, overwrite: bool = True) -> Iterator[BinaryIO]:
         FileExistsError: the file is there, and is not to be replaced.
         OSError: it cannot be written; the error names ``path``.
     """
-    if _is_stream(path):
+    if is_stream(path):
         with naming(path), open(path, "wb") as stream:
             yield stream
         return
