@@ -12,6 +12,7 @@ import numpy as np
 
 from phonemic._batch import Work
 from phonemic._core import Core
+from phonemic.characters import plain
 from phonemic.encoding import Batch, Encoding, Syllable
 from phonemic.entries import JOINER, ZH_HAN, ZH_JOINER, Tables, entry, with_entries, with_packing
 from phonemic.errors import SavedTokenizerError
@@ -61,13 +62,18 @@ class Tokenizer:
         if fallback not in FALLBACKS:
             raise ValueError(f"unknown fallback {fallback!r}: choose one of {', '.join(FALLBACKS)}")
         joiner = word_joiner or ""
-        if len(joiner) > 1 or (joiner and (joiner.isalnum() or joiner.isspace() or "\ud800" <= joiner <= "\udfff")):
+        if (
+            not isinstance(joiner, str)
+            or len(joiner) > 1
+            or (joiner and (joiner.isalnum() or joiner.isspace() or "\ud800" <= joiner <= "\udfff"))
+        ):
             raise ValueError(
                 f"word_joiner must be one character that is no letter, digit or space, not {word_joiner!r}"
             )
+        lang, fallback, joiner = plain(lang), plain(fallback), plain(joiner)
         self.lang = lang
         self.strict = bool(strict)
-        self.word_joiner = word_joiner
+        self.word_joiner = word_joiner and joiner
         self.vocab: Vocabulary = vocabulary(lang)
         self.fallback = fallback
         self.phrases: dict[str, str] = {}
@@ -99,7 +105,8 @@ class Tokenizer:
         """
         if not isinstance(text, str):
             raise TypeError(f"encode takes a str, not {type(text).__name__}; for a list of them call encode_batch")
-        block = self.core.encode(text if type(text) is str else str(text))
+        text = text if type(text) is str else plain(text)
+        block = self.core.encode(text)
         return Encoding.of_block(text, block, self.vocab)
 
     def encode_batch(
@@ -121,7 +128,7 @@ class Tokenizer:
             raise TypeError("encode_batch takes a list of str, not one str; call encode")
         if num_threads < 1:
             raise ValueError(f"num_threads must be at least 1, not {num_threads}")
-        rows = texts if isinstance(texts, list) else list(texts)
+        rows = texts if type(texts) is list else list(texts)
         return Batch(rows, *encode_rows(self.core, rows, None, num_threads, spans, word_ids), self.vocab)
 
     def __call__(
