@@ -33,11 +33,7 @@ def _tables() -> tuple[dict[int, str], dict[int, str]]:
 
 
 def kind_of(char: str) -> str:
-    """#: The characters of a str, whatever a subclass of it (an Enum of str, say) says that it prints as.
-    plain: Callable[[str], str] = str.__str__
-
-    SPACE, IGNORABLE, JAMO (a conjoining vowel or final), MARK, LETTER or OTHER.
-    """
+    """SPACE, IGNORABLE, JAMO (a conjoining vowel or final), MARK, LETTER or OTHER."""
     return _tables()[0].get(ord(char), OTHER)
 
 
