@@ -62,11 +62,7 @@ class Tokenizer:
         if fallback not in FALLBACKS:
             raise ValueError(f"unknown fallback {fallback!r}: choose one of {', '.join(FALLBACKS)}")
         joiner = word_joiner or ""
-        if (
-            not isinstance(joiner, str)
-            or len(joiner) > 1
-            or (joiner and (joiner.isalnum() or joiner.isspace() or "\ud800" <= joiner <= "\udfff"))
-        ):
+        if not (joiner == "" or _can_join(joiner)):
             raise ValueError(
                 f"word_joiner must be one character that is no letter, digit or space, not {word_joiner!r}"
             )
@@ -276,6 +272,15 @@ class Tokenizer:
         options += [f"phrases=<{len(self.phrases)}>"] if self.phrases else []
         options += [f"fallback={self.fallback!r}"] if self.fallback != "character" else []
         return f"Tokenizer({', '.join(options)})"
+
+
+def _can_join(joiner: object) -> bool:
+    """Whether something is one mark, and no half of a surrogate pair: a byte that is no UTF-8 is read as one."""
+    return (
+        isinstance(joiner, str)
+        and len(joiner) == 1
+        and not (joiner.isalnum() or joiner.isspace() or "\ud800" <= joiner <= "\udfff")
+    )
 
 
 @cache

@@ -39,10 +39,9 @@ def read_phrases(source: PhraseSource, is_han: Callable[[str], bool]) -> dict[st
     same = mandarin.compatibility_ideographs()
     checked = {}
     for where, phrase, pinyin in rows:
-        phrase = plain(phrase) if isinstance(phrase, str) else phrase
         if not isinstance(phrase, str) or not phrase or not all(map(is_han, phrase)):
             raise PhraseError(f"{where}: a phrase must be one or more Han characters, not {phrase!r}")
-        checked["".join(same.get(char, char) for char in phrase)] = _check(where, phrase, pinyin)
+        checked["".join(same.get(char, char) for char in plain(phrase))] = _check(where, phrase, pinyin)
     return checked
 
 

@@ -12,7 +12,7 @@ from phonemic.homophones import Homophones
 from phonemic.misspellings import Misspellings
 
 
-class Word(str, Enum):
+class Word(str, Enum):  # noqa: UP042, a StrEnum prints as its characters
     A = "giếng nước"
     VI = "vi"
     PACKED = "packed"
