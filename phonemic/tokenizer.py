@@ -22,6 +22,9 @@ from phonemic.tables import tables_of
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+#: More threads than this would only be in each other's way.
+MOST_THREADS = 256
+
 _FORMAT = "phonemic tokenizer 1"
 
 
@@ -112,7 +115,7 @@ class Tokenizer:
 
         Arguments:
             texts: the texts; a list is used as it is.
-            num_threads: threads that share the work (the GIL is released).
+            num_threads: threads that share the work (the GIL is released); no more than there are texts, or 256, run.
             spans: also return each position's span.
             word_ids: also return each position's word id.
 
@@ -122,8 +125,6 @@ class Tokenizer:
         """
         if isinstance(texts, str):
             raise TypeError("encode_batch takes a list of str, not one str; call encode")
-        if num_threads < 1:
-            raise ValueError(f"num_threads must be at least 1, not {num_threads}")
         rows = texts if type(texts) is list else list(texts)
         return Batch(rows, *encode_rows(self.core, rows, None, num_threads, spans, word_ids), self.vocab)
 
@@ -295,9 +296,16 @@ def _never(run: str) -> None:
 def encode_rows(
     core: Core, texts: Any, offsets: NDArray[np.integer[Any]] | None, num_threads: int, spans: bool, word_ids: bool
 ) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int32] | None, NDArray[np.int32] | None]:
-    """Encodes a list of str, or UTF-8 with offsets, with as many threads; see ``Work``."""
+    """Encodes a list of str, or UTF-8 with offsets, with as many threads; see ``Work``.
+
+    Raises:
+        ValueError: num_threads is below 1.
+    """
+    if num_threads < 1:
+        raise ValueError(f"num_threads must be at least 1, not {num_threads}")
     work = Work(core, texts, offsets, spans, word_ids)
-    if num_threads == 1:
+    num_threads = min(num_threads, len(texts) if offsets is None else len(offsets) - 1, MOST_THREADS)
+    if num_threads <= 1:
         work.run_alone()
         return work.result()
     from concurrent.futures import ThreadPoolExecutor
