@@ -34,7 +34,7 @@ from benchmarks.environment import environment
 from phonemic import Tokenizer
 from phonemic.corpus import Options, Ray, Threads, prepare
 from phonemic.corpus.engines import Engine
-from phonemic.files import require
+from phonemic.files import replacing, require
 
 #: Raw text of each language.
 TEXTS = {"vi": ("vi/raw/viwiki.txt.xz", "vi/raw/news.txt.xz"), "zh": ("zh/raw/laws.txt.xz", "zh/raw/lctt.txt.xz")}
@@ -61,10 +61,8 @@ def unpack(data: Path, lang: str, work: Path) -> list[Path]:
     for name in TEXTS[lang]:
         path = work / Path(name).stem
         if not path.exists():
-            partial = path.with_suffix(".partial")
-            with lzma.open(data / name) as packed, open(partial, "wb") as plain:
+            with lzma.open(data / name) as packed, replacing(path) as plain:
                 shutil.copyfileobj(packed, plain, 1 << 20)
-            partial.rename(path)
         paths.append(path)
     return paths
 

@@ -33,6 +33,7 @@ from spacy.training.initialize import init_nlp
 from spacy.training.loop import train
 from thinc.api import Config, require_gpu
 
+from phonemic.files.writing import write_json
 from spacy_phonemic.configs import config_text
 from spacy_phonemic.convert import FORMATS, write
 
@@ -269,9 +270,7 @@ def main(
 
 def _save(path: Path, state: dict[str, Any]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(path.name + ".partial")
-    partial.write_text(json.dumps(state, indent=1) + "\n", encoding="utf-8")
-    os.replace(partial, path)
+    write_json(path, state, indent=1)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,6 @@ where a row says otherwise; what is compared ran in turns, and a ratio is the me
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import sys
 import time
@@ -27,6 +26,7 @@ from benchmarks.rows import Row
 from benchmarks.session import Session
 from benchmarks.texts import MEGABYTE, MissingTextError
 from benchmarks.timing import ROOT, RUNS
+from phonemic.files.writing import write_json
 
 PARTS = {
     "limits": ours.limits,
@@ -122,9 +122,7 @@ def main(arguments: list[str] | None = None) -> dict[str, Any]:
         report.write_page(result, chosen.page)
     if chosen.out:
         chosen.out.parent.mkdir(parents=True, exist_ok=True)
-        partial = chosen.out.with_name(chosen.out.name + ".partial")
-        partial.write_text(json.dumps(result, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
-        partial.replace(chosen.out)
+        write_json(chosen.out, result, indent=1)
     return result
 
 

@@ -11,6 +11,8 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 from pathlib import Path
 
+from phonemic.files.writing import write_text
+
 SEED = 20
 MEGABYTE = 1_000_000
 WHOLE = 100 * MEGABYTE
@@ -96,9 +98,7 @@ def prepare(lang: str, data: Path, folder: Path) -> Path:
 
 def write(path: Path, lines: Iterable[str]) -> None:
     """Writes a text file, beside it first and then renamed."""
-    partial = path.with_name(path.name + ".partial")
-    partial.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    partial.replace(path)
+    write_text(path, "\n".join(lines) + "\n")
 
 
 def traditional(texts: list[str], path: Path) -> list[str]:

@@ -12,6 +12,7 @@ from nltk.tag.sequential import SequentialBackoffTagger
 
 from nltk_phonemic.tags import JOINER, position_tag
 from phonemic import Tokenizer
+from phonemic.characters import plain
 from phonemic.units import separators
 
 
@@ -157,4 +158,4 @@ def _checked(tokens: Sequence[str], number: int) -> list[str]:
                 f"sentence {number}, token {index} is a {type(token).__name__}, not a str; "
                 "a tagged sentence goes through nltk.tag.untag first"
             )
-    return checked
+    return list(map(plain, checked))

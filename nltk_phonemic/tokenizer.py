@@ -10,6 +10,7 @@ from nltk.tokenize.api import TokenizerI
 
 from nltk_phonemic.onsets import onset_end
 from phonemic import Tokenizer
+from phonemic.characters import plain
 from phonemic.units import Unit, units
 
 Span = tuple[int, int]
@@ -41,7 +42,8 @@ class _SpanTokenizer(TokenizerI):
         Raises:
             TypeError: ``s`` is not a str.
         """
-        return [s[start:end] for start, end in self.span_tokenize(s)]
+        spans = self.span_tokenize(s)
+        return [plain(s)[start:end] for start, end in spans]
 
     def span_tokenize(self, s: str) -> Iterator[Span]:
         """The half-open spans of the tokens, in characters: ``s[start:end]`` is the token.
@@ -61,7 +63,7 @@ class _SpanTokenizer(TokenizerI):
         """
         texts = strings if isinstance(strings, str) else list(strings)
         rows = zip(texts, self.span_tokenize_sents(texts), strict=True)
-        return [[text[start:end] for start, end in spans] for text, spans in rows]
+        return [[plain(text)[start:end] for start, end in spans] for text, spans in rows]
 
     def span_tokenize_sents(self, strings: Iterable[str]) -> Iterator[list[Span]]:
         """The spans of each text's tokens, all encoded in one call.
@@ -72,7 +74,7 @@ class _SpanTokenizer(TokenizerI):
         if isinstance(strings, str):
             raise TypeError("the _sents forms take a list of str, not one str; call tokenize or span_tokenize")
         batch = self.tokenizer.encode_batch(strings, spans=True)
-        return map(self._spans, batch.texts, units(batch))
+        return map(self._spans, map(plain, batch.texts), units(batch))
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({repr(self.tokenizer).removeprefix('Tokenizer(')}"

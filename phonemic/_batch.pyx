@@ -4,6 +4,7 @@
 
 cimport cython
 cimport numpy as cnp
+from cpython.exc cimport PyErr_CheckSignals
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF, Py_INCREF
 from libc.stdint cimport int32_t, int64_t, uint8_t
@@ -24,10 +25,11 @@ cnp.import_array()
 
 cdef extern from *:
     """
-    #if defined(__GNUC__)
-    #define phonemic_prefetch(address) __builtin_prefetch(address)
+    /* The header of a list's item. Without the GIL another thread may move the items while one is looked up. */
+    #if defined(__GNUC__) && !defined(Py_GIL_DISABLED)
+    #define phonemic_prefetch_item(list, index) __builtin_prefetch(PyList_GET_ITEM(list, index))
     #else
-    #define phonemic_prefetch(address) ((void)(address))
+    #define phonemic_prefetch_item(list, index) ((void)(index))
     #endif
     #if defined(_MSC_VER)
     #include <intrin.h>
@@ -37,8 +39,7 @@ cdef extern from *:
     #endif
     """
     void* phonemic_exchange(void** place, void* value) noexcept nogil
-    void phonemic_prefetch(const void* address) noexcept nogil
-    PyObject* PyList_GET_ITEM(object texts, Py_ssize_t index)
+    void phonemic_prefetch_item(list texts, Py_ssize_t index)
 
 cdef enum:
     PIECE = 1 << 17         # units that are encoded at a time, with the GIL released
@@ -50,6 +51,7 @@ cdef enum:
     SAMPLE = 1 << 10        # texts by which the length of all can be told
     FURTHER = 1 << 10       # times what there is that room is then made for at most, going by them
     NEAR = 8                # the same, going by fewer
+    MOST_THREADS = 1 << 10
 
 
 cdef class Block:
@@ -130,17 +132,17 @@ cdef class Work:
     cdef Py_ssize_t rows_taken, taken, placed  # rows and pieces taken; pieces that are in the output
     cdef bint placing
 
-    def __cinit__(self):
-        begin_output(&self.out)
-
-    def __init__(self, Core core not None, object texts, object offsets, bint spans, bint words):
+    def __cinit__(self, Core core not None, object texts, object offsets, bint spans, bint words):
         cdef const uint8_t[::1] data
         cdef const int64_t[::1] bounds
         cdef const int32_t[::1] narrow_bounds
         cdef cnp.npy_intp count
+        begin_output(&self.out)
         self.core, self.spans, self.words = core, spans, words
         if offsets is None:
             self.texts, self.rows = texts, len(texts)
+        elif len(offsets) == 0:
+            raise InputError("the offsets of no row have one number, where it would begin, not none")
         else:
             data = texts
             self._alive = (texts, offsets)
@@ -167,7 +169,7 @@ cdef class Work:
         free(self.spare)
 
     def run_alone(self):
-        """Encodes everything in this thread.
+        """Encodes everything in this thread; a signal (Ctrl-C) is looked for between the pieces.
 
         Raises:
             InputError: a text is not UTF-8, or the offsets are none; the message names the row.
@@ -186,6 +188,7 @@ cdef class Work:
                 if not self._make_room(&self.out, piece.units, piece.start):
                     raise MemoryError("no memory for the ids")
                 self._encode(&piece, memo, &self.out, self.ends + piece.start + 1)
+                PyErr_CheckSignals()
         finally:
             end_piece(&piece)
             self._give_back(memo)
@@ -194,7 +197,9 @@ cdef class Work:
         """To be called once, before so many threads call :meth:`run`."""
         from threading import Condition
 
-        cdef Py_ssize_t number, size = SLOTS * threads
+        cdef Py_ssize_t number, size = SLOTS * <Py_ssize_t>threads
+        if self.slots != NULL or not 0 < threads <= MOST_THREADS:
+            raise ValueError(f"{threads} threads cannot share the texts: 1 to {MOST_THREADS} can, once")
         self.turn, self.errors = Condition(), {}
         self.slots = <Slot*>calloc(size, sizeof(Slot))
         self.rooms = <Output*>calloc(size, sizeof(Output))
@@ -239,6 +244,7 @@ cdef class Work:
                     raise MemoryError("no memory for the ids")
                 self._encode(&piece, memo, slot.out, self.ends + piece.start + 1)
                 self._put(slot)
+                PyErr_CheckSignals()
         except BaseException as error:
             with self.turn:
                 self.errors[number] = error
@@ -268,6 +274,7 @@ cdef class Work:
             spans = array_of(&self.out.spans, self.out.count, self.out.capacity, 2)
         if self.words:
             words = array_of(&self.out.words, self.out.count, self.out.capacity, 1)
+        self.out.count = self.out.capacity = 0
         return ids, self.ends_array, spans, words
 
     cdef Memo* _borrow_memo(self) noexcept:
@@ -311,7 +318,7 @@ cdef class Work:
                 piece.units += min(max(self._offset(piece.stop + 1) - self._offset(piece.stop), 0), self.size)
             else:
                 if piece.stop + AHEAD < len(self.texts):
-                    phonemic_prefetch(PyList_GET_ITEM(self.texts, piece.stop + AHEAD))
+                    phonemic_prefetch_item(self.texts, piece.stop + AHEAD)
                 text = as_text(self.texts[piece.stop], piece.stop)
                 take(text, &piece.texts[piece.holding])
                 piece.units += piece.texts[piece.holding].length

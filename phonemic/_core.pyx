@@ -28,7 +28,7 @@ cdef enum:
 
 
 cdef const void* pointer(dict sections, str name, type dtype) except NULL:
-    """Where a section's numbers lie. The arrays are kept alive by the object that holds the sections."""
+    """Where a section's numbers lie. The arrays are kept alive by the object that holds them."""
     array = sections[name]
     if array.dtype != dtype or not array.flags.c_contiguous:
         raise TypeError(f"section {name} must be {dtype.__name__}, not {array.dtype}")
@@ -87,8 +87,8 @@ cdef class Core:
         free(self.spare[0])
         free(self.spare[1])
 
-    def __init__(self, dict sections, bint strict=False):
-        self._alive = sections
+    def __cinit__(self, dict sections not None, bint strict=False):
+        self._alive = tuple(sections.values())  # the arrays themselves: the dictionary may change
         self.strict = strict
         self.chars.bmp = <const uint32_t*>pointer(sections, "bmp", np.uint32)
         self.chars.astral = <const uint32_t*>pointer(sections, "astral", np.uint32)

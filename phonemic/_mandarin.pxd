@@ -3,8 +3,8 @@
 from libc.stdint cimport int32_t, uint8_t, uint16_t, uint32_t, uint64_t
 
 from phonemic._text cimport (
-    UNKNOWN, Characters, Output, State, char_at, check, emit, entry_of, extend_last, new_word, pack_from,
-    text_t, utf8_t,
+    INVALID, LONGEST_CHARACTER, UNKNOWN, Characters, Output, State, char_at, check, emit, entry_of, extend_last,
+    new_word, pack_from, text_t, utf8_t,
 )
 
 cdef extern from *:
@@ -127,13 +127,20 @@ cdef inline uint32_t in_set(const uint64_t* pairs, int size, uint32_t first, uin
 
 cdef inline uint32_t char_before(const text_t* text, Py_ssize_t at, Py_ssize_t length,
                                  Py_ssize_t* before) noexcept nogil:
-    """The character that ends at ``at`` (above 0), and where it begins."""
-    cdef Py_ssize_t step = 0
-    before[0] = at - 1
+    """The character that ends at ``at`` (above 0), and where it begins; INVALID, of one unit, where none ends there.
+
+    A character of UTF-8 is found only where reading forward finds it, too: its first byte is no byte of another.
+    """
+    cdef Py_ssize_t step = 0, first = at - 1
+    cdef uint32_t char
     if text_t is utf8_t:
-        while before[0] > 0 and text[before[0]] & 0xC0 == 0x80:
-            before[0] -= 1
-    return char_at(text, before[0], length, &step)
+        while first > 0 and at - first < LONGEST_CHARACTER and text[first] & 0xC0 == 0x80:
+            first -= 1
+    char = char_at(text, first, length, &step)
+    if text_t is utf8_t and first + step != at:
+        first, char = at - 1, INVALID
+    before[0] = first
+    return char
 
 
 cdef inline Py_ssize_t read_phrases(const Characters* chars, const Readings* readings, const text_t* text,

@@ -17,6 +17,7 @@ cdef extern from *:
 cdef enum:
     UNKNOWN = 0x010101  # [UNK] three times
     INVALID = 0xDC00    # a code point that no valid UTF-8 has
+    LONGEST_CHARACTER = 4  # bytes of UTF-8
     EMPTY = 5           # [EMPTY]
 
 

@@ -34,6 +34,7 @@ cdef enum:
     JAMO = 1 << 23
     PACKS = 1 << 31  # with none of the flags above
     ONE_TONE = 32
+    TOO_MANY_TONES = 2 * ONE_TONE
     IRREGULAR = 1 << 16
     STOP_CODA = 2 << 16
     TONES = 6
@@ -83,7 +84,8 @@ cdef inline void add_mark(const Syllables* table, uint32_t entry, uint64_t* key,
     if kind == 0:
         return
     if kind == TONE_MARK and table.vowels[letter]:
-        tones[0] += entry >> 24
+        if tones[0] < TOO_MANY_TONES:  # marks without end would wrap the sum
+            tones[0] += entry >> 24
         return
     if kind == QUALITY_MARK:
         made = table.compose[(entry >> 8 & 63) * 64 + letter]

@@ -51,6 +51,7 @@ def encode(
 
     Raises:
         TypeError: not Arrow data of strings.
+        ValueError: num_threads is below 1.
         InputError: a text is not UTF-8 or an array has more positions than a list can hold (2**31 - 1 values), and the
             message names the row; or there is no such column.
     """

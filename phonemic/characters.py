@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
+
+#: The characters of a str, whatever a subclass of it (an Enum of str, say) says that it prints as.
+plain: Callable[[str], str] = str.__str__
 
 SPACE, IGNORABLE, JAMO, MARK, LETTER, OTHER = "SIJMLO"
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import errno
 import signal
 import sys
 from io import TextIOWrapper
-from typing import Any
 
 try:
     import click
@@ -15,7 +13,10 @@ except ImportError as missing:
     raise SystemExit(f'phonemic: the command needs {missing.name}: pip install "phonemic[cli]"') from missing
 
 from phonemic.cli_common import (
+    Group,
+    claim,
     errors_option,
+    force_option,
     input_options,
     input_texts,
     json_option,
@@ -26,7 +27,7 @@ from phonemic.cli_common import (
     tokenizer_options,
 )
 from phonemic.cli_stats import stats, train_baseline
-from phonemic.errors import InputError, PhonemicError
+from phonemic.errors import InputError
 from phonemic.files import ids_tokenizer, ids_writer, read_ids, read_texts
 from phonemic.inventory import vocabulary
 from phonemic.noise_command import noise
@@ -34,25 +35,7 @@ from phonemic.tokenizer import Tokenizer
 from phonemic.version import __version__
 
 
-class _Group(click.Group):
-    """Shows the project's errors and the system's as one line; click itself deals with a broken pipe."""
-
-    def invoke(self, ctx: click.Context) -> Any:
-        try:
-            return super().invoke(ctx)
-        except (PhonemicError, OSError) as error:
-            if isinstance(error, OSError) and error.errno == errno.EPIPE:
-                raise
-            raise click.ClickException(_message(error)) from error
-
-
-def _message(error: Exception) -> str:
-    if isinstance(error, OSError) and error.filename and error.strerror:
-        return f"{error.filename}: {error.strerror}"
-    return str(error) or type(error).__name__
-
-
-@click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=Group, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="phonemic")
 def cli() -> None:
     """Vietnamese and Chinese text, syllable by syllable, as an onset, a rime and a tone."""
@@ -90,6 +73,7 @@ def show(text: tuple[str, ...], tokenizer: Tokenizer, errors: str) -> None:
 @tokenizer_options
 @click.option("--spans", is_flag=True, help="Also write the positions' spans: start and end in turn.")
 @click.option("--text", "keep_text", is_flag=True, help="Also write the texts.")
+@force_option
 def encode(
     *,
     inputs: tuple[str, ...],
@@ -100,12 +84,17 @@ def encode(
     tokenizer: Tokenizer,
     spans: bool,
     keep_text: bool,
+    force: bool,
 ) -> None:
     """Encodes texts to packed ids in a Parquet file.
 
     IN is plain text, one text a line, also as .gz, .bz2, .xz or .zst; or Parquet; or "-" for standard input.
     """
-    with input_texts(inputs, column, errors) as chunks, ids_writer(out, tokenizer, threads, spans, keep_text) as write:
+    claim([out], force, inputs)
+    with (
+        input_texts(inputs, column, errors) as chunks,
+        ids_writer(out, tokenizer, threads, spans, keep_text, overwrite=force) as write,
+    ):
         for texts in chunks:
             write(texts)
 
@@ -116,15 +105,17 @@ def encode(
 @click.option("--to", type=click.Choice(["spelling", "pinyin", "ipa"]), help="[default: spelling or pinyin]")
 @click.option("--style", type=click.Choice(["new", "old"]), default="new", help="Vietnamese tone marks: hoà or hòa.")
 @click.option("-o", "--output", metavar="FILE", help="Write to a file instead of standard output.")
-def decode(path: str, lang: str | None, to: str | None, style: str, output: str | None) -> None:
+@force_option
+def decode(path: str, lang: str | None, to: str | None, style: str, output: str | None, force: bool) -> None:
     """Writes the ids of a Parquet file as text.
 
     One line a row; a null is an empty line.
     """
+    claim([output], force, [path])
     tokenizer = ids_tokenizer(path, lang)
     if to == {"vi": "pinyin", "zh": "spelling"}[tokenizer.lang]:
         raise click.UsageError(f"--to {to} is not for {tokenizer.lang}")
-    with output_file(output) as file:
+    with output_file(output, force) as file:
         for row, ids in enumerate(read_ids(path), start=1):
             try:
                 line = tokenizer.decode(ids or [], to, style)

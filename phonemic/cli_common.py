@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import sys
@@ -16,10 +17,29 @@ from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TimeRemainingColumn, TransferSpeedColumn
 from rich.table import Table
 
-from phonemic.errors import PhonemicError
+from phonemic.errors import PhonemicError, printable
 from phonemic.files import read_texts, replacing
+from phonemic.files.outputs import claim
 from phonemic.inventory import FALLBACKS, LANGUAGES
 from phonemic.tokenizer import Tokenizer
+
+__all__ = [
+    "Group",
+    "claim",
+    "errors_option",
+    "force_option",
+    "input_options",
+    "input_texts",
+    "json_option",
+    "language_option",
+    "message",
+    "output_file",
+    "print_figures",
+    "print_json",
+    "print_table",
+    "printable",
+    "tokenizer_options",
+]
 
 Command = Callable[..., None]
 
@@ -89,6 +109,34 @@ def input_options(required: bool = True, threads: bool = True) -> Callable[[Comm
 json_option = click.option("--json", "as_json", is_flag=True, help="Write JSON.")
 
 
+force_option = click.option("--force", is_flag=True, help="Replace an output that is there.")
+
+
+# --- errors
+
+
+class Group(click.Group):
+    """Shows the project's errors and the system's as one line; click itself deals with a broken pipe."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Runs the command."""
+        try:
+            return super().invoke(ctx)
+        except (PhonemicError, OSError, MemoryError) as error:
+            if isinstance(error, OSError) and error.errno == errno.EPIPE:
+                raise
+            raise click.ClickException(printable(message(error))) from error
+
+
+def message(error: Exception) -> str:
+    """An error as a person reads it."""
+    if isinstance(error, OSError) and error.filename and error.strerror:
+        return f"{os.fspath(error.filename)}: {error.strerror}"
+    if isinstance(error, MemoryError):
+        return f"not enough memory ({error})" if str(error) else "not enough memory"
+    return str(error) or type(error).__name__
+
+
 # --- input, output
 
 
@@ -144,10 +192,10 @@ def print_json(value: object) -> None:
 
 
 @contextmanager
-def output_file(path: str | None) -> Iterator[BinaryIO]:
+def output_file(path: str | None, force: bool = True) -> Iterator[BinaryIO]:
     """Standard output, or a file that appears when it is complete."""
     if path is not None:
-        with replacing(path) as file:
+        with replacing(path, overwrite=force) as file:
             yield file
     else:
         yield sys.stdout.buffer

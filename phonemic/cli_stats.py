@@ -14,7 +14,16 @@ from rich.console import Console
 from rich.progress import MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from phonemic import baselines, intrinsic
-from phonemic.cli_common import input_options, input_texts, print_figures, print_json, print_table, tokenizer_options
+from phonemic.cli_common import (
+    claim,
+    force_option,
+    input_options,
+    input_texts,
+    print_figures,
+    print_json,
+    print_table,
+    tokenizer_options,
+)
 from phonemic.errors import InputError
 from phonemic.intrinsic.measure import Row
 from phonemic.intrinsic.tables import cells, title
@@ -47,6 +56,7 @@ def _formats(command: Any) -> Any:
 @click.option("--alpha", default=2.5, show_default=True, callback=_order, help="Order of the Rényi entropy.")
 @click.option("--plots", metavar="FOLDER", type=click.Path(file_okay=False, path_type=Path), help="Also draw plots.")
 @_formats
+@force_option
 def stats(
     *,
     inputs: tuple[str, ...],
@@ -62,6 +72,7 @@ def stats(
     alpha: float,
     plots: Path | None,
     form: str | None,
+    force: bool,
 ) -> None:
     """Measures texts: fertility, lengths, Rényi efficiency and coverage. Nulls of a Parquet column are passed over.
 
@@ -70,6 +81,7 @@ def stats(
     """
     if not (inputs or task_names) or (task_names and not data):
         raise click.UsageError("name files IN..., or data sets with --task NAME --data FOLDER")
+    claim(sorted(plots.glob("intrinsic-*.svg")) if plots else (), force)
     chosen = [name for part in names for name in ([*_all(tokenizer, folder)] if part == "all" else [part])]
     tokenizers = intrinsic.tokenizers(dict.fromkeys(chosen or ["Phonemic"]), tokenizer.lang, folder)
     if "Phonemic" in tokenizers:

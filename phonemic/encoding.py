@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
 
+from phonemic.characters import plain
 from phonemic.inventory import CLS, EMPTY, NATIVE, SEP, Triple, Vocabulary, characters_of, kinds_of, unpack
 
 if TYPE_CHECKING:
@@ -310,7 +311,7 @@ class Batch(_Positions, Sequence[Encoding]):
             raise IndexError(f"row {index} of a batch of {len(self)} texts")
         index %= len(self)
         ids, spans, words = self._cut(int(self.offsets[index]), int(self.offsets[index + 1]))
-        return Encoding(self.texts[index], ids, spans, words, self.vocabulary)
+        return Encoding(plain(self.texts[index]), ids, spans, words, self.vocabulary)
 
     def __iter__(self) -> Iterator[Encoding]:
         return (self[index] for index in range(len(self)))

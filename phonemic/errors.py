@@ -1,5 +1,7 @@
 """The project's own exceptions. Each says what was wrong, where, and what to do."""
 
+import unicodedata
+
 
 class PhonemicError(Exception):
     """Base of all of them."""
@@ -17,5 +19,21 @@ class PhraseError(PhonemicError, ValueError):
     """A user phrase is wrong: its pinyin, its length or its characters."""
 
 
+class OutputError(PhonemicError):
+    """An output is there already, or is what is read."""
+
+
 class InputError(PhonemicError, ValueError):
     """An input file or a line of it cannot be read."""
+
+
+def printable(text: str) -> str:
+    """Text from a file as it may go to a terminal: control characters, line feeds and tabs apart, are written out.
+
+    They could move the cursor, set the window's title or make text look like other text.
+    """
+    return "".join(char if _shows(char) else repr(char)[1:-1] for char in text)
+
+
+def _shows(char: str) -> bool:
+    return char in "\n\t" or unicodedata.category(char) not in ("Cc", "Cf", "Cs", "Zl", "Zp")

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 
+from phonemic.characters import plain
 from phonemic.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
@@ -154,6 +155,7 @@ class Noise(ABC):
             raise TypeError(f"noise is put into one str, not {type(text).__name__}")
         if not 0 <= ratio <= 1:
             raise ValueError(f"ratio must be between 0 and 1, not {ratio}")
+        text, key = plain(text), plain(key) if isinstance(key, str) else key
         units = self.units(text)
         able = [number for number, unit in enumerate(units) if unit.options]
         random = self._key(text, ratio, key)

@@ -15,7 +15,7 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-from phonemic.cli_common import input_texts
+from phonemic.cli_common import claim, force_option, input_texts
 from phonemic.errors import InputError, PhonemicError
 from phonemic.files import read_texts, replacing, require
 from phonemic.homophones import POOLS, READINGS, Homophones, count_characters, frequent
@@ -71,8 +71,15 @@ _ONLY = {
 @click.option("--column", default="text", show_default=True, help="The column of a Parquet file to read.")
 @click.option("--errors", type=click.Choice(["strict", "replace"]), default="strict", help="About invalid UTF-8.")
 @click.option("--json", "as_json", is_flag=True, help="Write the summary as JSON.")
+@force_option
 def noise(
-    *, inputs: tuple[str, ...], ratios: tuple[str, ...], output: str | None, changes: str | None, **options: Any
+    *,
+    inputs: tuple[str, ...],
+    ratios: tuple[str, ...],
+    output: str | None,
+    changes: str | None,
+    force: bool,
+    **options: Any,
 ) -> None:
     """Rewrites a share of the characters or syllables of texts.
 
@@ -82,11 +89,12 @@ def noise(
     """
     shares = _shares(ratios)
     outputs = _outputs([*shares], output, changes)
+    claim([*outputs.values(), changes], force, [*inputs, *options["counts"]])
     maker = _maker(options)
     totals = {ratio: Counter[str]() for ratio in shares}
     with ExitStack() as stack:
-        writes = {ratio: stack.enter_context(_writer(outputs[ratio], options["column"])) for ratio in shares}
-        log = stack.enter_context(replacing(changes)) if changes else None
+        writes = {ratio: stack.enter_context(_writer(outputs[ratio], options["column"], force)) for ratio in shares}
+        log = stack.enter_context(replacing(changes, force)) if changes else None
         row = 0
         for texts in stack.enter_context(input_texts(inputs, options["column"], options["errors"])):
             for name, ratio in shares.items():
@@ -163,15 +171,15 @@ def _pool(options: dict[str, Any]) -> str | list[str] | dict[str, int]:
 
 
 @contextmanager
-def _writer(path: str | None, column: str) -> Iterator[Write]:
+def _writer(path: str | None, column: str, force: bool) -> Iterator[Write]:
     """What writes chunks of texts to standard output, a text file or a Parquet file."""
     if path and path.lower().endswith(".parquet"):
         arrow, parquet = require("pyarrow"), require("pyarrow.parquet")
         schema = arrow.schema({column: arrow.string()}.items())
-        with replacing(path) as file, parquet.ParquetWriter(file, schema, compression="zstd") as writer:
+        with replacing(path, force) as file, parquet.ParquetWriter(file, schema, compression="zstd") as writer:
             yield lambda texts: writer.write_table(arrow.table({column: texts}, schema=schema))
     elif path:
-        with replacing(path) as file:
+        with replacing(path, force) as file:
             yield partial(_write_lines, file, path)
     else:
         yield partial(_write_lines, sys.stdout.buffer, "standard output")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import mmap
-import os
 import struct
 import zlib
 from functools import cache
@@ -35,9 +34,10 @@ def write_tables(path: Path, vocabulary_checksum: str, sections: dict[str, NDArr
         body += data + bytes(-len(data) % _ALIGN)
     rest = struct.pack("<I 8s", len(sections), vocabulary_checksum.encode()) + directory
     rest += bytes(offset - len(MAGIC) - 4 - len(rest)) + body
-    partial = path.with_name(path.name + ".partial")
-    partial.write_bytes(MAGIC + struct.pack("<I", zlib.crc32(rest)) + rest)
-    os.replace(partial, path)
+    from phonemic.files.writing import replacing
+
+    with replacing(path) as file:
+        file.write(MAGIC + struct.pack("<I", zlib.crc32(rest)) + rest)
 
 
 def read_tables(path: Path, vocabulary_checksum: str) -> dict[str, NDArray[Any]]:

@@ -12,6 +12,7 @@ import numpy as np
 
 from phonemic._batch import Work
 from phonemic._core import Core
+from phonemic.characters import plain
 from phonemic.encoding import Batch, Encoding, Syllable
 from phonemic.entries import JOINER, ZH_HAN, ZH_JOINER, Tables, entry, with_entries, with_packing
 from phonemic.errors import SavedTokenizerError
@@ -20,6 +21,9 @@ from phonemic.tables import tables_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+#: More threads than this would only be in each other's way.
+MOST_THREADS = 256
 
 _FORMAT = "phonemic tokenizer 1"
 
@@ -61,13 +65,14 @@ class Tokenizer:
         if fallback not in FALLBACKS:
             raise ValueError(f"unknown fallback {fallback!r}: choose one of {', '.join(FALLBACKS)}")
         joiner = word_joiner or ""
-        if len(joiner) > 1 or (joiner and (joiner.isalnum() or joiner.isspace())):
+        if not (joiner == "" or _can_join(joiner)):
             raise ValueError(
                 f"word_joiner must be one character that is no letter, digit or space, not {word_joiner!r}"
             )
+        lang, fallback, joiner = plain(lang), plain(fallback), plain(joiner)
         self.lang = lang
         self.strict = bool(strict)
-        self.word_joiner = word_joiner
+        self.word_joiner = word_joiner and joiner
         self.vocab: Vocabulary = vocabulary(lang)
         self.fallback = fallback
         self.phrases: dict[str, str] = {}
@@ -99,7 +104,8 @@ class Tokenizer:
         """
         if not isinstance(text, str):
             raise TypeError(f"encode takes a str, not {type(text).__name__}; for a list of them call encode_batch")
-        block = self.core.encode(text if type(text) is str else str(text))
+        text = text if type(text) is str else plain(text)
+        block = self.core.encode(text)
         return Encoding.of_block(text, block, self.vocab)
 
     def encode_batch(
@@ -109,7 +115,7 @@ class Tokenizer:
 
         Arguments:
             texts: the texts; a list is used as it is.
-            num_threads: threads that share the work (the GIL is released).
+            num_threads: threads that share the work (the GIL is released); no more than there are texts, or 256, run.
             spans: also return each position's span.
             word_ids: also return each position's word id.
 
@@ -119,9 +125,7 @@ class Tokenizer:
         """
         if isinstance(texts, str):
             raise TypeError("encode_batch takes a list of str, not one str; call encode")
-        if num_threads < 1:
-            raise ValueError(f"num_threads must be at least 1, not {num_threads}")
-        rows = texts if isinstance(texts, list) else list(texts)
+        rows = texts if type(texts) is list else list(texts)
         return Batch(rows, *encode_rows(self.core, rows, None, num_threads, spans, word_ids), self.vocab)
 
     def __call__(
@@ -214,7 +218,7 @@ class Tokenizer:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the options and the vocabulary's checksum as a small JSON file (beside it first, then renamed)."""
-        import json
+        from phonemic.files.writing import write_json
 
         state = {
             "format": _FORMAT,
@@ -225,9 +229,7 @@ class Tokenizer:
             "fallback": self.fallback,
             "vocabulary_checksum": self.vocab.checksum,
         }
-        partial = Path(f"{os.fspath(path)}.partial")
-        partial.write_text(json.dumps(state, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
-        os.replace(partial, path)
+        write_json(path, state)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Tokenizer:
@@ -273,6 +275,15 @@ class Tokenizer:
         return f"Tokenizer({', '.join(options)})"
 
 
+def _can_join(joiner: object) -> bool:
+    """Whether something is one mark, and no half of a surrogate pair: a byte that is no UTF-8 is read as one."""
+    return (
+        isinstance(joiner, str)
+        and len(joiner) == 1
+        and not (joiner.isalnum() or joiner.isspace() or "\ud800" <= joiner <= "\udfff")
+    )
+
+
 @cache
 def _packed_tables(lang: str) -> Tables:
     return with_packing(tables_of(lang), vocabulary(lang))
@@ -285,9 +296,16 @@ def _never(run: str) -> None:
 def encode_rows(
     core: Core, texts: Any, offsets: NDArray[np.integer[Any]] | None, num_threads: int, spans: bool, word_ids: bool
 ) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int32] | None, NDArray[np.int32] | None]:
-    """Encodes a list of str, or UTF-8 with offsets, with as many threads; see ``Work``."""
+    """Encodes a list of str, or UTF-8 with offsets, with as many threads; see ``Work``.
+
+    Raises:
+        ValueError: num_threads is below 1.
+    """
+    if num_threads < 1:
+        raise ValueError(f"num_threads must be at least 1, not {num_threads}")
     work = Work(core, texts, offsets, spans, word_ids)
-    if num_threads == 1:
+    num_threads = min(num_threads, len(texts) if offsets is None else len(offsets) - 1, MOST_THREADS)
+    if num_threads <= 1:
         work.run_alone()
         return work.result()
     from concurrent.futures import ThreadPoolExecutor

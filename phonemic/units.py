@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from phonemic.characters import IGNORABLE, JAMO, LETTER, MARK, fold, kind_of
+from phonemic.characters import IGNORABLE, JAMO, LETTER, MARK, fold, kind_of, plain
 from phonemic.encoding import Batch
 from phonemic.inventory import NATIVE
 from phonemic.tokenizer import Tokenizer
@@ -34,7 +34,7 @@ def units(batch: Batch) -> Iterator[list[Unit]]:
     touching = np.flatnonzero(joins)
     rows = np.searchsorted(batch.offsets, touching, side="right") - 1
     for at, row in zip(touching.tolist(), rows.tolist(), strict=True):
-        text = batch.texts[row]
+        text = plain(batch.texts[row])
         joins[at] = _is_alphanumeric(text[spans[at - 1, 0]]) and _is_alphanumeric(text[spans[at, 0]])
     first = np.flatnonzero(~joins)
     ends = spans[np.append(first[1:], len(spans)) - 1, 1] if len(first) else first

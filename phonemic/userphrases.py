@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from phonemic import mandarin
+from phonemic.characters import plain
 from phonemic.entries import PACKED, ZH_EXACT, Tables, entry, with_entries
 from phonemic.errors import PhraseError
 from phonemic.inventory import vocabulary
@@ -40,7 +41,7 @@ def read_phrases(source: PhraseSource, is_han: Callable[[str], bool]) -> dict[st
     for where, phrase, pinyin in rows:
         if not isinstance(phrase, str) or not phrase or not all(map(is_han, phrase)):
             raise PhraseError(f"{where}: a phrase must be one or more Han characters, not {phrase!r}")
-        checked["".join(same.get(char, char) for char in phrase)] = _check(where, phrase, pinyin)
+        checked["".join(same.get(char, char) for char in plain(phrase))] = _check(where, phrase, pinyin)
     return checked
 
 
@@ -58,7 +59,7 @@ def _lines(path: Path) -> Iterator[tuple[str, str, str]]:
 
 
 def _check(where: str, phrase: str, pinyin: str | Sequence[str]) -> str:
-    syllables = pinyin.split() if isinstance(pinyin, str) else list(pinyin)
+    syllables = plain(pinyin).split() if isinstance(pinyin, str) else list(pinyin)
     if len(syllables) != len(phrase):
         raise PhraseError(f"{where}: {phrase!r} has {len(phrase)} characters but {len(syllables)} pinyin syllables")
     try:

@@ -6,6 +6,9 @@ import argparse
 import sys
 from pathlib import Path
 
+from phonemic.errors import PhonemicError, printable
+from phonemic.files.outputs import claim
+from phonemic.files.writing import write_text
 from phonemic.inventory import LANGUAGES
 from spacy_phonemic.configs import TASKS, config_text
 
@@ -23,6 +26,7 @@ def main(arguments: list[str] | None = None) -> int:
     config.add_argument("task", choices=TASKS)
     config.add_argument("--lang", choices=LANGUAGES, default="vi")
     config.add_argument("--output", type=Path, help="write it into this file instead")
+    config.add_argument("--force", action="store_true", help="replace a file that is there")
     config.set_defaults(run=_config)
 
     convert = commands.add_parser("convert", help="convert a corpus: convert conllu train.conllu train.spacy --lang vi")
@@ -32,10 +36,16 @@ def main(arguments: list[str] | None = None) -> int:
     convert.add_argument("--lang", choices=LANGUAGES, required=True)
     convert.add_argument("--limit", type=int, default=0, help="the first so many sentences only; 0: all")
     convert.add_argument("--strict", action="store_true", help="write nothing, exit 1, where a line could not be used")
+    convert.add_argument("--force", action="store_true", help="replace a file that is there")
     convert.set_defaults(run=_convert)
 
     given = parser.parse_args(arguments)
-    status: int = given.run(given)
+    try:
+        claim([given.output], given.force, [given.input] if "input" in given else ())
+        status: int = given.run(given)
+    except PhonemicError as error:
+        sys.stderr.write(f"{printable(str(error))}\n")
+        return 1
     return status
 
 
@@ -45,7 +55,7 @@ def _config(given: argparse.Namespace) -> int:
         sys.stdout.write(text)
     else:
         given.output.parent.mkdir(parents=True, exist_ok=True)
-        given.output.write_text(text, encoding="utf-8")
+        write_text(given.output, text, given.force)
     return 0
 
 
@@ -62,14 +72,14 @@ def _convert(given: argparse.Namespace) -> int:
         sys.stderr.write(f"{given.input}: cannot be read: {error}\n")
         return 1
     for problem in problems:
-        sys.stderr.write(f"{problem}\n")
+        sys.stderr.write(f"{printable(str(problem))}\n")
     docs = docs[: given.limit or None]
     tokens, entities = sum(map(len, docs)), sum(len(doc.ents) for doc in docs)
     counts = f"{len(docs)} sentences, {tokens} tokens, {entities} entities; {len(problems)} problems"
     if not docs or (given.strict and problems):
         sys.stderr.write(f"{given.input}: {counts}; nothing written\n")
         return 1
-    write(docs, given.output)
+    write(docs, given.output, given.force)
     sys.stdout.write(f"{given.output}: {counts}\n")
     return 0
 

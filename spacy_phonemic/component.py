@@ -13,6 +13,7 @@ from spacy.util import minibatch
 from spacy.vocab import Vocab
 
 from phonemic import Tokenizer
+from phonemic.files.writing import write_json
 from phonemic.inventory import LANGUAGES
 from spacy_phonemic.attributes import GETTERS, register, register_free
 from spacy_phonemic.reading import KEY, check_phrases, make_tokenizer, set_tokenizer, store
@@ -133,7 +134,7 @@ class Phonemic:
 
     def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
         """Writes the options and the user's readings as JSON."""
-        Path(path).write_text(json.dumps(self._state(), ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+        write_json(path, self._state(), indent=1)
 
     def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> Phonemic:
         """Reads what :meth:`to_disk` wrote."""

@@ -19,6 +19,8 @@ from spacy.parts_of_speech import IDS as UPOS
 from spacy.tokens import Doc, DocBin, Span
 from spacy.util import filter_spans
 
+from phonemic.files import replacing
+
 _TAG = re.compile(r"O|([BIMESLU])-(.+)")
 _NUMBERED = re.compile(r"(.+?)(\d+)", re.DOTALL)
 
@@ -166,12 +168,11 @@ FORMATS: dict[str, Callable[[str | os.PathLike[str], Language], Converted]] = {
 }
 
 
-def write(docs: Iterable[Doc], path: str | os.PathLike[str]) -> None:
+def write(docs: Iterable[Doc], path: str | os.PathLike[str], overwrite: bool = True) -> None:
     """Writes Docs for ``spacy train``: a ``.spacy`` file, beside it first, then renamed."""
-    partial_path = Path(f"{os.fspath(path)}.partial")
-    partial_path.parent.mkdir(parents=True, exist_ok=True)
-    DocBin(docs=docs).to_disk(partial_path)
-    os.replace(partial_path, path)
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
+    with replacing(path, overwrite) as file:
+        file.write(DocBin(docs=docs).to_bytes())
 
 
 def _sentences(path: str | os.PathLike[str]) -> Iterator[list[tuple[int, str]]]:

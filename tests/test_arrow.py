@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from phonemic import InputError, Tokenizer
@@ -79,6 +79,36 @@ def test_bad_utf8_is_named_by_row_and_byte(lang, bad, around):
             arrow.encode(array, TOKENIZERS[lang])
     with pytest.raises(InputError, match="row 0: byte"):
         arrow.encode(of_bytes([around + bad]), TOKENIZERS[lang])
+
+
+#: Characters of phrases that change a reading, at their ends and in the middle, letters, and bytes that are no UTF-8.
+PIECES = [text.encode() for text in "数一个银行不了长城了解的a9 \u0301"] + BAD + [b"\xe6\x95", b"\xa5\xb0", b"\x80" * 5]
+USERS = Tokenizer("zh", phrases={"一个": "yi4 ge5", "行长": "hang2 zhang3"}, fallback="packed")
+
+
+@pytest.mark.parametrize("tokenizer", [*TOKENIZERS.values(), USERS], ids=["vi", "zh", "phrases"])
+@given(st.lists(st.sampled_from(PIECES), max_size=12).map(b"".join))
+@example(b"\xe6\x95\xb0\x80\xe4\xb8\x80\xe4\xb8\xaa")  # a stray byte before two that change a reading
+def test_bytes_between_the_characters_of_phrases(tokenizer, text):
+    """What Python decodes is encoded as its str is; what it does not, is refused where Python says."""
+    array = of_bytes([text])
+    try:
+        expected = tokenizer.encode(text.decode()).ids.tolist()
+    except UnicodeDecodeError as error:
+        with pytest.raises(InputError, match=f"row 0: byte {error.start} of the text is not UTF-8"):
+            arrow.encode(array, tokenizer, spans=True)
+        with pytest.raises(InputError, match=f"row 0: byte {error.start} of the text is not UTF-8"):
+            arrow.encode(array, tokenizer)
+    else:
+        assert arrow.encode(array, tokenizer).to_pylist() == [expected]
+
+
+@pytest.mark.parametrize("byte", [0x80, 0xFF])
+@pytest.mark.parametrize("lang", TOKENIZERS)
+def test_no_byte_is_read_as_a_joiner(lang, byte):
+    """A byte that is no UTF-8 comes to the loops as a lone surrogate."""
+    with pytest.raises(ValueError, match="word_joiner must be one character"):
+        Tokenizer(lang, word_joiner=chr(0xDC00 | byte))
 
 
 def test_rows_of_a_chunked_array_are_counted_from_its_chunk(vi):

@@ -108,6 +108,27 @@ class TestOwn:
         with pytest.raises(BaselineError, match=r"none.py: no such file"):
             baselines.load("none.py")
 
+    def test_a_name_from_a_file_runs_none(self, tmp_path):
+        program = tmp_path / "mine.py"
+        program.write_text(f"open({str(tmp_path / 'ran')!r}, 'w')")
+        for name in (str(program), "none.py", None, ["mBERT"]):
+            with pytest.raises(BaselineError, match="no tokenizer is named"):
+                baselines.load_registered(name)
+        assert not (tmp_path / "ran").exists()
+
+    def test_a_corpus_names_what_a_file_registers_and_not_the_file(self, tmp_path):
+        pytest.importorskip("pyarrow", reason="needs the corpus extra")
+        from phonemic import Tokenizer
+        from phonemic.corpus import Options
+
+        page = (Path(__file__).parents[1] / "docs/intrinsic.md").read_text(encoding="utf-8")
+        (tmp_path / "mine.py").write_text(page.partition("```python\n")[2].partition("```")[0], encoding="utf-8")
+        try:
+            options = Options(Tokenizer("vi"), (str(tmp_path / "mine.py"), str(tmp_path)))
+            assert options.describe_tokenizer()["name"] == "Words"
+        finally:
+            baselines.base.REGISTRY.pop("Words", None)
+
     def test_registers_none(self, tmp_path):
         (tmp_path / "empty.py").write_text("")
         with pytest.raises(BaselineError, match=r"registers 0 baselines"):

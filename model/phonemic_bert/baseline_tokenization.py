@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from phonemic.baselines import Baseline, load
+from phonemic.baselines import Baseline, load_registered
+from phonemic.files.writing import write_json
 from phonemic_bert.errors import CheckpointError
 from phonemic_bert.positions import PLAIN_SPECIALS, Positions
 from phonemic_bert.tokenization_base import RowsTokenizer
@@ -54,12 +55,13 @@ class BaselineTokenizer(RowsTokenizer):
                 class takes.
 
         Raises:
+            BaselineError: its name is not registered; a folder names no Python file to run.
             CheckpointError: there is none in the folder, or the baseline's files are not those that were saved.
             PhonemicError: a baseline's file or package is missing.
         """
         folder = Path(pretrained_model_name_or_path)
         described = describe(folder)
-        baseline = load(described["name"], kwargs.pop("tokenizers", None))
+        baseline = load_registered(described["name"], kwargs.pop("tokenizers", None))
         check_files(baseline, described, folder)
         return cls(baseline, described.get("lang"), **kwargs)
 
@@ -67,7 +69,7 @@ class BaselineTokenizer(RowsTokenizer):
         """Writes the baseline's name and the checksums of its files."""
         path = Path(save_directory) / (f"{filename_prefix}-{FILE}" if filename_prefix else FILE)
         saved = {"name": self.baseline.name, "lang": self.lang, "files": self.baseline.checksums()}
-        path.write_text(json.dumps(saved, indent=2, ensure_ascii=False) + "\n", "utf-8")
+        write_json(path, saved)
         return (str(path),)
 
     # --- vocabulary
@@ -136,12 +138,26 @@ def describe(folder: Path) -> dict[str, Any]:
         CheckpointError: it is missing or damaged.
     """
     try:
-        described: dict[str, Any] = json.loads((folder / FILE).read_text("utf-8"))
-        described["name"]
+        return checked(json.loads((folder / FILE).read_text("utf-8")))
     except FileNotFoundError as error:
         raise CheckpointError(f"{folder}: there is no {FILE} in it, so it holds no BaselineTokenizer") from error
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise CheckpointError(f"{folder / FILE}: damaged ({error})") from error
+
+
+def checked(described: Any) -> dict[str, Any]:
+    """What a file says of a baseline, if it can be that.
+
+    Raises:
+        KeyError: the name is missing.
+        TypeError: something is of another type.
+    """
+    if not isinstance(described, dict):
+        raise TypeError(f"a JSON object is expected, not {type(described).__name__}")
+    for field, kind in (("name", str), ("lang", str | None), ("files", dict | None)):
+        value = described["name"] if field == "name" else described.get(field)
+        if not isinstance(value, kind):
+            raise TypeError(f"its {field} is {type(value).__name__}")
     return described
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 try:
     import click
@@ -12,7 +11,8 @@ try:
 except ImportError as missing:
     raise SystemExit(f'phonemic-bert: the command needs {missing.name}: pip install "phonemic[model]"') from missing
 
-from phonemic import PhonemicError, __version__
+from phonemic import __version__
+from phonemic.cli_common import Group
 from phonemic.inventory import LANGUAGES
 from phonemic_bert.configuration import PRESETS
 from phonemic_bert.finetuning import commands as finetuning
@@ -22,17 +22,7 @@ from phonemic_bert.prepare import prepare
 from phonemic_bert.pretraining import commands as pretraining
 
 
-class _Group(click.Group):
-    """Shows the project's errors and the system's as one line."""
-
-    def invoke(self, ctx: click.Context) -> Any:
-        try:
-            return super().invoke(ctx)
-        except (PhonemicError, OSError) as error:
-            raise click.ClickException(str(error) or type(error).__name__) from error
-
-
-@click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=Group, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="phonemic-bert")
 def cli() -> None:
     """PhonemicBERT: a BERT over onset, rime and tone."""

@@ -8,6 +8,9 @@
 
 A new one is a file in this folder, or anywhere: a class derived from :class:`Baseline`, under ``@register``. Libraries
 (sentencepiece, tokenizers, pyvi) are imported when a tokenizer is loaded: ``pip install "phonemic[baselines]"``.
+
+Only what a person typed may name a Python file, which is run. A name that stands in a file goes to
+:func:`load_registered`.
 """
 
 from __future__ import annotations
@@ -22,7 +25,7 @@ from typing import Any
 
 from phonemic.baselines.base import REGISTRY, Baseline, BaselineError, register
 
-__all__ = ["Baseline", "BaselineError", "get", "load", "names", "register", "train"]
+__all__ = ["Baseline", "BaselineError", "get", "load", "load_registered", "names", "register", "registered", "train"]
 
 
 def names() -> list[str]:
@@ -30,20 +33,35 @@ def names() -> list[str]:
     return list(REGISTRY)
 
 
-def get(name: str) -> type[Baseline]:
-    """The class of a baseline.
+def registered(name: object) -> type[Baseline]:
+    """The class of a baseline that is registered by its name; nothing is run or opened.
 
     Arguments:
-        name: one of :func:`names`, or a Python file (it ends in ``.py``) that registers one baseline.
+        name: as a file has it; one of :func:`names`.
+
+    Raises:
+        BaselineError: no baseline has that name.
+    """
+    if not isinstance(name, str) or name not in REGISTRY:
+        raise BaselineError(f"no tokenizer is named {name!r}: choose one of {', '.join(REGISTRY)}")
+    return REGISTRY[name]
+
+
+def get(name: str) -> type[Baseline]:
+    """The class of a baseline that a person named.
+
+    Arguments:
+        name: one of :func:`names`, or a Python file (it ends in ``.py``) that registers one baseline; the file is run.
 
     Raises:
         BaselineError: no baseline has that name, or the file registers none or several.
     """
     if name.endswith(".py"):
         return _from_file(name)
-    if name not in REGISTRY:
-        raise BaselineError(f"no tokenizer is named {name!r}: choose one of {', '.join(REGISTRY)}, or a .py file")
-    return REGISTRY[name]
+    try:
+        return registered(name)
+    except BaselineError as error:
+        raise BaselineError(f"{error}, or a .py file") from error
 
 
 def _from_file(name: str) -> type[Baseline]:
@@ -61,7 +79,7 @@ def load(name: str, folder: str | os.PathLike[str] | None = None, **options: Any
     """Loads a baseline from its published files.
 
     Arguments:
-        name: one of :func:`names`, or a Python file that registers one.
+        name: one of :func:`names`, or a Python file that registers one; the file is run.
         folder: the folder that holds the baseline's files, or the one that holds folders of several (``subchar``,
             ``mbert``, ...); by default what the environment variable PHONEMIC_TOKENIZERS names.
         options: what the class takes besides, such as PhoBERT's ``segment``.
@@ -72,6 +90,21 @@ def load(name: str, folder: str | os.PathLike[str] | None = None, **options: Any
     """
     kind = get(name)
     return kind(kind.locate(folder), **options)
+
+
+def load_registered(name: object, folder: str | os.PathLike[str] | None = None) -> Baseline:
+    """As :func:`load`, of a name that stands in a file (a checkpoint's, a corpus's): it never names a program.
+
+    Raises:
+        BaselineError: no baseline of that name is registered, or a file is missing.
+    """
+    try:
+        kind = registered(name)
+    except BaselineError as error:
+        raise BaselineError(
+            f"{error}; one of your own must be registered first, by the Python file that has it"
+        ) from error
+    return kind(kind.locate(folder))
 
 
 def train(name: str, texts: Iterable[str], folder: str | os.PathLike[str], vocab_size: int = 22_675) -> Baseline:

@@ -247,5 +247,5 @@ def only(path: Path, pattern: str) -> Path:
 
 def replace_file(path: Path, content: bytes) -> None:
     """Writes a file beside its place first, then renames it."""
-    with replacing(str(path)) as file:
+    with replacing(path) as file:
         file.write(content)

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import accumulate, pairwise
 from typing import NamedTuple
 
+from phonemic.characters import plain
+
 #: Half-open, in characters.
 Span = tuple[int, int]
 
@@ -62,6 +64,7 @@ def trimmed(spans: Iterable[Span], text: str) -> list[Span]:
 
 def scalar(text: str) -> str:
     """The text with U+FFFD for each lone surrogate, which no library takes."""
+    text = plain(text)
     try:
         text.encode()
     except UnicodeEncodeError:

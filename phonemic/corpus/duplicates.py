@@ -109,7 +109,7 @@ def save_keys(path: Path, lines: NDArray[np.int64], keys: NDArray[np.uint64]) ->
         keys: uint64 (B, K).
     """
     order = np.argsort(keys, axis=0, kind="stable")
-    with replacing(str(path)) as file:
+    with replacing(path) as file:
         np.save(file, np.stack([np.take_along_axis(keys, order, 0).T, lines[order].T.astype(np.uint64)]))
 
 

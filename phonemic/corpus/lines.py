@@ -229,22 +229,19 @@ def checked(chunk: Chunk, path: str, errors: str) -> Chunk:
     Raises:
         DamagedLineError: it is not UTF-8, and ``errors`` is "strict"; the message names the byte.
     """
-    first = int(chunk.offsets[0])
-    data = chunk.data[first : int(chunk.offsets[-1])].tobytes()
-    try:
-        data.decode()
-        if errors == "strict" or not chunk.json:
-            return chunk
-    except UnicodeDecodeError as error:
-        if errors == "strict":
-            row = int(np.searchsorted(chunk.offsets, first + error.start, side="right")) - 1
-            within = first + error.start - int(chunk.offsets[row])
-            place = f"byte {within} of a line" if chunk.start < 0 else f"byte {chunk.start + error.start} of the file"
+    rows = []
+    for row, (start, stop) in enumerate(pairwise(chunk.offsets.tolist())):  # apart: one may end within a character
+        line = chunk.data[start:stop].tobytes()
+        try:
+            rows.append(line.decode("utf-8", errors).encode())
+        except UnicodeDecodeError as error:
+            at = start - int(chunk.offsets[0]) + error.start
+            place = f"byte {error.start} of a line" if chunk.start < 0 else f"byte {chunk.start + at} of the file"
             raise DamagedLineError(
                 f"{path}, {place}: not UTF-8 ({error.reason}); --errors replace puts U+FFFD for what is wrong", row
             ) from error
-    bounds = chunk.offsets.tolist()
-    rows = [chunk.data[start:stop].tobytes().decode("utf-8", "replace").encode() for start, stop in pairwise(bounds)]
+    if errors == "strict":
+        return chunk
     if chunk.json:
         rows = [_HALVES.sub(_mended, row) for row in rows]
     sizes = np.array([0, *map(len, rows)], np.int64)

@@ -71,10 +71,9 @@ class Options:
         phonemic = describe(self.tokenizer)
         if self.baseline is None:
             return phonemic
-        name, folder = self.baseline
-        baseline = _baseline(name, folder)
+        baseline = _baseline(*self.baseline)
         return {
-            "name": name,
+            "name": baseline.name,
             "lang": self.tokenizer.lang,
             "vocab_size": baseline.vocab_size,
             "id_count": baseline.id_count,

@@ -19,9 +19,10 @@ from phonemic.corpus.inputs import Piece, Source, cut, find_sources
 from phonemic.corpus.manifest import FORMAT, MANIFEST, open_corpus, sha256
 from phonemic.corpus.options import Options
 from phonemic.corpus.report import write_report
-from phonemic.corpus.segments import Job, records, write_json
+from phonemic.corpus.segments import Job, records
 from phonemic.errors import InputError
 from phonemic.files import replacing, require
+from phonemic.files.writing import clear_unfinished, to_disk, write_json
 
 #: How the corpus is finished, in the folder of partial work.
 _FINISH = "finish.json"
@@ -99,9 +100,9 @@ def _claim(out: Path, folder: Path, plan: dict[str, Any]) -> None:
         if others:
             raise InputError(f"{out}: holds other files ({', '.join(others[:3])}); give a new or an empty folder")
         folder.mkdir(parents=True, exist_ok=True)
-        write_json(path, plan)
-    for unfinished in folder.glob("*.partial"):
-        unfinished.unlink()
+        write_json(path, plan, indent=1)
+    clear_unfinished(folder)
+    clear_unfinished(out)
 
 
 def _same(found: dict[str, Any], plan: dict[str, Any], out: Path) -> None:
@@ -137,6 +138,7 @@ def _finished(out: Path, plan: dict[str, Any]) -> dict[str, Any]:
         if changed > finished and sha256(path) != source["sha256"]:
             raise InputError(f"{out}: was made of other sources ({path} was changed since); take an empty folder")
     shutil.rmtree(out / "partial", ignore_errors=True)
+    clear_unfinished(out)
     return manifest
 
 
@@ -184,7 +186,7 @@ def _save_drops(folder: Path, parts: list[int], paths: list[Path], task: tuple[i
     column, low, high = task
     path = folder / f"drops-{column:03d}-{low:020d}.npy"
     if not path.exists():
-        with replacing(str(path)) as file:
+        with replacing(path) as file:
             np.save(file, duplicates.find_drops(parts, paths, column, low, high))
     return path.name
 
@@ -254,7 +256,7 @@ def _finish(folder: Path, plan: dict[str, Any], checksums: list[str]) -> None:
         "shards": shards,
         "sources": sources,
     }
-    write_json(folder / _FINISH, {"names": names, "manifest": manifest, "counts": counts.to_json()})
+    write_json(folder / _FINISH, {"names": names, "manifest": manifest, "counts": counts.to_json()}, indent=1)
 
 
 def _lines(counts: Counts) -> dict[str, Any]:
@@ -275,8 +277,9 @@ def _complete(out: Path, folder: Path) -> dict[str, Any]:
     for name, final in plan["names"].items():
         if (folder / name).exists():
             os.replace(folder / name, out / final)
+    to_disk(out)
     write_report(out, manifest, Counts({name: np.array(values) for name, values in plan["counts"].items()}))
-    write_json(out / MANIFEST, manifest)
+    write_json(out / MANIFEST, manifest, indent=1)
     open_corpus(out)
     shutil.rmtree(folder)
     return manifest

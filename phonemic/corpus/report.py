@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 
 from phonemic.corpus.counts import FATES, LONGEST, SHARES, Counts
 from phonemic.files import replacing, require
+from phonemic.files.writing import write_json, write_text
 from phonemic.inventory import KINDS, SPECIALS, vocabulary
 from phonemic.metrics import CONTROL_SYMBOLS, renyi_efficiency
 
@@ -24,14 +24,12 @@ _QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95, 0.99)
 def write_report(out: Path, manifest: dict[str, Any], counts: Counts) -> None:
     """Writes ``report.json``, ``report.md`` and, if a line was kept, ``report.png``."""
     numbers = summary(manifest, counts)
-    with replacing(str(out / "report.json")) as file:
-        file.write((json.dumps(numbers, ensure_ascii=False, indent=1) + "\n").encode())
+    write_json(out / "report.json", numbers, indent=1)
     if manifest["totals"]["rows"]:
-        with replacing(str(out / "report.png")) as file:
+        with replacing(out / "report.png") as file:
             figure = _draw(numbers, counts, manifest["options"]["min_native"])
             figure.savefig(file, format="png", dpi=110, metadata={"Software": None})
-    with replacing(str(out / "report.md")) as file:
-        file.write(_markdown(numbers, manifest).encode())
+    write_text(out / "report.md", _markdown(numbers, manifest))
 
 
 def summary(manifest: dict[str, Any], counts: Counts) -> dict[str, Any]:

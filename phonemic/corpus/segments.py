@@ -7,10 +7,7 @@ whatever is stopped at any moment, only segments without a record are made again
 
 from __future__ import annotations
 
-import hashlib
 import json
-import os
-import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -25,10 +22,11 @@ from phonemic.corpus import duplicates
 from phonemic.corpus.counts import DUPLICATE, KEPT, NEAR_DUPLICATE, Counts
 from phonemic.corpus.inputs import Piece, Source
 from phonemic.corpus.lines import Chunk, DamagedLineError, read_part
+from phonemic.corpus.manifest import sha256
 from phonemic.corpus.options import Options
 from phonemic.corpus.tokenizing import SCHEMA, Judged, judge, rows_of
 from phonemic.errors import InputError
-from phonemic.files import naming
+from phonemic.files.writing import Unfinished, naming, write_json
 
 #: A line's number in its part: the chunk's number above these bits, the line's number in the chunk below.
 _LINE_BITS = 32
@@ -202,7 +200,8 @@ class _Segment:
         self.size = 0
         self.counts = Counts()
         self.sources: dict[int, Counts] = {}
-        self.file = _KeyFile(self.job) if self.job.kind == "keys" else _ShardFile(self.job)
+        self._path = self.job.folder / Job.name_of(self.job.kind, self.part, self.index)
+        self.file = _KeyFile(self._path) if self.job.kind == "keys" else _ShardFile(self._path)
 
     def add(self, item: Item, rows: Any, counts: Counts | None, damage: str) -> None:
         """Adds a chunk, unless its piece was found damaged before."""
@@ -224,18 +223,17 @@ class _Segment:
 
     def close(self, last: bool) -> dict[str, Any]:
         """Finishes the segment, begins the next one, and returns the record."""
-        name = Job.name_of(self.job.kind, self.part, self.index)
         record = {
             "part": self.part,
             "index": self.index,
             "last": last,
             "next_chunk": self.next_chunk,
             "damaged": self.damaged,
-            **self.file.close(self.job.folder / name),
+            **self.file.close(),
             "counts": self.counts.to_json(),
             "sources": {str(source): counts.to_json() for source, counts in self.sources.items()},
         }
-        write_json(self.job.folder / f"{name}.json", record)
+        write_json(self._path.with_suffix(".json"), record, indent=1)
         self.index += 1
         self.ended = last
         self._begin()
@@ -249,80 +247,63 @@ class _Segment:
 class _KeyFile:
     """Collects keys and writes them when it is closed."""
 
-    def __init__(self, job: Job) -> None:
+    def __init__(self, path: Path) -> None:
+        self._path = path.with_suffix(".npy")
         self._rows: list[Any] = []
 
     def add(self, rows: Any) -> None:
         self._rows.append(rows)
 
-    def close(self, path: Path) -> dict[str, Any]:
+    def close(self) -> dict[str, Any]:
         count = sum(len(lines) for lines, _ in self._rows)
         if not count:
             return {"file": None, "rows": 0}
         lines, keys = (np.concatenate(parts) for parts in zip(*self._rows, strict=True))
-        duplicates.save_keys(path.with_suffix(".npy"), lines, keys)
-        return {"file": path.with_suffix(".npy").name, "rows": count}
+        duplicates.save_keys(self._path, lines, keys)
+        return {"file": self._path.name, "rows": count}
 
     def discard(self) -> None:
         """Nothing is written before the end."""
 
 
 class _ShardFile:
-    """A Parquet file, a row group a chunk, under a name of its own until it is closed."""
+    """A Parquet file, a row group a chunk; see :class:`Unfinished`. An engine may start a task twice."""
 
-    def __init__(self, job: Job) -> None:
-        # Its own name: an engine may start a task twice.
-        self._path = job.folder / f"shard-{uuid.uuid4().hex}.partial"
-        self._writer: pq.ParquetWriter | None = None
+    def __init__(self, path: Path) -> None:
+        self._path = path.with_suffix(".parquet")
+        self._unfinished: Unfinished | None = None
+        self._writer: Any = None
         self._rows = 0
 
     def add(self, rows: pa.Table) -> None:
         if not rows.num_rows:
             return
-        if self._writer is None:
+        if self._unfinished is None:
             # The ids of a language are few thousand: a dictionary and light compression take 1.3 bytes each.
-            self._file = open(self._path, "wb")  # noqa: SIM115
+            self._unfinished = Unfinished(self._path)
             self._writer = pq.ParquetWriter(
-                self._file, SCHEMA, compression="zstd", compression_level=1, write_statistics=False
+                self._unfinished.file, SCHEMA, compression="zstd", compression_level=1, write_statistics=False
             )
-        with naming(str(self._path)):
+        with naming(self._path):
             self._writer.write_table(rows, row_group_size=rows.num_rows)
         self._rows += rows.num_rows
 
-    def close(self, path: Path) -> dict[str, Any]:
-        if self._writer is None:
+    def close(self) -> dict[str, Any]:
+        if self._unfinished is None:
             return {"file": None, "rows": 0}
-        with naming(str(self._path)):
+        with naming(self._path):
             self._writer.close()
-            self._writer = None
-            self._file.flush()
-            os.fsync(self._file.fileno())
-            self._file.close()
-        with open(self._path, "rb") as file:
-            digest = hashlib.file_digest(file, "sha256").hexdigest()
-        size = self._path.stat().st_size
-        target = path.with_suffix(".parquet")
-        os.replace(self._path, target)
-        return {"file": target.name, "rows": self._rows, "bytes": size, "sha256": digest}
+        self._unfinished.finish()
+        self._unfinished = None
+        return {
+            "file": self._path.name,
+            "rows": self._rows,
+            "bytes": self._path.stat().st_size,
+            "sha256": sha256(self._path),
+        }
 
     def discard(self) -> None:
-        if self._writer is not None:
+        if self._unfinished is not None:
             with suppress(OSError):  # a full disk takes no footer either
                 self._writer.close()
-            with suppress(OSError):
-                self._file.close()
-        self._path.unlink(missing_ok=True)
-
-
-def write_json(path: Path, value: Any) -> None:
-    """Writes a JSON file, on the disk before it has its name."""
-    partial = path.with_name(f"{path.name}.{uuid.uuid4().hex}.partial")
-    try:
-        with naming(str(partial)), open(partial, "w", encoding="utf-8") as file:
-            json.dump(value, file, ensure_ascii=False, indent=1)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(partial, path)
-    except BaseException:
-        partial.unlink(missing_ok=True)
-        raise
+            self._unfinished.discard()

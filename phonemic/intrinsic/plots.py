@@ -6,7 +6,7 @@ from collections.abc import Callable, Container
 from pathlib import Path
 from typing import Any
 
-from phonemic.files import require
+from phonemic.files import replacing, require
 from phonemic.intrinsic.measure import OURS
 
 Row = dict[str, Any]
@@ -54,7 +54,8 @@ def draw(rows: list[Row], folder: Path, form: str = "svg", only: Container[str] 
                 figure = figures.Figure(figsize=(8, 4), layout="constrained")
                 plot(figure, some)
                 files.append(folder / f"{stem}.{form}")
-                figure.savefig(files[-1], metadata={"Date": None} if form == "svg" else None, dpi=110)
+                with replacing(files[-1]) as file:
+                    figure.savefig(file, format=form, metadata={"Date": None} if form == "svg" else None, dpi=110)
     return files
 
 

@@ -22,7 +22,8 @@ from phonemic.corpus.tokenizing import judge
 from phonemic.corpus.tokenizing import rows_of as rows_of_lines
 
 zstandard = pytest.importorskip("zstandard")
-VI = Tokenizer("vi")
+VI, ZH = Tokenizer("vi"), Tokenizer("zh")
+BAD = [b"\x80", b"\xff", b"\xe6\x95", b"\xc0\x80", b"\x80" * 5]
 
 
 def pieces_of(path, options):
@@ -161,6 +162,32 @@ def test_replace_puts_the_replacement_character(tmp_path, name):
     options = Options(VI, errors="replace", min_native=0)
     texts = [line.decode("utf-8", "replace") for line in lines]
     assert kept_rows(tmp_path / name, options) == [expected_rows(texts, "vi", 0)]
+
+
+@pytest.mark.parametrize("name", ["a.txt", "a.jsonl", "a.parquet"])
+def test_bytes_between_the_characters_of_phrases(tmp_path, name):
+    """Mandarin is read backwards from a phrase that changes a reading: never into what is no character."""
+    words = ["数一个", "银行", "不了", "长城", "了解", "一" * 30]
+    lines = [word.encode()[:at] + bad + word.encode()[at:] for word in words for bad in BAD for at in (0, 3, 5, -3)]
+    if name == "a.parquet":
+        pq.write_table(pa.table({"text": pa.array(lines).view(pa.string())}), tmp_path / name)
+    else:
+        rows = lines if name == "a.txt" else [b'{"text": "' + line + b'"}' for line in lines]
+        (tmp_path / name).write_bytes(b"\n".join(rows))
+    texts = [line.decode("utf-8", "replace") for line in lines]
+    assert kept_rows(tmp_path / name, Options(ZH, errors="replace", min_native=0)) == [expected_rows(texts, "zh", 0)]
+    with pytest.raises(InputError, match=r"a\.\w+, .*byte \d+ .*not UTF-8"):
+        kept_rows(tmp_path / name, Options(ZH, min_native=0))
+
+
+def test_rows_that_share_a_character_are_each_replaced(tmp_path):
+    lines = [b"ba \xe1\xba", b"\xbf me"]
+    pq.write_table(pa.table({"text": pa.array(lines).view(pa.string())}), tmp_path / "a.parquet")
+    texts = [line.decode("utf-8", "replace") for line in lines]
+    options = Options(VI, errors="replace", min_native=0)
+    assert kept_rows(tmp_path / "a.parquet", options) == [expected_rows(texts, "vi", 0)]
+    with pytest.raises(InputError, match=r"a\.parquet, byte 3 of a line: not UTF-8"):
+        kept_rows(tmp_path / "a.parquet", Options(VI))
 
 
 def test_replace_mends_halves_of_surrogate_pairs(tmp_path):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from phonemic import baselines
 from phonemic.errors import InputError
 from phonemic.files import require
 from phonemic.inventory import LANGUAGES
@@ -29,6 +30,12 @@ _LIMIT = click.IntRange(1)
     "--encoder", "encoders", multiple=True, required=True, help="A checkpoint, or NAME=CHECKPOINT. Repeatable."
 )
 @click.option("--tokenizers", metavar="FOLDER", help="Files of the baselines. [default: $PHONEMIC_TOKENIZERS]")
+@click.option(
+    "--register",
+    multiple=True,
+    metavar="FILE.py",
+    help="Runs a file that registers a tokenizer of your own. Repeatable.",
+)
 @click.option("--grid", default="base", show_default=True, metavar="NAME_OR_FILE", help="Settings; see the grids.")
 @click.option("--set", "overrides", multiple=True, metavar="SECTION.FIELD=VALUE", help="Wins over --grid. Repeatable.")
 @click.option("--seeds", default="1,2,3,4", show_default=True, help="One run each.")
@@ -56,9 +63,13 @@ def finetune(tasks: tuple[str, ...], results: str, **options: Any) -> None:
 
     Files of your own are named by --own, --train, --dev, --test and --lang instead of TASK and --data; --field says
     what the columns are called (text=body, label=class), and names a format or metric (file_format=conll).
+
+    A checkpoint over a tokenizer of your own names it, but never the file it is in: --register does.
     """
     for package in ("sklearn", "seqeval"):
         require(package, "finetune")
+    for file in options["register"]:
+        baselines.get(file)
     from rich.console import Console
 
     from phonemic_bert.finetuning.jobs import Limits, find_jobs, jobs_of

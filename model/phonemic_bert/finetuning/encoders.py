@@ -13,8 +13,8 @@ from transformers import AutoConfig, AutoTokenizer, PretrainedConfig, PreTrained
 
 import phonemic_bert  # noqa: F401  registers PhonemicBERT with the Auto classes
 from phonemic import PhonemicError
-from phonemic.baselines import load
-from phonemic_bert.baseline_tokenization import FILE, BaselineTokenizer, check_files, describe
+from phonemic.baselines import load_registered
+from phonemic_bert.baseline_tokenization import FILE, BaselineTokenizer, check_files, checked, describe
 from phonemic_bert.checkpoints import checkpoint_path, silent_transformers
 from phonemic_bert.configuration import PhonemicBertConfig
 from phonemic_bert.errors import CheckpointError, RunError
@@ -100,7 +100,7 @@ class Encoder:
         with silent_transformers():
             try:
                 model, info = auto.from_pretrained(
-                    self.path, ignore_mismatched_sizes=True, output_loading_info=True, **fields
+                    self.path, trust_remote_code=False, ignore_mismatched_sizes=True, output_loading_info=True, **fields
                 )
             except ValueError as error:
                 if "Unrecognized configuration class" not in str(error):
@@ -156,7 +156,7 @@ def load_encoder(where: Folder, tokenizers: Folder | None = None, name: str | No
         inner = next((part for part in _OF_RUN if (path / part / "config.json").is_file()), None)
         hint = f"; did you mean {path / inner}?" if inner else ""
         raise CheckpointError(f"{path}: no config.json in it, so it holds no checkpoint{hint}")
-    config = AutoConfig.from_pretrained(path)
+    config = AutoConfig.from_pretrained(path, trust_remote_code=False)
     kind, lang, tokenizer = _tokenizer(path, config, tokenizers)
     limit = _max_length(config, tokenizer)
     tokenizer.model_max_length = limit
@@ -184,7 +184,7 @@ def _described(path: Path) -> dict[str, Any] | None:
     if not (path / ORIGIN).is_file():
         return None
     try:
-        described: dict[str, Any] = read_origin(path)["corpus"]["tokenizer"]
+        described = checked(read_origin(path)["corpus"]["tokenizer"])
         return None if described["name"] == "phonemic" else described
     except (RunError, KeyError, TypeError) as error:
         raise CheckpointError(f"{path / ORIGIN}: it does not say which tokenizer it was ({error})") from error
@@ -194,7 +194,7 @@ def _baseline_tokenizer(
     path: Path, config: PretrainedConfig, described: dict[str, Any], tokenizers: Folder | None
 ) -> BaselineTokenizer:
     try:
-        baseline = load(described["name"], tokenizers)
+        baseline = load_registered(described["name"], tokenizers)
     except PhonemicError as error:
         raise CheckpointError(f"{path}: its tokenizer cannot be loaded: {error}") from error
     check_files(baseline, described, path)
@@ -211,7 +211,7 @@ def _any_tokenizer(path: Path, config: PretrainedConfig) -> PreTrainedTokenizerB
     if not any(file for pattern in _VOCABULARIES for file in path.glob(pattern)):
         raise CheckpointError(f"{path}: no tokenizer in it, none of {', '.join(_VOCABULARIES)}")
     try:
-        tokenizer: PreTrainedTokenizerBase = AutoTokenizer.from_pretrained(path)
+        tokenizer: PreTrainedTokenizerBase = AutoTokenizer.from_pretrained(path, trust_remote_code=False)
     except (OSError, ValueError, ImportError) as error:
         raise CheckpointError(f"{path}: its tokenizer cannot be loaded: {error}") from error
     if len(tokenizer) > config.vocab_size:

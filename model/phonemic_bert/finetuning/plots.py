@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from phonemic.errors import InputError
-from phonemic.files import require
+from phonemic.files import replacing, require
 from phonemic_bert.finetuning.results import Results, Summary
 from phonemic_bert.finetuning.tables import name_of, robustness
 
@@ -101,4 +101,5 @@ def _save(figure: Any, path: Path) -> None:
         form = path.suffix.lower().removeprefix(".")
         if form not in known:
             raise InputError(f"{path}: no picture format; choose a suffix of {', '.join(sorted(known))}")
-        figure.savefig(path, metadata={"Date": None} if form == "svg" else None, dpi=130)
+        with replacing(path) as file:
+            figure.savefig(file, format=form, metadata={"Date": None} if form == "svg" else None, dpi=130)

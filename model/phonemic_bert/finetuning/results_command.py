@@ -7,6 +7,9 @@ from pathlib import Path
 
 import click
 
+from phonemic.cli_common import claim, force_option, printable
+from phonemic.files.writing import replacing_text, write_text
+
 
 @click.command(name="results")
 @click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
@@ -17,8 +20,9 @@ import click
 @click.option("--plot", type=click.Path(dir_okay=False, path_type=Path), help="Draw them: a .png, .svg or .pdf file.")
 @click.option("--against", metavar="ENCODER", help="Also what each encoder scores above this one, seed by seed.")
 @click.option("--robustness", is_flag=True, help="Scores by the ratio of noise instead.")
+@force_option
 def results(
-    folder: Path, form: str, out: Path | None, plot: Path | None, against: str | None, robustness: bool
+    folder: Path, form: str, out: Path | None, plot: Path | None, against: str | None, robustness: bool, force: bool
 ) -> None:
     """Makes tables and plots of what ``finetune`` wrote to FOLDER.
 
@@ -33,22 +37,23 @@ def results(
 
     if robustness and against:
         raise click.UsageError("--against compares scores without noise: leave out --robustness")
+    claim([out, plot], force)
     found = read(folder)
     for problem in found.problems:
-        click.echo(problem, err=True)
+        click.echo(printable(problem), err=True)
     chosen = list(tables.robustness_tables(found) if robustness else tables.score_tables(found))
     if not chosen:
         raise click.UsageError("no result was tested with noise: give phonemic-bert finetune --noise")
     if against:
         chosen += tables.difference_tables(found, against)
     if form == "screen":
-        with open(out, "w", encoding="utf-8") if out else nullcontext() as file:
+        with replacing_text(out, force) if out else nullcontext() as file:
             tables.show(chosen, Console(file=file))
     else:
         plain = form == "csv" and not robustness and not against
         text = tables.comma_separated(found) if plain else tables.WRITERS[form](chosen)
         if out:
-            out.write_text(f"{text}\n", encoding="utf-8")
+            write_text(out, f"{text}\n", force)
         else:
             click.echo(text)
     if plot:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import shutil
 import subprocess
 import sys
 import time
@@ -27,7 +26,7 @@ import transformers
 import phonemic_bert
 from phonemic import __version__
 from phonemic.errors import InputError
-from phonemic.files import replacing
+from phonemic.files.writing import replacing, replacing_folder, write_json
 from phonemic_bert.errors import RunError
 from phonemic_bert.finetuning.encoders import TOKENIZER_FILES
 from phonemic_bert.finetuning.jobs import Job, hash_file
@@ -271,11 +270,10 @@ class Run:
             save(model, self.encoder, self.saved)
         if self.wishes.predictions:
             rows = zip(prepared.test.examples, prepared.test.gold, predicted, strict=True)
-            with replacing(str(self.predictions)) as file:
+            with replacing(self.predictions) as file:
                 for row in rows:
                     file.write(f"{json.dumps(prepared.kind.record(*row), ensure_ascii=False)}\n".encode())
-        with replacing(str(self.path)) as file:
-            file.write(f"{json.dumps(result, ensure_ascii=False, indent=2)}\n".encode())
+        write_json(self.path, result)
 
 
 def _noise_of(entry: dict[str, Any]) -> tuple[str, float, dict[str, str]]:
@@ -292,16 +290,9 @@ def runs_of(
 
 def save(model: PreTrainedModel, encoder: Encoder, folder: Path) -> None:
     """Writes model and tokenizer beside the folder, then puts them in its place."""
-    partial = folder.with_name(f"{folder.name}.partial")
-    shutil.rmtree(partial, ignore_errors=True)
-    try:
+    with replacing_folder(folder, overwrite=True) as partial:
         model.save_pretrained(partial)
         encoder.tokenizer.save_pretrained(str(partial))
-        shutil.rmtree(folder, ignore_errors=True)
-        partial.rename(folder)
-    except BaseException:
-        shutil.rmtree(partial, ignore_errors=True)
-        raise
 
 
 @cache

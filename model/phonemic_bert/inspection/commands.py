@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from phonemic.cli_common import output_file, print_json
+from phonemic.cli_common import claim, force_option, output_file, print_json
 from phonemic.errors import InputError
 from phonemic.files import read_texts, replacing, require
 from phonemic.inventory import LANGUAGES
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 )
 @click.option("--html", metavar="FILE", help="Write one HTML page instead.")
 @click.option("--json", "as_json", is_flag=True, help="Write JSON.")
+@force_option
 def inspect(
     checkpoint: str | None,
     texts: tuple[str, ...],
@@ -44,6 +45,7 @@ def inspect(
     k: int,
     html: str | None,
     as_json: bool,
+    force: bool,
 ) -> None:
     """Shows what CHECKPOINT, a folder or an installed checkpoint's name, makes of each TEXT, syllable by syllable.
 
@@ -57,6 +59,7 @@ def inspect(
         raise click.UsageError("give a CHECKPOINT; --predictions can do with --lang instead")
     if html and as_json:
         raise click.UsageError("give --html or --json, not both")
+    claim([html], force, [path for path in (path, predictions) if path])
     from phonemic_bert.inspection.confusions import confusions, is_correct
     from phonemic_bert.inspection.inspecting import examples, predict
     from phonemic_bert.inspection.loading import load
@@ -155,7 +158,10 @@ def _write(
 )
 @click.option("--seed", default=0, show_default=True, help="Of tsne and of the shuffled classes.")
 @click.option("--title", help="Over the picture; by default the checkpoint's name.")
-def embeddings(checkpoint: str, out: str, coordinates: str | None, method: str | None, seed: int, title: str) -> None:
+@force_option
+def embeddings(
+    checkpoint: str, out: str, coordinates: str | None, method: str | None, seed: int, title: str, force: bool
+) -> None:
     """Draws the onsets, rimes and tones that CHECKPOINT has learned, and measures how far phonology shows in them."""
     require("sklearn", "finetune")
     require("matplotlib", "finetune")
@@ -164,6 +170,7 @@ def embeddings(checkpoint: str, out: str, coordinates: str | None, method: str |
     from phonemic_bert.inspection.picture import check_path, draw
 
     check_path(out)
+    claim([out, coordinates], force)
     _quiet()
     inspected = load(checkpoint)
     placed = panels(inspected.encoder, method, seed)

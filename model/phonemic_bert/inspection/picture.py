@@ -72,7 +72,7 @@ def draw(panels: list[Panel], path: str | Path, title: str) -> None:
         for panel, box in zip(panels, _BOXES, strict=True):
             _panel(figure.add_axes(box), panel, _SIZES[panel.component])
         form = path.suffix[1:]
-        with replacing(str(path)) as file:
+        with replacing(path) as file:
             options = {"pil_kwargs": {"optimize": True}} if form == "png" else {"metadata": {_DATE[form]: None}}
             figure.savefig(file, format=form, dpi=_DPI, **options)
 

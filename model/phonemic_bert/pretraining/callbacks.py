@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import time
 from collections.abc import Iterator
@@ -27,6 +26,7 @@ from rich.progress import (
 from rich.text import Text
 from transformers import TrainerCallback
 
+from phonemic.files.writing import write_text
 from phonemic_bert.pretraining.flat import Advance
 from phonemic_bert.pretraining.record import read_log
 from phonemic_bert.pretraining.settings import Settings
@@ -103,9 +103,7 @@ class JsonLog(TrainerCallback):
         """Keeps the lines up to the checkpoint."""
         kept = [row for row in read_log(self.path) if row["step"] <= state.global_step]
         if state.is_world_process_zero:
-            partial = self.path.with_name(f"{self.path.name}.partial")
-            partial.write_text("".join(json.dumps(row) + "\n" for row in kept), "utf-8")
-            os.replace(partial, self.path)
+            write_text(self.path, "".join(json.dumps(row) + "\n" for row in kept))
         self.before = kept[-1]["seconds"] if kept else 0.0
         self.started = time.monotonic()
         self.last = (state.global_step, self.started)

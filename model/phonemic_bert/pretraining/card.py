@@ -6,6 +6,8 @@ import re
 from pathlib import Path
 from typing import Any
 
+from phonemic.files.writing import replacing, write_text
+
 CARD, CURVE = "README.md", "curve.png"
 
 #: Lines of the table of evaluations.
@@ -68,7 +70,7 @@ def write_card(folder: Path, origin: dict[str, Any]) -> None:
         blocks.append(f"![Loss against steps]({CURVE})")
     blocks += ["## Limits", _limits(tokenizer, phonemic), "## Licence", licence or "None is stated."]
     blocks += ["## Made with", ", ".join(f"{name} {version}" for name, version in origin["versions"].items()) + "."]
-    (folder / CARD).write_text("\n\n".join(blocks) + "\n", "utf-8")
+    write_text(folder / CARD, "\n\n".join(blocks) + "\n")
 
 
 def _loading(phonemic: bool) -> str:
@@ -141,5 +143,6 @@ def _draw(path: Path, log: list[dict[str, Any]]) -> bool:
         axes.plot([row["step"] for row in rows], [row[name] for row in rows], label=label)
     axes.set(xlabel="step", ylabel="nats a masked position", ylim=(0, None))
     axes.legend()
-    figure.savefig(path, dpi=110, metadata={"Software": None})
+    with replacing(path) as file:
+        figure.savefig(file, format="png", dpi=110, metadata={"Software": None})
     return True

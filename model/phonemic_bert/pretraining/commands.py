@@ -70,9 +70,9 @@ def export(checkpoint: str, out: str, dtype: str, shard_mb: float) -> None:
 def card(checkpoint: str, licence: str | None, data: str | None) -> None:
     """Writes the model card of CHECKPOINT anew from its log, with what you add."""
     require("pyarrow", "pretrain")
+    from phonemic.files.writing import write_json
     from phonemic_bert.origin import ORIGIN, read_origin
     from phonemic_bert.pretraining.card import write_card
-    from phonemic_bert.pretraining.record import write_json
 
     folder = Path(checkpoint)
     origin = read_origin(folder)

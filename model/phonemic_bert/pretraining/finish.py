@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from transformers import AutoModelForMaskedLM
 
+from phonemic.files.writing import replacing_folder, write_json
 from phonemic_bert.errors import RunError
 from phonemic_bert.origin import ORIGIN, read_origin
 from phonemic_bert.positions import PLAIN_SPECIALS
 from phonemic_bert.pretraining.card import source_name, write_card
-from phonemic_bert.pretraining.record import LOG, read_log, read_record, write_json
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from phonemic_bert.pretraining.record import LOG, read_log, read_record
 
 #: What Trainer and this package keep beside the weights and nobody needs to load them.
 _LEFT_OUT = ("training_args.bin", "step")
@@ -35,7 +31,7 @@ def finish(folder: Path) -> Path:
         The folder ``final``.
     """
     record, best = read_record(folder), folder / "best"
-    with _beside(folder / "final") as partial:
+    with replacing_folder(folder / "final") as partial:
         shutil.copytree(best, partial, ignore=shutil.ignore_patterns(*_LEFT_OUT), dirs_exist_ok=True)
         tokenizer = record["corpus"]["tokenizer"]
         origin = {**_public(record), "step": int((best / "step").read_text()), "log": read_log(folder / LOG)}
@@ -77,7 +73,7 @@ def export(checkpoint: Path, out: Path, dtype: str = "float16", shard_size: int 
     for name, tensor in model.state_dict().items():
         if tensor.nbytes > shard_size:
             raise RunError(f"{name} alone has {tensor.nbytes:,} bytes, more than a file may have ({shard_size:,})")
-    with _beside(out) as partial:
+    with replacing_folder(out) as partial:
         # Room for the header of each file.
         model.save_pretrained(partial, max_shard_size=shard_size - min(shard_size // 10, 100_000))
         for path in checkpoint.iterdir():
@@ -88,19 +84,3 @@ def export(checkpoint: Path, out: Path, dtype: str = "float16", shard_size: int 
         write_json(partial / "config.json", config)
         write_json(partial / ORIGIN, {**origin, "stored_as": dtype})
         write_card(partial, {**origin, "stored_as": dtype})
-
-
-@contextmanager
-def _beside(folder: Path) -> Iterator[Path]:
-    """A folder to write, put in its place when all is written and removed upon failure."""
-    partial = folder.with_name(f"{folder.name}.partial")
-    shutil.rmtree(partial, ignore_errors=True)
-    partial.mkdir(parents=True)
-    try:
-        yield partial
-        os.umask(mask := os.umask(0))
-        for path in partial.iterdir():  # safetensors gives its files to their owner alone
-            path.chmod(0o666 & ~mask)
-        os.replace(partial, folder)
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)

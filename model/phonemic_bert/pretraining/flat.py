@@ -7,18 +7,17 @@ Compressed Parquet cannot be mapped row by row, so the shards are unfolded once,
 from __future__ import annotations
 
 import json
-import os
-import shutil
 import zlib
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
-from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from phonemic.corpus import Corpus
 from phonemic.corpus.manifest import MANIFEST, sha256
+from phonemic.files.writing import replacing_folder, write_json
 from phonemic_bert.errors import CorpusError
 from phonemic_bert.pretraining.symbols import Symbols
 
@@ -100,9 +99,7 @@ def fingerprint(corpus: Corpus) -> str:
 
 def _unfold(corpus: Corpus, symbols: Symbols, flat: Path, advance: Advance) -> None:
     """Writes the flat arrays beside their place, then renames."""
-    flat.parent.mkdir(parents=True, exist_ok=True)
-    partial = Path(mkdtemp(prefix=f"{flat.name}.partial-", dir=flat.parent))
-    try:
+    with suppress(FileExistsError), replacing_folder(flat) as partial:  # suppressed: another run was faster
         with (
             open(partial / "ids.bin", "wb") as ids_file,
             open(partial / "offsets.bin", "wb") as offsets_file,
@@ -121,18 +118,7 @@ def _unfold(corpus: Corpus, symbols: Symbols, flat: Path, advance: Advance) -> N
                 characters_file.write(shard.characters.astype("<i4").tobytes())
                 end += len(shard.ids)
                 advance(len(shard.ids), corpus.positions)
-        (partial / _CHECKSUMS).write_text(json.dumps({name: _crc(partial / name) for name in ARRAYS}), "utf-8")
-        partial.chmod(0o755)
-        try:
-            os.replace(partial, flat)
-        except OSError:
-            if not flat.exists():  # otherwise another run was faster
-                raise
-    except OSError as error:
-        error.filename = error.filename or str(partial)
-        raise
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)
+        write_json(partial / _CHECKSUMS, {name: _crc(partial / name) for name in ARRAYS})
 
 
 def _crc(path: Path) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -75,13 +74,6 @@ def check_folder(folder: Path, record: dict[str, Any]) -> None:
                     f"{folder}: this run has {section}.{name} = {was!r}, not {value!r}. Only [machine] may change when "
                     "a run is continued; choose another folder for another run"
                 )
-
-
-def write_json(path: Path, value: Any) -> None:
-    """Writes beside the path, then renames."""
-    partial = path.with_name(f"{path.name}.partial")
-    partial.write_text(json.dumps(value, indent=2, ensure_ascii=False) + "\n", "utf-8")
-    os.replace(partial, path)
 
 
 def read_log(path: Path) -> list[dict[str, Any]]:

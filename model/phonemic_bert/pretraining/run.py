@@ -17,12 +17,13 @@ from rich.console import Console
 from transformers import PreTrainedModel, TrainingArguments, set_seed
 
 from phonemic.corpus import open_corpus
+from phonemic.files.writing import write_json
 from phonemic_bert.errors import RunError, SettingsError
 from phonemic_bert.pretraining.callbacks import Flow, JsonLog, ProgressBar, StopSignal, unfolding
 from phonemic_bert.pretraining.finish import finish
 from phonemic_bert.pretraining.flat import FlatCorpus
 from phonemic_bert.pretraining.models import make_model
-from phonemic_bert.pretraining.record import LOG, RECORD, check_folder, make_record, write_json
+from phonemic_bert.pretraining.record import LOG, RECORD, check_folder, make_record
 from phonemic_bert.pretraining.sequences import Sequences, pack
 from phonemic_bert.pretraining.settings import Optimization, Settings
 from phonemic_bert.pretraining.trainer import MAJOR, PretrainingTrainer, checkpoints, fault

@@ -25,6 +25,7 @@ from torch import Tensor
 from torch.utils.data import SequentialSampler
 from transformers import PreTrainedModel, Trainer, TrainingArguments
 
+from phonemic.files.writing import remove, to_disk, tree_to_disk
 from phonemic_bert.errors import RunError
 from phonemic_bert.pretraining.models import measured
 from phonemic_bert.pretraining.sequences import Sequences, collate
@@ -206,13 +207,14 @@ class PretrainingTrainer(Trainer):
             self.save_model(str(partial), _internal_call=True)
             if self.args.should_save:
                 (partial / "step").write_text(str(self.state.global_step))
-                _to_disk(partial)
+                tree_to_disk(partial)
         if self.args.should_save:
-            shutil.rmtree(old, ignore_errors=True)
+            remove(old)
             if self.best.exists():
                 os.replace(self.best, old)
             os.replace(partial, self.best)
-            shutil.rmtree(old, ignore_errors=True)
+            to_disk(self.best.parent)
+            remove(old)
 
     def _get_output_dir(self, trial: Any) -> str:
         return str(self.staging or self.args.output_dir)
@@ -233,13 +235,13 @@ class PretrainingTrainer(Trainer):
                 self.staging = None
             self.accelerator.wait_for_everyone()
         if self.args.should_save:
-            if (folder / name).exists():  # the run was continued from an earlier one
-                shutil.rmtree(folder / name)
-            _to_disk(folder / "partial" / name)
+            remove(folder / name)  # where the run was continued from an earlier one
+            tree_to_disk(folder / "partial" / name)
             os.replace(folder / "partial" / name, folder / name)
-            shutil.rmtree(folder / "partial")
+            to_disk(folder)
+            remove(folder / "partial")
             for _, old in checkpoints(folder)[: -self.keep]:
-                shutil.rmtree(old)
+                remove(old)
         self.accelerator.wait_for_everyone()
 
     def _saving(self, partial: Path, what: str) -> _Saving:
@@ -263,7 +265,7 @@ class _Saving:
 
     def __enter__(self) -> None:
         if self.writes:
-            shutil.rmtree(self.partial, ignore_errors=True)
+            remove(self.partial)
 
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
         if error is not None and self.writes:
@@ -274,14 +276,6 @@ class _Saving:
                 f"{self.partial.parent}: cannot save {self.what} ({reason}). The checkpoints before it are whole: "
                 "see whether the disk is full, then run the same command again to continue"
             ) from error
-
-
-def _to_disk(folder: Path) -> None:
-    """Waits until the files of a folder are on the disk, before the folder gets its name."""
-    for path in folder.iterdir():
-        if path.is_file():
-            with open(path, "rb") as file:
-                os.fsync(file.fileno())
 
 
 def _leave_signals(worker: int) -> None:

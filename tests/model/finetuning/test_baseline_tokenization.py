@@ -1,5 +1,6 @@
 """The transformers tokenizer over a baseline, held to BertTokenizerFast over the same vocabulary."""
 
+import json
 import pickle
 
 import numpy as np
@@ -15,6 +16,7 @@ from baseline_helpers import WORDS, train_subchar, train_xlmr, write_bert
 from fast_tokenizers import called_alike
 
 from phonemic import baselines
+from phonemic.baselines import BaselineError
 from phonemic_bert import CheckpointError
 from phonemic_bert.baseline_tokenization import BaselineTokenizer
 
@@ -184,6 +186,12 @@ def test_saving_and_loading(ours, folder, tmp_path):
     (tmp_path / "baseline.json").write_text("{}")
     with pytest.raises(CheckpointError, match=r"baseline.json: damaged \('name'\)"):
         BaselineTokenizer.from_pretrained(tmp_path, tokenizers=folder)
+    program = tmp_path / "tok.py"
+    program.write_text(f"open({str(tmp_path / 'ran')!r}, 'w')")
+    (tmp_path / "baseline.json").write_text(json.dumps({"name": str(program)}))
+    with pytest.raises(BaselineError, match=r"no tokenizer is named '.*tok.py'"):
+        BaselineTokenizer.from_pretrained(tmp_path, tokenizers=folder)
+    assert not (tmp_path / "ran").exists()
     (tmp_path / "baseline.json").unlink()
     with pytest.raises(CheckpointError, match=r"there is no baseline.json in it"):
         BaselineTokenizer.from_pretrained(tmp_path, tokenizers=folder)

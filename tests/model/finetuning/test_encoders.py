@@ -97,6 +97,39 @@ class TestLoading:
         padded = encoder.tokenizer.pad({"input_ids": [[1, 5, 2], [1, 2]]}, return_tensors="pt")
         assert padded["attention_mask"].tolist() == [[1, 1, 1], [1, 1, 0]]
 
+    @pytest.mark.parametrize("file", ["baseline.json", "pretraining.json"])
+    def test_no_file_names_a_program(self, baseline, tokenizers, tmp_path, file):
+        """A name from a file is looked up among the registered ones, and nowhere else."""
+        folder = copied(baseline, tmp_path)
+        program = folder / "tok.py"
+        program.write_text(f"open({str(tmp_path / 'ran')!r}, 'w')")
+        for name in (str(program), "tok.py", ["Character"], None, {"a": 1}):
+            described = {"name": name, "lang": "zh", "files": {}}
+            (folder / "pretraining.json").unlink(missing_ok=True)
+            (folder / file).write_text(
+                json.dumps(described if file == "baseline.json" else {"corpus": {"tokenizer": described}})
+            )
+            with pytest.raises(CheckpointError, match=r"no tokenizer is named|its name is|which tokenizer"):
+                load_encoder(folder, tokenizers)
+        assert not (tmp_path / "ran").exists()
+
+    def test_a_tokenizer_of_ones_own_is_registered_by_who_types_it(self, baseline, tokenizers, tmp_path):
+        folder = copied(baseline, tmp_path)
+        (tmp_path / "mine.py").write_text(
+            "from phonemic import baselines\n@baselines.register\n"
+            "class Mine(baselines.get('Character')):\n    name = 'Mine'\n"
+        )
+        described = json.loads((folder / "pretraining.json").read_text("utf-8"))
+        described["corpus"]["tokenizer"]["name"] = "Mine"
+        (folder / "pretraining.json").write_text(json.dumps(described))
+        with pytest.raises(CheckpointError, match="must be registered first"):
+            load_encoder(folder, tokenizers)
+        try:
+            baselines.get(str(tmp_path / "mine.py"))
+            assert load_encoder(folder, tokenizers).tokenizer(TEXTS).data
+        finally:
+            baselines.base.REGISTRY.pop("Mine", None)
+
     def test_an_installed_name(self, monkeypatch, phonemic):
         monkeypatch.setattr("phonemic_bert.finetuning.encoders.checkpoint_path", lambda name: phonemic)
         assert load_encoder("phonemic-bert-small-zh").path == phonemic

@@ -10,19 +10,37 @@ import os
 import sys
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, nullcontext
 from io import BufferedReader
 from itertools import chain
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from phonemic.errors import InputError, PhonemicError
+from phonemic.files.writing import naming, replacing
 from phonemic.inventory import FALLBACKS, LANGUAGES, vocabulary
-from phonemic.tokenizer import Tokenizer
 from phonemic.version import __version__
+
+if TYPE_CHECKING:
+    from phonemic.tokenizer import Tokenizer
+
+__all__ = [
+    "CHUNK",
+    "COMPRESSIONS",
+    "Advance",
+    "blocks",
+    "ids_tokenizer",
+    "ids_writer",
+    "naming",
+    "parquet_file",
+    "read_ids",
+    "read_texts",
+    "replacing",
+    "require",
+]
 
 #: Bytes of text that are held, encoded and written at a time. A longer line is held whole: it is one text.
 CHUNK = 8 << 20
@@ -104,16 +122,6 @@ def blocks(path: str, advance: Advance = lambda size: None) -> Iterator[bytes]:
     with naming(_name(path)), nullcontext(sys.stdin.buffer) if path == "-" else open(path, "rb") as file:
         raw = _raw_blocks(cast(BufferedReader, file), _COMPRESSED_BLOCK if compressed else _BLOCK, advance)
         yield from _decompressed(path, raw) if compressed else raw
-
-
-@contextmanager
-def naming(path: str) -> Iterator[None]:
-    """Puts the file's name into an OSError that has none (a disk is full, a read fails)."""
-    try:
-        yield
-    except OSError as error:
-        error.filename = error.filename or path
-        raise
 
 
 def _raw_blocks(file: BufferedReader, size: int, advance: Advance) -> Iterator[bytes]:
@@ -254,6 +262,8 @@ def ids_tokenizer(path: str, lang: str | None = None) -> Tokenizer:
     fallback = stored.get("phonemic.fallback", FALLBACKS[0])
     if fallback not in FALLBACKS:
         raise InputError(f"{path}: has an unknown fallback {fallback!r}; use the phonemic version that wrote it")
+    from phonemic.tokenizer import Tokenizer
+
     return Tokenizer(found, fallback=fallback)
 
 
@@ -314,22 +324,13 @@ def _is_integer_list(kind: Any) -> bool:
 
 
 @contextmanager
-def replacing(path: str) -> Iterator[BinaryIO]:
-    """A file to write ``path`` through: ``path.partial``, renamed to ``path`` upon success and removed upon failure."""
-    partial = Path(f"{path}.partial")
-    try:
-        with naming(str(partial)), open(partial, "wb") as file:
-            yield file
-        os.replace(partial, path)
-    except BaseException:
-        with suppress(OSError):
-            partial.unlink()
-        raise
-
-
-@contextmanager
 def ids_writer(
-    path: str, tokenizer: Tokenizer, num_threads: int = 1, spans: bool = False, text: bool = False
+    path: str,
+    tokenizer: Tokenizer,
+    num_threads: int = 1,
+    spans: bool = False,
+    text: bool = False,
+    overwrite: bool = True,
 ) -> Iterator[Callable[[list[str | None]], None]]:
     """A function that encodes texts and writes them to a Parquet file, a row group a call; see :func:`replacing`.
 
@@ -340,6 +341,7 @@ def ids_writer(
         num_threads: threads that encode.
         spans: also write ``spans``, list<int32>: start and end of each position, in code points, one after the other.
         text: also write the ``text``.
+        overwrite: whether a file that is there is replaced.
 
     Raises:
         OSError: the file cannot be written.
@@ -364,7 +366,7 @@ def ids_writer(
             columns["text"] = texts
         writer.write_table(arrow.table(columns, schema=schema), row_group_size=max(1, len(texts)))
 
-    with replacing(path) as file, parquet.ParquetWriter(file, schema, compression="zstd") as writer:
+    with replacing(path, overwrite) as file, parquet.ParquetWriter(file, schema, compression="zstd") as writer:
         yield write
 
 

@@ -1,0 +1,46 @@
+"""What a command may write to."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+
+from phonemic.errors import OutputError
+from phonemic.files.writing import AnyPath, is_stream
+
+
+def claim(outputs: Iterable[AnyPath | None], force: bool, inputs: Iterable[str] = ()) -> None:
+    """Refuses outputs before any work is done; every command that writes files asks here.
+
+    Arguments:
+        outputs: paths; None is standard output. Devices and FIFOs are always taken.
+        force: files that are there may be replaced.
+        inputs: what is read; it is never written to, even so.
+
+    Raises:
+        OutputError: an output is there, is an input too, or is named twice.
+    """
+    seen: dict[str, AnyPath] = {}
+    read = {key: path for path in inputs for key in _keys(path)}
+    for path in outputs:
+        if path is None or is_stream(path):
+            continue
+        real = os.path.realpath(path)
+        if common := read.keys() & set(_keys(path)):
+            raise OutputError(f"{path}: is also read, as {read[common.pop()]}; name another output")
+        if real in seen:
+            raise OutputError(f"{path}: two outputs have this name; name them apart")
+        seen[real] = path
+        if os.path.isdir(real):
+            raise OutputError(f"{path}: is a folder; name a file")
+        if not force and os.path.lexists(real):
+            raise OutputError(f"{path}: is there already; give --force to replace it, or another name")
+
+
+def _keys(path: AnyPath) -> list[object]:
+    """What two names of one file have in common: where links lead, and the file's number."""
+    try:
+        state = os.stat(path)
+    except OSError:
+        return [os.path.realpath(path)]
+    return [os.path.realpath(path), (state.st_dev, state.st_ino)]
