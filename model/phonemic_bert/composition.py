@@ -105,19 +105,16 @@ class Table(nn.Module):
         super().__init__()
         self.size = config.initializer_range
         self.listed = TripleList(config.lang)
-        self.vectors = nn.Embedding(self.listed.count + 1, config.hidden_size, padding_idx=self.listed.count)
+        self.vectors = nn.Parameter(torch.empty(self.listed.count, config.hidden_size))
 
     def reset_parameters(self) -> None:
         """Draws first weights."""
-        nn.init.normal_(self.vectors.weight, std=self.size)
-        with torch.no_grad():
-            self.vectors.weight[-1].zero_()
+        nn.init.normal_(self.vectors, std=self.size)
 
     def forward(self, packed: Tensor) -> Tensor:
         """Packed ids (...) to vectors (..., d)."""
         rows = self.listed.rows(packed)
-        vectors: Tensor = self.vectors(torch.where(rows < 0, self.listed.count, rows))
-        return vectors
+        return self.vectors[rows.clamp(min=0)] * (rows >= 0)[..., None].to(self.vectors.dtype)
 
 
 class Neighbours(nn.Module):
@@ -180,7 +177,7 @@ class Composing(nn.Module):
         if self.product is not None:
             self.product.projection.weight *= factor
         if self.table is not None:
-            self.table.vectors.weight *= factor
+            self.table.vectors.mul_(factor)
 
     def compose(self, input_ids: Tensor) -> Tensor:
         """One vector for each position, without its place: packed ids (B, N) to (B, N, d).

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
@@ -9,6 +11,7 @@ from transformers.models.bert.modeling_bert import BertPredictionHeadTransform
 
 from phonemic_bert.composition import TripleList, components, pack
 from phonemic_bert.configuration import COMPONENTS, PhonemicBertConfig
+from phonemic_bert.joint_scores import SyllableScores
 from phonemic_bert.triples import last_of_packed
 
 
@@ -65,63 +68,87 @@ class JointlyPredicted(Predicted):
     all triples, in the list or not, add up to 1.
 
     Arguments:
-        listed: the list of S triples.
-        rows: their scores, (..., S).
-        outside: the score of the class outside, (...).
-        heads: log-probabilities of onset, rime and tone outside, (..., V) each.
+        listed: the list of S triples, its last F those of the fallback characters.
+        syllables: what the scores of the other S - F are made of, of M positions.
+        characters: the scores of those F, (M, F).
+        outside: the score of the class outside, (M,).
+        heads: log-probabilities of onset, rime and tone outside, (M, V) each.
+        shape: of what was asked about, M positions in all.
     """
 
-    def __init__(self, listed: TripleList, rows: Tensor, outside: Tensor, heads: list[Tensor]) -> None:
-        self.listed, self.heads = listed, heads
-        total = torch.logaddexp(rows.logsumexp(-1), outside)
-        self._rows, self._total, self._outside = rows, total, outside - total
+    def __init__(
+        self,
+        listed: TripleList,
+        syllables: SyllableScores,
+        characters: Tensor,
+        outside: Tensor,
+        heads: list[Tensor],
+        shape: torch.Size,
+    ) -> None:
+        self.listed, self.syllables, self.characters, self.shape = listed, syllables, characters, shape
+        self._outside, self._heads = outside, heads
 
     @property
     def device(self) -> torch.device:
         """Where the predictions are."""
-        return self._total.device
+        return self._outside.device
+
+    @cached_property
+    def _logs(self) -> tuple[Tensor, Tensor]:
+        """Log-probabilities of the triples of the list (M, S), and of the class outside (M,)."""
+        rows = torch.cat([self.syllables.all(), self.characters, self._outside[:, None]], dim=-1).log_softmax(-1)
+        return rows[:, :-1], rows[:, -1]
 
     @property
     def logits(self) -> tuple[Tensor, ...]:  # type: ignore[override]
         """Log-probabilities of onset, rime and tone: sums over all triples, (..., V) each."""
-        characters = len(self.listed.symbols)
-        shares = (self._rows - self._total[..., None]).exp()
-        syllables, symbols = shares.split((self.listed.count - characters, characters), dim=-1)
+        rows, outside = self._logs
+        syllables, symbols = rows.exp().split((rows.shape[1] - self.characters.shape[1], self.characters.shape[1]), -1)
         grid = syllables.unflatten(-1, (-1, len(self.listed.pairs)))
         summed = (grid.sum(-2), grid.sum(-2), grid.sum(-1))
         ids = (*self.listed.pairs.unbind(-1), self.listed.tones)
-        totals = [(head + self._outside[..., None]).exp() for head in self.heads]
+        totals = [(head + outside[:, None]).exp() for head in self._heads]
         totals = [total.index_add(-1, at, part) for total, at, part in zip(totals, ids, summed, strict=True)]
-        return tuple(total.index_add(-1, self.listed.symbols, symbols).log() for total in totals)
+        totals = [total.index_add(-1, self.listed.symbols, symbols) for total in totals]
+        return tuple(total.log().view(*self.shape, total.shape[1]) for total in totals)
 
     def log_probabilities(self, packed: Tensor) -> Tensor:
         """As of :class:`Predicted`."""
+        rows, outside = self._logs
         at = self.listed.rows(packed)
-        inside = self._rows[..., at.clamp(min=0)].masked_fill(at < 0, -torch.inf) - self._total[..., None]
-        return torch.logaddexp(inside, self._outside[..., None] + _gathered(self.heads, components(packed)))
+        inside = rows[:, at.clamp(min=0)].masked_fill(at < 0, -torch.inf)
+        found = torch.logaddexp(inside, outside[:, None] + _gathered(self._heads, components(packed)))
+        return found.view(*self.shape, len(packed))
 
     def losses(self, labels: Tensor) -> Tensor:
-        """As of :class:`Predicted`."""
-        at = self.listed.rows(labels)
-        inside = self._rows.gather(-1, at.clamp(min=0)[..., None])[..., 0].masked_fill(at < 0, -torch.inf)
-        aims = components(labels.long()).unbind(-1)
-        parts = [head.gather(-1, aim[..., None])[..., 0] for head, aim in zip(self.heads, aims, strict=True)]
-        return -torch.logaddexp(inside - self._total, self._outside + torch.stack(parts).sum(0))
+        """As of :class:`Predicted`; the scores of a few positions at a time are computed for it."""
+        flat = labels.flatten()
+        at, count = self.listed.rows(flat), self.listed.count - self.characters.shape[1]
+        is_syllable, is_character = (at >= 0) & (at < count), at >= count
+        total, syllable = self.syllables.normalized(at.where(is_syllable, 0))
+        character = self.characters.gather(1, (at - count).where(is_character, 0)[:, None])[:, 0]
+        inside = torch.where(is_character, character, syllable).masked_fill(at < 0, -torch.inf)
+        total = torch.logsumexp(torch.stack([total, self.characters.logsumexp(-1), self._outside]), 0)
+        aims = components(flat.long()).unbind(-1)
+        parts = [head.gather(1, aim[:, None])[:, 0] for head, aim in zip(self._heads, aims, strict=True)]
+        likely = torch.logaddexp(inside, self._outside + torch.stack(parts).sum(0)) - total
+        return -likely.view(labels.shape)
 
     def best(self) -> Tensor:
         """The likeliest triple, of the list or outside it, at each position, (...), packed."""
-        score, row = self._rows.max(-1)
-        elsewhere = self._outside + torch.stack([head.amax(-1) for head in self.heads]).sum(0)
-        other = pack(torch.stack([head.argmax(-1) for head in self.heads], dim=-1))
-        return torch.where(score - self._total >= elsewhere, self.listed.packed[row], other)
+        rows, outside = self._logs
+        score, row = rows.max(-1)
+        elsewhere = outside + torch.stack([head.amax(-1) for head in self._heads]).sum(0)
+        other = pack(torch.stack([head.argmax(-1) for head in self._heads], dim=-1))
+        return torch.where(score >= elsewhere, self.listed.packed[row], other).view(self.shape)
 
 
 class JointHead(IndependentHeads):
     """One softmax over all triples that can occur, and a class for those that only packed fallbacks put together.
 
     A triple's score is the dot product of a position's state and the triple's vector, which is composed as embeddings
-    are: a sum of three vectors (those of the three heads) and a product of three, A[onset] * B[rime] * C[tone]; and a
-    bias of its own. The vectors of syllables are never made: the state times C of each tone meets those of the pairs.
+    are: a sum of three vectors (those of the three heads) and a product of three, A[onset] * B[rime] * C[tone]. The
+    vectors of syllables are never made: the state times C of each tone meets those of the pairs.
     """
 
     ends: Tensor
@@ -132,7 +159,6 @@ class JointHead(IndependentHeads):
         self.listed = TripleList(config.lang)
         self.size = config.initializer_range
         self.tables = nn.Parameter(torch.empty(len(COMPONENTS), config.vocab_size, config.hidden_size))
-        self.bias = nn.Parameter(torch.zeros(self.listed.count))
         self.outside = nn.Linear(config.hidden_size, 1)
         self.register_buffer("ends", torch.from_numpy(last_of_packed(config.lang)), persistent=False)
 
@@ -146,25 +172,28 @@ class JointHead(IndependentHeads):
 
     def forward(self, hidden: Tensor) -> JointlyPredicted:
         """Hidden states (..., d) to what they predict."""
-        state = self.transform(hidden)
+        state = self.transform(hidden.flatten(0, -2))
         onsets, rimes = self.listed.pairs.unbind(-1)
         symbols, tones = self.listed.symbols, self.listed.tones
         onset, rime, tone = self.tables / self.size  # as :class:`phonemic_bert.composition.Product` has them
         tone = tone * self.size
         heads = [_precise(head(state)) for head in (self.onset, self.rime, self.tone)]
 
-        turned = state[..., None, :] * tone[tones]
-        syllables = _precise(functional.linear(turned, onset[onsets] * rime[rimes]))
-        pair_weights = self.onset.weight[onsets] + self.rime.weight[rimes]
-        pairs = functional.linear(state, pair_weights, self.onset.bias[onsets] + self.rime.bias[rimes])
-        syllables = syllables + _precise(pairs)[..., None, :] + heads[2][..., tones, None]
+        weight = self.onset.weight[onsets] + self.rime.weight[rimes]
+        pairs = functional.linear(state, weight, self.onset.bias[onsets] + self.rime.bias[rimes])
+        syllables = SyllableScores(
+            state[:, None] * tone[tones],
+            onset[onsets] * rime[rimes],
+            _precise(pairs),
+            heads[2][:, tones],
+        )
         characters = _precise(functional.linear(state, onset[symbols] * rime[symbols] * tone[symbols]))
-        characters = characters + torch.stack([head[..., symbols] for head in heads]).sum(0)
-        rows = torch.cat([syllables.flatten(-2), characters], dim=-1) + self.bias
+        characters = characters + torch.stack([head[:, symbols] for head in heads]).sum(0)
 
         heads[2] = heads[2].masked_fill(~self.ends, -torch.inf)
-        outside = _precise(self.outside(state))[..., 0]
-        return JointlyPredicted(self.listed, rows, outside, [head.log_softmax(-1) for head in heads])
+        outside = _precise(self.outside(state))[:, 0]
+        apart = [head.log_softmax(-1) for head in heads]
+        return JointlyPredicted(self.listed, syllables, characters, outside, apart, hidden.shape[:-1])
 
 
 def _gathered(logs: list[Tensor], parts: Tensor) -> Tensor:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from transformers import (
     BertForMultipleChoice,
     BertForQuestionAnswering,
@@ -21,6 +21,7 @@ from transformers.modeling_outputs import BaseModelOutputWithPooling
 from transformers.models.bert.modeling_bert import BertEmbeddings, BertPooler
 from transformers.utils.generic import ModelOutput
 
+from phonemic.inventory import vocabulary
 from phonemic_bert.checkpoints import resolve
 from phonemic_bert.composition import Composing, Product, Table, TripleList
 from phonemic_bert.configuration import PhonemicBertConfig
@@ -77,7 +78,10 @@ class PhonemicBertPreTrainedModel(BertPreTrainedModel):
 
     def _init_weights(self, module: Any) -> None:
         """BERT's first weights, and those of what BERT does not have."""
-        super()._init_weights(module)
+        if isinstance(module, nn.LayerNorm) and len(list(module.parameters())) == 1:
+            nn.init.ones_(module.weight)  # BERT's norms all have a bias
+        else:
+            super()._init_weights(module)
         if isinstance(module, (Product, Table, JointHead)):
             module.reset_parameters()
         if isinstance(module, (TripleList, JointHead)):
@@ -166,9 +170,10 @@ class PhonemicModernBertModel(PhonemicBertModel):
         inputs_embeds: Tensor | None = None,
         output_hidden_states: bool | None = None,
         return_dict: bool | None = None,
+        head_mask: None = None,
         **kwargs: Any,
     ) -> BaseModelOutputWithPooling | tuple[Any, ...]:
-        """BertModel's interface; token types are not told apart.
+        """BertModel's interface; token types are not told apart, and no heads are masked.
 
         The last of ``hidden_states`` is ``last_hidden_state``, behind the final norm; those before it are not normed.
         """
@@ -255,6 +260,10 @@ class PhonemicBertForMaskedLM(PhonemicBertPreTrainedModel):
         Returns:
             The loss is the mean negative log-probability of the labelled triples (nats): with independent heads the
             unweighted sum of three cross-entropies (equation 8 of the paper). It is 0 where there are no labels.
+
+        Raises:
+            ValueError: an id is not in the vocabulary, or a label is nothing that a joint head can predict (both are
+                checked on the CPU, outside torch.compile).
         """
         outputs = self.bert(
             input_ids,
@@ -277,6 +286,11 @@ class PhonemicBertForMaskedLM(PhonemicBertPreTrainedModel):
         labelled = labels != IGNORE
         predicted = self.predict(hidden[labelled])
         losses = predicted.losses(labels[labelled])
+        if losses.device.type == "cpu" and not torch.compiler.is_compiling() and losses.isinf().any():
+            raise ValueError(
+                f"labels hold {self._named(labels[labelled][losses.isinf()][0])}, which the tokenizer never gives to a "
+                "position of text: label syllables and fallback characters, and everything else -100"
+            )
         count = torch.as_tensor(len(losses) if num_items is None else num_items, device=losses.device)
         output = HolisticMaskedLMOutput(losses.sum() / count.clamp(min=1), losses=losses)
         independent = self.config.head == "independent"
@@ -286,6 +300,9 @@ class PhonemicBertForMaskedLM(PhonemicBertPreTrainedModel):
         elif independent:
             output.logits = predicted.logits
         return output
+
+    def _named(self, packed: Tensor) -> str:
+        return "|".join(vocabulary(self.config.lang).unpack(int(packed)))
 
     def predict(self, hidden: Tensor) -> Predicted:
         """What hidden states (..., d) predict: see :class:`phonemic_bert.heads.Predicted`."""

@@ -43,7 +43,20 @@ def modern_config(config: Any, **fields: Any) -> ModernBertConfig:
     return ModernBertConfig(**{**shape, **fields})
 
 
-class PackedModernBertModel(ModernBertModel):
+class TransformersOwn:
+    """Mixed into classes whose first weights are transformers' own.
+
+    Of classes that it takes for custom code, transformers 5 does not draw the first weights of modules whose parameters
+    are all in their children, such as ModernBERT's layers.
+    """
+
+    @classmethod
+    def is_custom_code(cls) -> bool:
+        """Whether first weights are drawn module by module only."""
+        return False
+
+
+class PackedModernBertModel(TransformersOwn, ModernBertModel):
     """ModernBERT that takes the masks of packed documents in transformers 4 too."""
 
     def _update_attention_mask(self, attention_mask: Tensor, output_attentions: bool) -> Any:
@@ -61,6 +74,11 @@ class ModernEncoder(PackedModernBertModel):
     def __init__(self, config: ModernBertConfig) -> None:
         super().__init__(config)
         self.embeddings: Any = _Given()
+
+    def get_input_embeddings(self) -> nn.Module:
+        """What stands where ModernBERT's own table would be."""
+        given: nn.Module = self.embeddings
+        return given
 
 
 class _Given(nn.Module):

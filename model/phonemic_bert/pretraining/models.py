@@ -16,7 +16,7 @@ from phonemic_bert.composition import Composing, components
 from phonemic_bert.configuration import COMPONENTS, PhonemicBertConfig
 from phonemic_bert.errors import SettingsError
 from phonemic_bert.modeling import IGNORE, PhonemicBertForMaskedLM
-from phonemic_bert.modern import PackedModernBertModel, modern_config
+from phonemic_bert.modern import PackedModernBertModel, TransformersOwn, modern_config
 from phonemic_bert.pretraining.settings import Settings
 from phonemic_bert.pretraining.symbols import Symbols
 
@@ -63,7 +63,7 @@ class BertForMaskedLM(_SparseHead, transformers.BertForMaskedLM):
         return logits
 
 
-class ModernBertForMaskedLM(_SparseHead, transformers.ModernBertForMaskedLM):
+class ModernBertForMaskedLM(TransformersOwn, _SparseHead, transformers.ModernBertForMaskedLM):
     """transformers' ModernBertForMaskedLM."""
 
     def __init__(self, config: ModernBertConfig) -> None:
