@@ -59,6 +59,8 @@ def _lines(path: Path) -> Iterator[tuple[str, str, str]]:
 
 
 def _check(where: str, phrase: str, pinyin: str | Sequence[str]) -> str:
+    if not isinstance(pinyin, str | Sequence):
+        raise PhraseError(f"{where}: {phrase!r}: its pinyin is a str or a list of them, not {type(pinyin).__name__}")
     syllables = plain(pinyin).split() if isinstance(pinyin, str) else list(pinyin)
     if len(syllables) != len(phrase):
         raise PhraseError(f"{where}: {phrase!r} has {len(phrase)} characters but {len(syllables)} pinyin syllables")
