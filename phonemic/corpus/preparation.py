@@ -23,6 +23,7 @@ from phonemic.corpus.segments import Job, records
 from phonemic.errors import InputError, PhonemicError
 from phonemic.files import replacing, require
 from phonemic.files.jsons import checked, read_object
+from phonemic.files.locking import LOCK, locked
 from phonemic.files.writing import clear_unfinished, to_disk, write_json
 
 #: How the corpus is finished, in the folder of partial work.
@@ -61,10 +62,10 @@ def prepare(
 
     Raises:
         InputError: a source is missing or damaged, or the folder holds something else; the message names it.
+        LockedError: another process works in the folder.
         OSError: a file cannot be read or written; what was finished is kept.
     """
     out = Path(out)
-    folder = out / "partial"
     require("matplotlib", "corpus")  # before hours of work, not after
     if options.near is not None:
         require("rensa", "corpus")
@@ -75,6 +76,15 @@ def prepare(
         "options": options.describe(),
         "sources": [list(source) for source in sources],
     }
+    with locked(out):
+        return _prepared(out, plan, sources, options, engine, progress)
+
+
+def _prepared(
+    out: Path, plan: dict[str, Any], sources: list[Source], options: Options, engine: Engine, progress: Progress
+) -> dict[str, Any]:
+    """The manifest of the folder, which this process holds."""
+    folder = out / "partial"
     if (out / MANIFEST).exists():
         with _reading(out / MANIFEST):
             return _finished(out, plan)
@@ -119,7 +129,7 @@ def _claim(out: Path, folder: Path, plan: dict[str, Any]) -> None:
         found = checked(read_object(path), {"tokenizer": dict, "options": dict, "sources": list}, path)
         _same(found, plan, out, path)
     else:
-        others = sorted(entry.name for entry in out.iterdir() if entry != folder) if out.exists() else []
+        others = sorted(entry.name for entry in out.iterdir() if entry not in (folder, out / LOCK))
         if others:
             raise InputError(f"{out}: holds other files ({', '.join(others[:3])}); give a new or an empty folder")
         folder.mkdir(parents=True, exist_ok=True)

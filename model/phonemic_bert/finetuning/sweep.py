@@ -16,6 +16,7 @@ import transformers
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from phonemic.files.locking import locked
 from phonemic_bert.errors import CheckpointError
 from phonemic_bert.finetuning.encoders import Encoder, load_encoder, named
 from phonemic_bert.finetuning.jobs import Job
@@ -73,9 +74,10 @@ class Sweep:
 
         Raises:
             KeyboardInterrupt: Ctrl-C or SIGTERM; the runs that are finished stay.
+            LockedError: another process works in the folder of results.
         """
         transformers.utils.logging.disable_progress_bar()  # of saved models
-        with _interrupts(), _Bars(self.console) as bars:
+        with locked(self.folder), _interrupts(), _Bars(self.console) as bars:
             groups = len(self.jobs) * len(self.encoders) * len(self.seeds)
             bars.expect(groups)
             readable = [job for job in self.jobs if self._tried(job.name, partial(getattr, job, "fingerprint"))]
