@@ -16,6 +16,7 @@ import transformers
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from phonemic.errors import printable
 from phonemic.files.locking import locked
 from phonemic_bert.errors import CheckpointError
 from phonemic_bert.finetuning.encoders import Encoder, load_encoder, named
@@ -144,7 +145,7 @@ class Sweep:
         gc.collect()
         if torch.cuda.is_available():
             torch.cuda.empty_cache()
-        self.outcome.failures.append(f"{what}: {reason}")
+        self.outcome.failures.append(printable(f"{what}: {reason}"))
         self.console.print(f"[red]failed[/red]  {_plain(self.outcome.failures[-1])}", highlight=False, soft_wrap=True)
         return None
 
@@ -162,7 +163,7 @@ def _line(name: str, result: dict[str, Any]) -> str:
 
 
 def _plain(text: str) -> str:
-    return text.replace("[", r"\[")
+    return printable(text).replace("[", r"\[")
 
 
 class _Bars:
