@@ -197,12 +197,12 @@ def _decompressed(path: str, blocks: Iterator[bytes]) -> Iterator[bytes]:
 
 def _unfolded(member: Any, data: bytes) -> Iterator[bytes]:
     """What data unfolds to, a block at a time where the decompressor can do so (zstandard's cannot)."""
-    if hasattr(member, "unconsumed_tail"):  # zlib
+    if isinstance(member, type(zlib.decompressobj())):
         while len(block := member.decompress(data, _BLOCK)) == _BLOCK or member.unconsumed_tail:
             yield block
             data = member.unconsumed_tail
         yield block
-    elif hasattr(member, "needs_input"):  # bz2, lzma
+    elif isinstance(member, bz2.BZ2Decompressor | lzma.LZMADecompressor):
         yield member.decompress(data, _BLOCK)
         while not (member.needs_input or member.eof):
             yield member.decompress(b"", _BLOCK)
