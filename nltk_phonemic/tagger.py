@@ -13,6 +13,8 @@ from nltk.tag.sequential import SequentialBackoffTagger
 from nltk_phonemic.tags import JOINER, position_tag
 from phonemic import Tokenizer
 from phonemic.characters import plain
+from phonemic.errors import SavedTokenizerError
+from phonemic.inventory import FALLBACKS
 from phonemic.units import separators
 
 
@@ -139,8 +141,18 @@ class PhonemicTagger(SequentialBackoffTagger):
 
     @classmethod
     def decode_json_obj(cls, obj: Any) -> PhonemicTagger:
-        """The tagger that :meth:`encode_json_obj` described."""
-        return cls(*obj)
+        """The tagger that :meth:`encode_json_obj` described.
+
+        Raises:
+            SavedTokenizerError: it describes none.
+        """
+        if not isinstance(obj, list) or len(obj) not in (5, 6):
+            raise SavedTokenizerError("a saved PhonemicTagger: it has five or six options")
+        lang, strict, joiner, phrases, backoff, *fallback = obj
+        options = {"lang": lang, "strict": strict, "word_joiner": joiner, "phrases": phrases}
+        options["fallback"] = fallback[0] if fallback else FALLBACKS[0]
+        made = Tokenizer.restore(options, "a saved PhonemicTagger")
+        return cls(made.lang, made.strict, made.word_joiner, made.phrases or None, backoff, made.fallback)
 
     def __repr__(self) -> str:
         backoff = "" if self.backoff is None else f", backoff={self.backoff!r}"

@@ -58,15 +58,16 @@ def encode(
     if isinstance(data, pa.RecordBatch | pa.Table):
         if column not in data.schema.names:
             raise InputError(f"no column {column!r}; the columns are: {', '.join(data.schema.names)}")
+        if data.schema.names.count(column) > 1:
+            raise InputError(f"{data.schema.names.count(column)} columns are named {column!r}; rename all but one")
         found = encode(data[column], tokenizer, num_threads, triples=triples, spans=spans)
         added = _fields(found) if triples or spans else {"ids": found}
-        kept = [name for name in data.schema.names if name not in added]
-        columns = {name: data[name] for name in kept} | added
+        kept = [at for at, name in enumerate(data.schema.names) if name not in added]
         schema = pa.schema(
-            [data.schema.field(name) for name in kept] + [pa.field(name, array.type) for name, array in added.items()],
+            [data.schema.field(at) for at in kept] + [pa.field(name, array.type) for name, array in added.items()],
             metadata=data.schema.metadata,
         )
-        return type(data).from_arrays(list(columns.values()), schema=schema)
+        return type(data).from_arrays([*(data.column(at) for at in kept), *added.values()], schema=schema)
     if isinstance(data, pa.ChunkedArray):
         chunks, start = [], 0
         for chunk in data.chunks:
@@ -94,6 +95,7 @@ def _fields(structs: Any) -> dict[str, Any]:
 def _encode(
     array: Any, tokenizer: Tokenizer, num_threads: int, first_row: int, with_triples: bool, with_spans: bool
 ) -> Any:
+    array = _decoded(array)
     try:
         ids, ends, spans, _ = encode_rows(tokenizer.core, *utf8(array), num_threads, with_spans, word_ids=False)
     except InputError as error:
@@ -128,11 +130,42 @@ def _narrowed(ends: NDArray[np.int64]) -> NDArray[np.int32]:
     return narrow
 
 
+def _sound(array: Any) -> Any:
+    """An array of strings, once Arrow's own code can read what its offsets or views point to.
+
+    Raises:
+        InputError: they point outside it.
+    """
+    try:
+        raw = {"string": "binary", "large_string": "large_binary", "string_view": "binary_view"}.get(str(array.type))
+        if raw:
+            array.view(getattr(pa, raw)()).validate(full=True)  # of strings UTF-8 too, without naming the row
+    except pa.ArrowException as error:
+        raise InputError(f"a damaged array of {array.type}: {error}") from error
+    return array
+
+
+def _decoded(array: Any) -> Any:
+    """The array, or what a dictionary's indices stand for: nulls among its values are nulls then.
+
+    Raises:
+        InputError: an index is of no value.
+    """
+    if not pa.types.is_dictionary(array.type):
+        return array
+    try:
+        _sound(array.dictionary)
+        return array.dictionary_decode()
+    except pa.ArrowException as error:
+        raise InputError(f"a damaged array of {array.type}: {error}") from error
+
+
 def utf8(array: Any) -> Texts:
     """The UTF-8 of an Array of strings (see :func:`encode`) and where each row begins; a null is an empty text.
 
     Raises:
         TypeError: not an array of strings.
+        InputError: its offsets, views or indices point outside it.
     """
     strings = _strings(array)
     _, offset_buffer, data = strings.buffers()
@@ -145,14 +178,12 @@ def utf8(array: Any) -> Texts:
 
 def _strings(array: Any) -> Any:
     """The array as string or large_string, with nulls as empty texts."""
+    array = _decoded(array)
     kind = array.type
-    if pa.types.is_dictionary(kind):
-        array = array.dictionary_decode()
-        kind = array.type
     if pa.types.is_null(kind):
         array = array.cast(pa.string())
     elif str(kind) == "string_view":
-        array = array.cast(pa.large_string())
+        array = _sound(array).view(pa.binary_view()).cast(pa.large_binary()).view(pa.large_string())
     elif not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
         raise TypeError(f"expected an array of strings, not {kind}")
-    return array.fill_null("") if array.null_count else array
+    return _sound(array).fill_null("") if array.null_count else array

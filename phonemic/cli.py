@@ -21,6 +21,7 @@ from phonemic.cli_common import (
     input_texts,
     json_option,
     language_option,
+    max_line_option,
     output_file,
     print_json,
     print_table,
@@ -54,11 +55,12 @@ def _parquet_name(context: click.Context, parameter: click.Parameter, value: str
 @click.argument("text", nargs=-1, required=True)
 @tokenizer_options
 @errors_option
-def show(text: tuple[str, ...], tokenizer: Tokenizer, errors: str) -> None:
+@max_line_option
+def show(text: tuple[str, ...], tokenizer: Tokenizer, errors: str, max_line: int) -> None:
     """Shows the positions of TEXT, or of standard input for "-"."""
     joined = " ".join(text)
     if text == ("-",):
-        joined = "\n".join(line or "" for lines in read_texts("-", errors=errors) for line in lines)
+        joined = "\n".join(line or "" for lines in read_texts("-", errors=errors, max_line=max_line) for line in lines)
     encoding = tokenizer.encode(joined)
     rows = zip(encoding.syllables, encoding.components.tolist(), strict=True)
     print_table(
@@ -80,6 +82,7 @@ def encode(
     out: str,
     column: str,
     errors: str,
+    max_line: int,
     threads: int,
     tokenizer: Tokenizer,
     spans: bool,
@@ -92,7 +95,7 @@ def encode(
     """
     claim([out], force, inputs)
     with (
-        input_texts(inputs, column, errors) as chunks,
+        input_texts(inputs, column, errors, max_line) as chunks,
         ids_writer(out, tokenizer, threads, spans, keep_text, overwrite=force) as write,
     ):
         for texts in chunks:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
@@ -18,7 +19,7 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TimeRemainingColu
 from rich.table import Table
 
 from phonemic.errors import PhonemicError, printable
-from phonemic.files import read_texts, replacing
+from phonemic.files import MAX_LINE, read_texts, replacing
 from phonemic.files.outputs import claim
 from phonemic.inventory import FALLBACKS, LANGUAGES
 from phonemic.tokenizer import Tokenizer
@@ -32,12 +33,14 @@ __all__ = [
     "input_texts",
     "json_option",
     "language_option",
+    "max_line_option",
     "message",
     "output_file",
     "print_figures",
     "print_json",
     "print_table",
     "printable",
+    "size",
     "tokenizer_options",
 ]
 
@@ -87,12 +90,26 @@ errors_option = click.option(
 )
 
 
+def size(context: click.Context, parameter: click.Parameter, value: str) -> int:
+    """Bytes, as a number or as 64M or 1G."""
+    found = re.fullmatch(r"(\d+)([kmg]?)b?", value.lower())
+    if not found or not int(found[1]):
+        raise click.BadParameter(f"{value!r} is not a size: give bytes, or 64M, 1G")
+    return int(found[1]) * {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}[found[2]]
+
+
+max_line_option = click.option(
+    "--max-line", callback=size, default=f"{MAX_LINE >> 20}M", show_default=True, help="Refuse a line that is longer."
+)
+
+
 def input_options(required: bool = True, threads: bool = True) -> Callable[[Command], Command]:
     """Adds IN... and how to read it."""
     options = [
         click.argument("inputs", metavar="IN...", nargs=-1, required=required),
         click.option("--column", default="text", show_default=True, help="The column of a Parquet file to read."),
         errors_option,
+        max_line_option,
     ]
     if threads:
         number = click.IntRange(1)
@@ -141,7 +158,9 @@ def message(error: Exception) -> str:
 
 
 @contextmanager
-def input_texts(inputs: Sequence[str], column: str, errors: str) -> Iterator[Iterator[list[str | None]]]:
+def input_texts(
+    inputs: Sequence[str], column: str, errors: str, max_line: int = MAX_LINE
+) -> Iterator[Iterator[list[str | None]]]:
     """The texts of all inputs in lists, under a progress bar on stderr where that is a terminal."""
     sizes = [0 if path == "-" else os.stat(path).st_size for path in inputs]
     console = Console(stderr=True)
@@ -152,7 +171,7 @@ def input_texts(inputs: Sequence[str], column: str, errors: str) -> Iterator[Ite
     def chunks() -> Iterator[list[str | None]]:
         read: list[float] = []
         for path in inputs:
-            for texts in read_texts(path, column, errors, read.append):
+            for texts in read_texts(path, column, errors, read.append, max_line=max_line):
                 yield texts
                 progress.advance(task, sum(read))  # only now are they encoded
                 read.clear()
@@ -172,14 +191,14 @@ def print_table(columns: Iterable[str], rows: Iterable[Iterable[object]]) -> Non
 
 def print_figures(title: str, heading: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     """A table of figures, whose first column may wrap; where standard output is no terminal, as wide as it is."""
-    table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    table = Table(title=printable(title), title_justify="left", box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
     table.add_column(heading[0], overflow="fold")
     body = list(rows)
     for column, name in enumerate(heading[1:], start=1):
         words = [*name.split(), *(row[column] for row in body)]
         table.add_column(name, justify="right", min_width=max(map(len, words)))
     for row in body:
-        table.add_row(*row)
+        table.add_row(*map(printable, row))
     console = Console(markup=False, emoji=False, highlight=False)
     if not console.is_terminal:
         console.width = _WIDE

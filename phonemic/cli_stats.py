@@ -62,6 +62,7 @@ def stats(
     inputs: tuple[str, ...],
     column: str,
     errors: str,
+    max_line: int,
     threads: int,
     tokenizer: Tokenizer,
     names: tuple[str, ...],
@@ -89,7 +90,7 @@ def stats(
     rows: list[Row] = []
     options: dict[str, Any] = {"alpha": alpha, "form": normalize, "num_threads": threads}
     if inputs:
-        with input_texts(inputs, column, errors) as chunks:
+        with input_texts(inputs, column, errors, max_line) as chunks:
             texts = ([text for text in chunk if text is not None] for chunk in chunks)
             title = ", ".join(Path(path).name for path in inputs)
             rows += intrinsic.measure(title, tokenizer.lang, texts, tokenizers, **options)
@@ -164,13 +165,13 @@ def _shown(value: float | None) -> str:
 @input_options(threads=False)
 @click.option("--vocab-size", type=click.IntRange(1), default=22_675, show_default=True, help="Entries, all included.")
 def train_baseline(
-    *, name: str, folder: str, inputs: tuple[str, ...], column: str, errors: str, vocab_size: int
+    *, name: str, folder: str, inputs: tuple[str, ...], column: str, errors: str, max_line: int, vocab_size: int
 ) -> None:
     """Trains the baseline NAME on texts and saves it where --tokenizers FOLDER finds it.
 
     Character, Subword, the SubChar ones and Byte-BPE can be trained. SubChar's code maps must lie in FOLDER/subchar.
     """
-    with input_texts(inputs, column, errors) as chunks:
+    with input_texts(inputs, column, errors, max_line) as chunks:
         texts = (text for chunk in chunks for text in chunk if text)
         trained = baselines.train(name, texts, folder, vocab_size)
     click.echo(f"{trained.name}: {trained.vocab_size:,} entries in {trained.path}")

@@ -15,7 +15,7 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-from phonemic.cli_common import claim, force_option, input_texts
+from phonemic.cli_common import claim, force_option, input_texts, max_line_option
 from phonemic.errors import InputError, PhonemicError
 from phonemic.files import read_texts, replacing, require
 from phonemic.homophones import POOLS, READINGS, Homophones, count_characters, frequent
@@ -70,6 +70,7 @@ _ONLY = {
 @click.option("--word-joiner", metavar="CHAR", help='What joins the syllables of a word, "_" in sinh_viên.')
 @click.option("--column", default="text", show_default=True, help="The column of a Parquet file to read.")
 @click.option("--errors", type=click.Choice(["strict", "replace"]), default="strict", help="About invalid UTF-8.")
+@max_line_option
 @click.option("--json", "as_json", is_flag=True, help="Write the summary as JSON.")
 @force_option
 def noise(
@@ -96,7 +97,8 @@ def noise(
         writes = {ratio: stack.enter_context(_writer(outputs[ratio], options["column"], force)) for ratio in shares}
         log = stack.enter_context(replacing(changes, force)) if changes else None
         row = 0
-        for texts in stack.enter_context(input_texts(inputs, options["column"], options["errors"])):
+        read = [options[name] for name in ("column", "errors", "max_line")]
+        for texts in stack.enter_context(input_texts(inputs, *read)):
             for name, ratio in shares.items():
                 noisy = [
                     None if text is None else maker.apply(text, ratio, number if options["by_row"] else "")
@@ -165,7 +167,7 @@ def _pool(options: dict[str, Any]) -> str | list[str] | dict[str, int]:
         return str(options["pool"])
     counts: Counter[str] = Counter()
     for path in options["counts"]:
-        for texts in read_texts(path, options["column"], options["errors"]):
+        for texts in read_texts(path, options["column"], options["errors"], max_line=options["max_line"]):
             counts.update(count_characters(text for text in texts if text is not None))
     return frequent(counts, options["pool"], options["min_count"], options["by_count"])
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,6 +24,9 @@ if TYPE_CHECKING:
 #: More threads than this would only be in each other's way.
 MOST_THREADS = 256
 
+#: The options, and what each is in a file.
+_OPTIONS = {"strict": bool, "word_joiner": str | None, "phrases": dict | None, "fallback": str}
+
 _FORMAT = "phonemic tokenizer 1"
 
 
@@ -40,8 +42,8 @@ class Tokenizer:
         word_joiner: the character that joins the syllables of a word in segmented text (``"_"`` in ``sinh_viên``):
             it separates syllables and makes no position.
         phrases: Mandarin: your own readings, a dict ``{"行长": "hang2 zhang3"}`` or a file with a line
-            ``行长<TAB>hang2 zhang3`` a phrase. They win over the lexicon: where one of yours begins, the longest of
-            yours is taken. A single character's reading replaces its default reading.
+            ``行长<TAB>hang2 zhang3`` a phrase, of 64 characters at most. They win over the lexicon: where one of yours
+            begins, the longest of yours is taken. A single character's reading replaces its default reading.
         fallback: what becomes of text that is no syllable. ``"character"``: a position a character, as in the paper.
             ``"packed"``: letters that touch, and digits that touch, share positions, up to three to one, so that
             *covid* takes two positions instead of five; any other character has its own, as by default.
@@ -237,25 +239,40 @@ class Tokenizer:
 
         Raises:
             SavedTokenizerError: no such file format, or its vocabulary is not this version's.
+            OSError: it cannot be read.
         """
-        import json
+        from phonemic.files.jsons import read_object
 
-        try:
-            state = json.loads(Path(path).read_bytes())
-        except (ValueError, UnicodeDecodeError) as error:
-            raise SavedTokenizerError(f"{path}: not JSON ({error})") from error
-        if not isinstance(state, dict) or state.get("format") != _FORMAT:
+        state = read_object(path, SavedTokenizerError)
+        if state.get("format") != _FORMAT:
             raise SavedTokenizerError(f"{path}: not a saved tokenizer of this version (format {_FORMAT!r})")
-        lang = state.get("lang")
-        if lang not in LANGUAGES:
-            raise SavedTokenizerError(f"{path}: unknown language {lang!r}")
-        if state.get("vocabulary_checksum") != vocabulary(lang).checksum:
+        made = cls.restore(state, path)
+        if state.get("vocabulary_checksum") != made.vocab.checksum:
             raise SavedTokenizerError(
                 f"{path}: its vocabulary is not this version's, so its ids mean other symbols; "
                 "use the phonemic version that wrote it"
             )
-        options = {name: state[name] for name in ("strict", "word_joiner", "phrases", "fallback") if name in state}
-        return cls(lang, **options)
+        return made
+
+    @classmethod
+    def restore(cls, options: object, where: object) -> Tokenizer:
+        """Makes a tokenizer of options that a file holds. Nothing that they name is opened: phrases are a dict.
+
+        Arguments:
+            options: the arguments of this class by name, of JSON's types; what else is in it is passed over.
+            where: names the file in errors.
+
+        Raises:
+            SavedTokenizerError: no options of a tokenizer.
+        """
+        from phonemic.files.jsons import checked
+
+        found = checked(options, {"lang": str}, where, SavedTokenizerError)
+        found = checked(found, _OPTIONS, where, SavedTokenizerError, optional=True)
+        try:
+            return cls(found["lang"], **{name: found[name] for name in _OPTIONS if name in found})
+        except ValueError as error:
+            raise SavedTokenizerError(f"{where}: {error}") from error
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.lang, self.strict, self.word_joiner, self.phrases or None, self.fallback)

@@ -13,6 +13,9 @@ from phonemic.errors import PhraseError
 from phonemic.inventory import vocabulary
 from phonemic.phrases import PhraseTable
 
+#: Characters of a phrase. A text of beginnings of phrases is read at a cost of length times this, at most.
+LONGEST_PHRASE = 64
+
 #: What ``Tokenizer(phrases=...)`` takes.
 PhraseSource = Mapping[str, str | Sequence[str]] | str | os.PathLike[str]
 
@@ -59,6 +62,13 @@ def _lines(path: Path) -> Iterator[tuple[str, str, str]]:
 
 
 def _check(where: str, phrase: str, pinyin: str | Sequence[str]) -> str:
+    if not isinstance(pinyin, str | Sequence):
+        raise PhraseError(f"{where}: {phrase!r}: its pinyin is a str or a list of them, not {type(pinyin).__name__}")
+    if len(phrase) > LONGEST_PHRASE:
+        raise PhraseError(
+            f"{where}: {phrase[:8]!r}... has {len(phrase)} characters; a phrase has at most {LONGEST_PHRASE}, because "
+            "each character of a text may be the first of one: cut it into words"
+        )
     syllables = plain(pinyin).split() if isinstance(pinyin, str) else list(pinyin)
     if len(syllables) != len(phrase):
         raise PhraseError(f"{where}: {phrase!r} has {len(phrase)} characters but {len(syllables)} pinyin syllables")

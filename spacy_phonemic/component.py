@@ -147,7 +147,7 @@ class Phonemic:
 
     def _load(self, state: dict[str, Any]) -> Phonemic:
         self._missing = None
-        self._use(Tokenizer(**{**state, "phrases": state["phrases"] or None}))
+        self._use(Tokenizer.restore(state, "a saved phonemic component"))
         return self
 
 

@@ -22,7 +22,7 @@ from spacy.vocab import Vocab
 
 from phonemic import Batch, Encoding, Tokenizer
 from phonemic.encoding import syllable_of
-from phonemic.inventory import FALLBACKS, LANGUAGES, NATIVE, kinds_of, vocabulary
+from phonemic.inventory import LANGUAGES, NATIVE, kinds_of, vocabulary
 
 #: The name of the attribute that holds a Doc's encoding, and of the table in ``vocab.lookups`` that holds the options.
 KEY = "phonemic"
@@ -111,8 +111,10 @@ def tokenizer_of(vocab: Vocab, key: str = KEY) -> Tokenizer:
         return _plain(vocab.lang)
     made = getattr(table, "tokenizer", None)  # rebuilt where the table was read from a file
     if made is None:
-        options = table["lang"], table["strict"], table["word_joiner"] or None, table["phrases"] or None
-        made = table.tokenizer = Tokenizer(*options, table.get("fallback", FALLBACKS[0]))
+        names = "lang", "strict", "word_joiner", "phrases", "fallback"
+        options = {name: table[name] for name in names if name in table}
+        options["word_joiner"] = options.get("word_joiner") or None
+        made = table.tokenizer = Tokenizer.restore(options, f"the lookups {key!r} of a saved vocab")
     return made
 
 

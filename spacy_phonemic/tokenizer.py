@@ -115,8 +115,11 @@ class SyllableTokenizer:
         self.tokenizer, self._missing, self._compared = Tokenizer.load(path), None, None
         return self
 
-    def _use(self, options: Iterable[Any]) -> None:
-        self.tokenizer, self._missing, self._compared = Tokenizer(*options), None, None
+    def _use(self, options: Any) -> None:
+        options = options if isinstance(options, list | tuple) else ()
+        named = dict(zip(("lang", "strict", "word_joiner", "phrases", "fallback"), options, strict=False))
+        self.tokenizer = Tokenizer.restore(named, "a saved SyllableTokenizer")
+        self._missing = self._compared = None
 
 
 def _words(text: str, found: list[Unit]) -> tuple[list[str], list[bool]]:

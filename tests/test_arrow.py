@@ -52,6 +52,52 @@ def test_slices_chunks_views_and_dictionaries(vi):
     assert chunked.to_pylist() == rows
 
 
+def test_nulls_among_the_values_of_a_dictionary(vi):
+    texts = ["ba", None, "mẹ", "ba", None]
+    rows = [None if text is None else vi.encode(text).ids.tolist() for text in texts]
+    indices = pa.array([0, 1, 2, 0, None], pa.int32())
+    array = pa.DictionaryArray.from_arrays(indices, pa.array(["ba", None, "mẹ"]))
+    assert arrow.encode(array, vi).to_pylist() == rows
+    assert arrow.encode(array[1:4], vi, spans=True, triples=True).to_pylist()[0] is None
+    assert arrow.encode(pa.chunked_array([array, array[2:]]), vi).to_pylist() == rows + rows[2:]
+
+
+@pytest.mark.parametrize("kind", [pa.RecordBatch, pa.Table])
+def test_columns_of_one_name(vi, kind):
+    data = kind.from_arrays(
+        [pa.array([1]), pa.array([2]), pa.array(["ba"]), pa.array([[0]])], ["a", "a", "text", "ids"]
+    )
+    encoded = arrow.encode(data, vi)
+    assert encoded.schema.names == ["a", "a", "text", "ids"]
+    assert [column.to_pylist() for column in encoded.columns] == [[1], [2], ["ba"], [vi.encode("ba").ids.tolist()]]
+    with pytest.raises(InputError, match="2 columns are named 'a'"):
+        arrow.encode(data, vi, column="a")
+
+
+def test_what_points_outside_an_array(vi):
+    """Damaged indices, views and offsets, which Arrow's own kernels would follow."""
+    far = pa.DictionaryArray.from_arrays(pa.array([0, 9], pa.int32()), pa.array(["ba"]), safe=False)
+    views = bytearray(pa.array(["a text that is not within its view", "b"], pa.string_view()).buffers()[1].to_pybytes())
+    views[8:12] = (7).to_bytes(4, "little")
+    view = pa.Array.from_buffers(pa.string_view(), 2, [None, pa.py_buffer(bytes(views)), pa.py_buffer(b"x" * 40)])
+    offsets = np.array([0, 1 << 30, 3], np.int32)
+    validity = pa.py_buffer(b"\x01")
+    null = pa.Array.from_buffers(pa.string(), 2, [validity, pa.py_buffer(offsets), pa.py_buffer(b"abc")], null_count=1)
+    inner = pa.Array.from_buffers(pa.string(), 2, [None, pa.py_buffer(offsets), pa.py_buffer(b"abc")])
+    nested = pa.DictionaryArray.from_arrays(pa.array([0, 1], pa.int32()), inner)
+    for array in (far, view, null, nested):
+        with pytest.raises(InputError, match="a damaged array of"):
+            arrow.encode(array, vi)
+
+
+def test_views_of_bytes_that_are_no_utf8(vi):
+    data = pa.array([b"ba", b"x\xff", b"a longer one, beside the view \xff"], pa.binary_view()).view(pa.string_view())
+    with pytest.raises(InputError, match="row 1: byte 1 of the text is not UTF-8"):
+        arrow.encode(data, vi)
+    with pytest.raises(InputError, match="row 0: byte 30 of the text is not UTF-8"):
+        arrow.encode(data[2:], vi)
+
+
 def test_bytes_spans(vi):
     text = "Tôi \U0001f389 giếng"
     data = np.frombuffer(text.encode(), np.uint8)

@@ -6,12 +6,13 @@ import operator
 import numpy as np
 import pytest
 
-from phonemic import InputError, Tokenizer
+from phonemic import InputError, PhraseError, Tokenizer
 from phonemic._batch import Work
 from phonemic._core import Core
 from phonemic.entries import entry
 from phonemic.tables import tables_of
 from phonemic.tokenizer import MOST_THREADS, encode_rows
+from phonemic.userphrases import LONGEST_PHRASE
 
 
 def rows_of(core, texts):
@@ -98,6 +99,18 @@ def test_a_signal_is_looked_for_between_pieces(vi, shared):
         list(map(operator.call, calls))
     if not shared:
         assert len(work.result()[0]) < 20_000 * 40
+
+
+def test_a_phrase_of_ones_own_is_not_too_long():
+    """Each character of a text may be the first of it: to look for one of 3,000 cost 14 microseconds a character."""
+    longest = "一" * (LONGEST_PHRASE - 1) + "行"
+    made = Tokenizer("zh", phrases={longest: ["yi1"] * (LONGEST_PHRASE - 1) + ["xing2"]})
+    tones = [syllable.tone for syllable in made.encode(longest + "了" + longest)]
+    assert tones == ["˥˥"] * (LONGEST_PHRASE - 1) + ["˧˥", ""] + ["˥˥"] * (LONGEST_PHRASE - 1) + ["˧˥"]
+    with pytest.raises(
+        PhraseError, match=r"phrase 1: '一一一一一一一一'\.\.\. has 65 characters; a phrase has at most 64"
+    ):
+        Tokenizer("zh", phrases={"一" + longest: ["yi1"] * LONGEST_PHRASE + ["xing2"]})
 
 
 def test_a_letter_under_marks_without_end(vi):

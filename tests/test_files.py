@@ -21,7 +21,8 @@ from cli_helpers import (  # noqa: E402
 )
 
 from phonemic import InputError, files  # noqa: E402
-from phonemic.files import read_texts  # noqa: E402
+from phonemic.errors import printable  # noqa: E402
+from phonemic.files import limited, read_texts  # noqa: E402
 
 pytestmark = pytest.mark.usefixtures("in_tmp_path")
 
@@ -66,6 +67,77 @@ class TestLines:
             told = []
             assert sum(len(texts) for texts in read_texts(name, advance=told.append)) == 250
             assert sum(told) == pytest.approx(len(data))
+
+
+class TestLongLines:
+    @pytest.mark.parametrize("limit", [0, 1, 2, 5, 9, 10, 11, 30])
+    @pytest.mark.parametrize("block", [1, 2, 3, 7, 100])
+    def test_the_first_is_named(self, limit, block):
+        for text in (
+            b"ab\n" * 4 + b"x" * 10 + b"\nc\n" + b"y" * 11,
+            b"x" * 10,
+            b"",
+            b"\n\n" + b"z" * 9 + b"\n",
+            b"\n" * 50,
+        ):
+            blocks = [text[at : at + block] for at in range(0, len(text), block)]
+            wrong = [at for at, line in enumerate(text.split(b"\n"), 1) if len(line) > limit]
+            if wrong:
+                with pytest.raises(InputError, match=rf"^in, line {wrong[0]}: is longer than {limit} bytes"):
+                    list(limited(blocks, limit, "in"))
+            else:
+                assert b"".join(limited(blocks, limit, "in")) == text
+
+    @pytest.mark.parametrize("name", ["in.gz", "in.bz2", "in.xz", "in.zst"])
+    def test_what_unfolds_to_one_line(self, name):
+        """A small file that would not fit the memory: it is refused before."""
+        whole = compressed(b"x" * (100 << 20))[name]
+        assert len(whole) < 110_000
+        Path(name).write_bytes(whole)
+        error = run("encode", name, "o.parquet", "--lang", "vi", status=1).stderr
+        assert f"{name}, line 1: is longer than 67,108,864 bytes; if it is one text, --max-line raises that" in error
+        sizes = [len(block) for block in files.blocks(name)]
+        assert (sum(sizes), max(sizes) <= 64 << 20) == (100 << 20, True)
+        assert "is not a size" in run("encode", name, "o.parquet", "--lang", "vi", "--max-line", "x", status=2).stderr
+
+    def test_the_option(self):
+        Path("in.txt").write_text("mưa " * 100)
+        assert "line 1" in run("stats", "in.txt", "--lang", "vi", "--max-line", "100", status=1).stderr
+        run("stats", "in.txt", "--lang", "vi", "--max-line", "1k")
+
+
+class TestEscapes:
+    """What stands in files moves no cursor and sets no title."""
+
+    ESCAPE = "\x1b]0;owned\x07\x1b[31m\u202e\x9b"
+
+    def test_column_names(self):
+        pq.write_table(pa.table({f"a{self.ESCAPE}": ["ba"]}), "in.parquet")
+        error = run("encode", "in.parquet", "o.parquet", "--lang", "vi", status=1).stderr
+        assert not set(self.ESCAPE) & set(error) - set("]0;owned[31m")
+        assert r"\x1b]0;owned\x07\x1b[31m\u202e\x9b" in error
+
+    def test_metadata_that_is_no_utf8(self):
+        table = pa.table({"ids": pa.array([[0]], pa.list_(pa.int32()))})
+        for key, value in ((b"phonemic.lang", b"\xff"), (b"phonemic.\xff", b"vi"), (b"phonemic.fallback", b"\xff\x1b")):
+            pq.write_table(table.replace_schema_metadata({b"phonemic.lang": b"vi", key: value}), "in.parquet")
+            found = run("decode", "in.parquet", status=0 if key == b"phonemic.\xff" else 1)
+            assert "\x1b" not in found.stderr
+
+    def test_printable(self):
+        assert printable("giếng\t银行\n e\u0301🎉") == "giếng\t银行\n e\u0301🎉"
+        assert printable("\r\0\u200b\ud800") == r"\r\x00\u200b\ud800"
+
+    def test_no_memory(self, monkeypatch):
+        def none(*arguments, **options):
+            raise MemoryError("no memory for the ids")
+
+        monkeypatch.setattr("phonemic.cli.ids_writer", none)
+        Path("in.txt").write_text("ba")
+        assert (
+            "Error: not enough memory (no memory for the ids)"
+            in run("encode", "in.txt", "o.parquet", "--lang", "vi", status=1).stderr
+        )
 
 
 class TestInvalidUtf8:

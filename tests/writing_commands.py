@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -69,11 +70,7 @@ class Writing:
 
 def environment(**extra: str) -> dict[str, str]:
     paths = os.pathsep.join([str(ROOT), str(ROOT / "model")])
-    return (
-        os.environ
-        | {"PYTHONPATH": paths, "OMP_NUM_THREADS": "1", "MPLCONFIGDIR": os.environ.get("TMPDIR", "/tmp")}
-        | extra
-    )
+    return os.environ | {"PYTHONPATH": paths, "OMP_NUM_THREADS": "1", "MPLCONFIGDIR": tempfile.gettempdir()} | extra
 
 
 TEXT = "Sáng nay bé ăn xôi.\nMưa 30 phút, đường ngập\nquả chuối\n" * 40

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import signal
 import sys
 import time
@@ -16,17 +15,8 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
 
-from phonemic.cli_common import tokenizer_options
+from phonemic.cli_common import max_line_option, printable, size, tokenizer_options
 from phonemic.tokenizer import Tokenizer
-
-_UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
-
-
-def _size(context: click.Context, parameter: click.Parameter, value: str) -> int:
-    found = re.fullmatch(r"(\d+)([kmg]?)b?", value.lower())
-    if not found or not int(found[1]):
-        raise click.BadParameter(f"{value!r} is no size: give bytes, or 64M, 1G")
-    return int(found[1]) * _UNITS[found[2]]
 
 
 def _baseline(context: click.Context, parameter: click.Parameter, value: str | None) -> tuple[str, str] | None:
@@ -61,10 +51,11 @@ def _baseline(context: click.Context, parameter: click.Parameter, value: str | N
     metavar="SIMILARITY",
     help="Drop lines like one before: Jaccard similarity of their runs of syllables, about; 0.8 is usual.",
 )
-@click.option("--shard-size", callback=_size, default="256M", show_default=True, help="Text that makes one shard.")
+@click.option("--shard-size", callback=size, default="256M", show_default=True, help="Text that makes one shard.")
 @click.option(
     "--errors", type=click.Choice(["strict", "replace"]), default="strict", help="Stop at invalid UTF-8, or replace it."
 )
+@max_line_option
 @click.option("--keep-going", is_flag=True, help="Pass over what is damaged, and say so at the end.")
 @click.option("--engine", type=click.Choice(["threads", "ray"]), default="threads", show_default=True)
 @click.option(
@@ -110,7 +101,7 @@ def prepare(
     )
     for source in manifest["sources"]:
         for message in source.get("damaged", ()):
-            click.echo(f"passed over from there on: {message}", err=True)
+            click.echo(f"passed over from there on: {printable(message)}", err=True)
 
 
 @contextmanager

@@ -59,8 +59,9 @@ def find_sources(inputs: Iterable[str], but: str | Path | None = None) -> list[S
     """The files that the inputs name.
 
     Arguments:
-        inputs: files; folders, which stand for all files below them but those whose name, or folder's name, begins
-            with "." or "_"; and globs (``**`` too). The files of one folder or glob come in the order of their names.
+        inputs: files; folders, which stand for all files below them (links that lead nowhere are none) but those whose
+            name, or folder's name, begins with "." or "_"; and globs (``**`` too). The files of one folder or glob
+            come in the order of their names.
         but: a folder whose files are not among those of folders and globs, as that of the corpus itself.
 
     Raises:
@@ -89,7 +90,8 @@ def find_sources(inputs: Iterable[str], but: str | Path | None = None) -> list[S
 def _below(folder: str) -> Iterator[str]:
     for root, folders, names in os.walk(folder):
         folders[:] = [name for name in folders if name[0] not in "._"]
-        yield from (os.path.join(root, name) for name in names if name[0] not in "._")
+        paths = (os.path.join(root, name) for name in names if name[0] not in "._")
+        yield from filter(os.path.isfile, paths)  # and no link that leads nowhere, or a FIFO, that would be waited for
 
 
 def cut(sources: Sequence[Source], options: Options) -> list[list[Piece]]:

@@ -18,7 +18,7 @@ from phonemic.arrow import utf8
 from phonemic.corpus.inputs import Piece, Source, kind_of
 from phonemic.corpus.options import Options
 from phonemic.errors import InputError
-from phonemic.files import blocks, parquet_file, require
+from phonemic.files import blocks, limited, parquet_file, require
 
 #: Bytes of a plain file read at a time, and rows of Parquet.
 _BLOCK, _ROWS = 1 << 20, 1024
@@ -96,7 +96,7 @@ def _of_text(path: str, piece: Piece, empty: Chunk, options: Options) -> Iterato
         with open(path, "rb") as file:
             at, stop = _line_start(file, piece.start), _line_start(file, piece.stop)
         stream = _range(path, at, stop, advance)
-    for data in whole_lines(stream, options.chunk):
+    for data in whole_lines(limited(stream, options.max_line, path), options.chunk):
         mark = len(codecs.BOM_UTF8) if at == 0 and data.startswith(codecs.BOM_UTF8) else 0
         array = np.frombuffer(data, np.uint8)[mark:]
         offsets = line_offsets(array, np.array([0, len(array)]))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,9 +15,14 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from phonemic.errors import InputError
+from phonemic.files.jsons import checked, read_object
 
 #: The first field of a manifest.
 FORMAT = "phonemic corpus 1"
+
+#: What the fields of a shard and of a source are.
+_SHARD: dict[str, type] = {"file": str, "rows": int, "positions": int, "bytes": int, "sha256": str}
+_SOURCE: dict[str, type] = {"path": str, "bytes": int, "sha256": str}
 
 #: The manifest's name in the folder.
 MANIFEST = "manifest.json"
@@ -104,6 +109,33 @@ class Corpus:
                 raise InputError(f"{self.path(number)}: damaged (its SHA-256 is not the manifest's)")
 
 
+def check_manifest(manifest: object, where: Path) -> None:
+    """Refuses what is no manifest, or names a file outside its folder.
+
+    Raises:
+        InputError: it is one of these; the message names the field.
+    """
+    found = checked(manifest, {"tokenizer": dict, "shards": list}, where)
+    checked(found, {"options": dict, "totals": dict, "sources": list}, where, optional=True)
+    checked(found["tokenizer"], {"name": str, "lang": str}, f"{where}, tokenizer", optional=True)
+    for number, shard in enumerate(found["shards"]):
+        place = f"{where}, shard {number}"
+        check_name(checked(shard, _SHARD, place)["file"], place)
+    for number, source in enumerate(found.get("sources", ())):
+        checked(source, _SOURCE, f"{where}, source {number}", optional=True)
+
+
+def check_name(name: object, where: object) -> str:
+    """A name that a file gives for one beside it: it names no other folder.
+
+    Raises:
+        InputError: it does.
+    """
+    if not isinstance(name, str) or not re.fullmatch(r"[\w-][\w.-]*", name, re.ASCII):
+        raise InputError(f"{where}: {name!r} cannot be the name of a file of this folder")
+    return name
+
+
 def sha256(path: Path | str) -> str:
     """SHA-256 of a file, in hexadecimal."""
     with open(path, "rb") as file:
@@ -127,12 +159,10 @@ def open_corpus(folder: str | Path, verify: bool = False) -> Corpus:
         unfinished = (folder / "partial").is_dir()
         hint = "it is unfinished: run phonemic-bert prepare again" if unfinished else "run phonemic-bert prepare"
         raise InputError(f"{folder}: no prepared corpus ({MANIFEST} is missing; {hint})")
-    try:
-        manifest = json.loads(path.read_bytes())
-    except ValueError as error:
-        raise InputError(f"{path}: damaged ({error})") from error
-    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
+    manifest = read_object(path)
+    if manifest.get("format") != FORMAT:
         raise InputError(f"{path}: not a corpus of this version (format {FORMAT!r})")
+    check_manifest(manifest, path)
     corpus = Corpus(folder, manifest)
     for number, shard in enumerate(manifest["shards"]):
         file = corpus.path(number)

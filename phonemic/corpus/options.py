@@ -8,6 +8,7 @@ from functools import cache
 from typing import Any
 
 from phonemic.errors import InputError
+from phonemic.files import MAX_LINE
 from phonemic.inventory import Vocabulary, vocabulary
 from phonemic.tables import tables_path
 from phonemic.tokenizer import Tokenizer
@@ -30,7 +31,8 @@ class Options:
         exact: drop a line whose text, but for white space around it, stood before.
         near: drop lines that are like one before: the Jaccard similarity from which on, or None.
         shard_bytes: bytes of text read for one shard, about.
-        keep_going: pass over what is damaged. Only this may be changed when a stopped run continues.
+        keep_going: pass over what is damaged. Only this, and the next, may be changed when a stopped run continues.
+        max_line: bytes that a line of a text file may have; a longer one is damage.
     """
 
     tokenizer: Tokenizer
@@ -42,6 +44,7 @@ class Options:
     near: float | None = None
     shard_bytes: int = 256 << 20
     keep_going: bool = field(default=False, compare=False)
+    max_line: int = field(default=MAX_LINE, compare=False)
 
     def __post_init__(self) -> None:
         if not 0 <= self.min_native <= 1:

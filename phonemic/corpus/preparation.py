@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,12 +16,14 @@ from phonemic.corpus import duplicates
 from phonemic.corpus.counts import FATES, KEPT, Counts
 from phonemic.corpus.engines import Engine
 from phonemic.corpus.inputs import Piece, Source, cut, find_sources
-from phonemic.corpus.manifest import FORMAT, MANIFEST, open_corpus, sha256
+from phonemic.corpus.manifest import FORMAT, MANIFEST, check_manifest, check_name, open_corpus, sha256
 from phonemic.corpus.options import Options
 from phonemic.corpus.report import write_report
 from phonemic.corpus.segments import Job, records
-from phonemic.errors import InputError
+from phonemic.errors import InputError, PhonemicError
 from phonemic.files import replacing, require
+from phonemic.files.jsons import checked, read_object
+from phonemic.files.locking import LOCK, locked
 from phonemic.files.writing import clear_unfinished, to_disk, write_json
 
 #: How the corpus is finished, in the folder of partial work.
@@ -60,10 +62,10 @@ def prepare(
 
     Raises:
         InputError: a source is missing or damaged, or the folder holds something else; the message names it.
+        LockedError: another process works in the folder.
         OSError: a file cannot be read or written; what was finished is kept.
     """
     out = Path(out)
-    folder = out / "partial"
     require("matplotlib", "corpus")  # before hours of work, not after
     if options.near is not None:
         require("rensa", "corpus")
@@ -74,8 +76,18 @@ def prepare(
         "options": options.describe(),
         "sources": [list(source) for source in sources],
     }
+    with locked(out):
+        return _prepared(out, plan, sources, options, engine, progress)
+
+
+def _prepared(
+    out: Path, plan: dict[str, Any], sources: list[Source], options: Options, engine: Engine, progress: Progress
+) -> dict[str, Any]:
+    """The manifest of the folder, which this process holds."""
+    folder = out / "partial"
     if (out / MANIFEST).exists():
-        return _finished(out, plan)
+        with _reading(out / MANIFEST):
+            return _finished(out, plan)
     _claim(out, folder, plan)
     if not (folder / _FINISH).exists():
         parts = list(enumerate(cut(sources, options)))
@@ -86,17 +98,38 @@ def prepare(
             work(Job(folder, "keys", options, sources), phase="comparing")
             drops = _find_drops(folder, options, engine)
         work(Job(folder, "shard", options, sources, drops), phase="tokenizing")
-        _finish(folder, plan, _checksums(sources, engine, progress))
-    return _complete(out, folder)
+        checksums = _checksums(sources, engine, progress)
+        with _reading(folder):
+            _finish(folder, plan, checksums)
+    with _reading(folder):
+        return _complete(out, folder)
+
+
+@contextmanager
+def _reading(folder: Path) -> Iterator[None]:
+    """Makes one error of whatever comes of records that somebody changed.
+
+    Raises:
+        InputError: they are damaged.
+    """
+    try:
+        yield
+    except (PhonemicError, OSError):
+        raise
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        raise InputError(
+            f"{folder}: damaged ({type(error).__name__}: {error}); remove it, and the corpus is made again"
+        ) from error
 
 
 def _claim(out: Path, folder: Path, plan: dict[str, Any]) -> None:
     """Makes the folder of this plan, or finds it there."""
     path = folder / "plan.json"
     if path.exists():
-        _same(json.loads(path.read_bytes()), plan, out)
+        found = checked(read_object(path), {"tokenizer": dict, "options": dict, "sources": list}, path)
+        _same(found, plan, out, path)
     else:
-        others = sorted(entry.name for entry in out.iterdir() if entry != folder) if out.exists() else []
+        others = sorted(entry.name for entry in out.iterdir() if entry not in (folder, out / LOCK))
         if others:
             raise InputError(f"{out}: holds other files ({', '.join(others[:3])}); give a new or an empty folder")
         folder.mkdir(parents=True, exist_ok=True)
@@ -105,7 +138,7 @@ def _claim(out: Path, folder: Path, plan: dict[str, Any]) -> None:
     clear_unfinished(out)
 
 
-def _same(found: dict[str, Any], plan: dict[str, Any], out: Path) -> None:
+def _same(found: dict[str, Any], plan: dict[str, Any], out: Path, where: Path) -> None:
     """Compares what a folder was begun with and what is asked for now.
 
     Raises:
@@ -120,6 +153,8 @@ def _same(found: dict[str, Any], plan: dict[str, Any], out: Path) -> None:
                 f"{out}: was begun with another {section} ({name} was {before.get(name)!r}, is {now.get(name)!r}); "
                 "take that again, or an empty folder"
             )
+    if not all(isinstance(source, list) and source and isinstance(source[0], str) for source in found["sources"]):
+        raise InputError(f"{where}: damaged (sources)")
     before, now = ({path: rest for path, *rest in one["sources"]} for one in (found, plan))
     changed = [path for path in {**before, **now} if before.get(path) != now.get(path)]
     if changed or found["sources"] != plan["sources"]:
@@ -132,7 +167,7 @@ def _finished(out: Path, plan: dict[str, Any]) -> dict[str, Any]:
     manifest = open_corpus(out).manifest
     sources = [[source["path"], source["bytes"]] for source in manifest["sources"]]
     asked = {**plan, "sources": [source[:2] for source in plan["sources"]]}
-    _same({**manifest, "sources": sources}, asked, out)
+    _same({**manifest, "sources": sources}, asked, out, out / MANIFEST)
     finished = (out / MANIFEST).stat().st_mtime_ns
     for source, (path, _, changed) in zip(manifest["sources"], plan["sources"], strict=True):
         if changed > finished and sha256(path) != source["sha256"]:
@@ -272,13 +307,15 @@ def _lines(counts: Counts) -> dict[str, Any]:
 
 def _complete(out: Path, folder: Path) -> dict[str, Any]:
     """Gives the shards their names and writes the report and, last, the manifest."""
-    plan = json.loads((folder / _FINISH).read_bytes())
+    path = folder / _FINISH
+    plan = checked(read_object(path), {"manifest": dict, "names": dict, "counts": dict}, path)
     manifest: dict[str, Any] = plan["manifest"]
+    check_manifest(manifest, path)
     for name, final in plan["names"].items():
-        if (folder / name).exists():
-            os.replace(folder / name, out / final)
+        if (folder / check_name(name, path)).exists():
+            os.replace(folder / name, out / check_name(final, path))
     to_disk(out)
-    write_report(out, manifest, Counts({name: np.array(values) for name, values in plan["counts"].items()}))
+    write_report(out, manifest, Counts({name: np.array(values, np.int64) for name, values in plan["counts"].items()}))
     write_json(out / MANIFEST, manifest, indent=1)
     open_corpus(out)
     shutil.rmtree(folder)

@@ -7,7 +7,6 @@ whatever is stopped at any moment, only segments without a record are made again
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -22,14 +21,28 @@ from phonemic.corpus import duplicates
 from phonemic.corpus.counts import DUPLICATE, KEPT, NEAR_DUPLICATE, Counts
 from phonemic.corpus.inputs import Piece, Source
 from phonemic.corpus.lines import Chunk, DamagedLineError, read_part
-from phonemic.corpus.manifest import sha256
+from phonemic.corpus.manifest import check_name, sha256
 from phonemic.corpus.options import Options
 from phonemic.corpus.tokenizing import SCHEMA, Judged, judge, rows_of
 from phonemic.errors import InputError
+from phonemic.files.jsons import checked, read_object
 from phonemic.files.writing import Unfinished, naming, write_json
 
 #: A line's number in its part: the chunk's number above these bits, the line's number in the chunk below.
 _LINE_BITS = 32
+
+#: The fields of a record, and what each is.
+_RECORD = {
+    "part": int,
+    "index": int,
+    "last": bool,
+    "next_chunk": int,
+    "damaged": dict,
+    "file": str | None,
+    "rows": int,
+    "counts": dict,
+    "sources": dict,
+}
 
 #: Applies a function to items and gives the results in their order, as the builtin map does.
 Map = Callable[[Callable[["Item"], "Outcome"], Iterable["Item"]], Iterable["Outcome"]]
@@ -80,9 +93,19 @@ class Outcome(NamedTuple):
 
 
 def records(folder: Path, kind: str, part: int | None = None) -> list[dict[str, Any]]:
-    """The records of finished segments of one kind, of one part or of all, in their order."""
+    """The records of finished segments of one kind, of one part or of all, in their order.
+
+    Raises:
+        InputError: one is damaged, or names a file outside its folder.
+    """
     pattern = f"{kind}-{'*' if part is None else format(part, '06d')}-*.json"
-    return [json.loads(path.read_bytes()) for path in sorted(folder.glob(pattern))]
+    found = []
+    for path in sorted(folder.glob(pattern)):
+        record = checked(read_object(path), _RECORD, path)
+        if record["file"] is not None:
+            check_name(record["file"], path)
+        found.append(record)
+    return found
 
 
 def make_segments(

@@ -9,7 +9,7 @@ import lzma
 import os
 import sys
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from io import BufferedReader
 from itertools import chain
@@ -30,10 +30,12 @@ if TYPE_CHECKING:
 __all__ = [
     "CHUNK",
     "COMPRESSIONS",
+    "MAX_LINE",
     "Advance",
     "blocks",
     "ids_tokenizer",
     "ids_writer",
+    "limited",
     "naming",
     "parquet_file",
     "read_ids",
@@ -44,6 +46,12 @@ __all__ = [
 
 #: Bytes of text that are held, encoded and written at a time. A longer line is held whole: it is one text.
 CHUNK = 8 << 20
+
+#: Bytes that a line may have, unless more are asked for.
+MAX_LINE = 64 << 20
+
+#: Bytes of compressed data that are unfolded at a time: a call returns all that they unfold to.
+_FED = 1 << 10
 
 #: Bytes read at a time. Of compressed input few, because they may unfold to many thousand times as much.
 _BLOCK, _COMPRESSED_BLOCK = 1 << 20, 16 << 10
@@ -74,7 +82,12 @@ def require(package: str, extra: str = "cli") -> Any:
 
 
 def read_texts(
-    path: str, column: str = "text", errors: str = "strict", advance: Advance = lambda size: None, chunk: int = CHUNK
+    path: str,
+    column: str = "text",
+    errors: str = "strict",
+    advance: Advance = lambda size: None,
+    chunk: int = CHUNK,
+    max_line: int = MAX_LINE,
 ) -> Iterator[list[str | None]]:
     r"""Reads texts, a list of about ``chunk`` bytes at a time.
 
@@ -86,16 +99,41 @@ def read_texts(
         errors: "strict" or "replace", what to do about invalid UTF-8.
         advance: is told how many bytes of the file were read.
         chunk: how many bytes of text a list holds.
+        max_line: bytes that a line may have. It is held whole, with its ids, and a small compressed file may be one.
 
     Raises:
-        InputError: invalid UTF-8 (the message names the line and the byte), a damaged or truncated file, a column that
-            is missing or no string.
+        InputError: invalid UTF-8 (the message names the line and the byte), a line that is too long, a damaged or
+            truncated file, a column that is missing or no string.
         OSError: the file cannot be opened.
         PhonemicError: a package is missing.
     """
     if _suffix(path) == ".parquet":
         return _parquet_texts(path, column, errors, advance, chunk)
-    return _decoded(_name(path), _whole_lines(blocks(path, advance), chunk), errors)
+    lines = _whole_lines(limited(blocks(path, advance), max_line, _name(path)), chunk)
+    return _decoded(_name(path), lines, errors)
+
+
+def limited(blocks: Iterable[bytes], max_line: int, name: str) -> Iterator[bytes]:
+    """The blocks, as long as no line in them is longer.
+
+    Raises:
+        InputError: one is; the message names it.
+    """
+    line, held = 1, 0
+    for block in blocks:
+        start = 0
+        while (end := block.find(b"\n", start)) >= 0 and held + end - start <= max_line:
+            line, held, start = line + 1, 0, end + 1
+            if len(block) - start <= max_line:  # no line that ends in it is too long
+                end = block.rfind(b"\n", start) + 1
+                line, start = line + block.count(b"\n", start, end), max(start, end)
+                break
+        held += len(block) - start
+        if held > max_line:
+            raise InputError(
+                f"{name}, line {line}: is longer than {max_line:,} bytes; if it is one text, --max-line raises that"
+            )
+        yield block
 
 
 def _suffix(path: str) -> str:
@@ -140,14 +178,14 @@ def _decompressed(path: str, blocks: Iterator[bytes]) -> Iterator[bytes]:
     start, damage = _decompressor(_suffix(path))
     member = start()
     try:
-        for block in blocks:
+        for block in _fed(blocks):
             rest = block
             while rest:
                 if member.eof:
                     rest = rest.lstrip(b"\0")  # padding between members, which no member begins with
                     member = start() if rest else member
                 if rest:
-                    yield member.decompress(rest)
+                    yield from _unfolded(member, rest)
                     rest = member.unused_data
     except damage as error:
         if isinstance(error, OSError) and error.errno:
@@ -155,6 +193,27 @@ def _decompressed(path: str, blocks: Iterator[bytes]) -> Iterator[bytes]:
         raise InputError(f"{path}: damaged {_suffix(path)} file ({error})") from error
     if not member.eof:
         raise InputError(f"{path}: truncated {_suffix(path)} file (it ends before its end mark)")
+
+
+def _unfolded(member: Any, data: bytes) -> Iterator[bytes]:
+    """What data unfolds to, a block at a time where the decompressor can do so (zstandard's cannot)."""
+    if isinstance(member, type(zlib.decompressobj())):
+        while len(block := member.decompress(data, _BLOCK)) == _BLOCK or member.unconsumed_tail:
+            yield block
+            data = member.unconsumed_tail
+        yield block
+    elif isinstance(member, bz2.BZ2Decompressor | lzma.LZMADecompressor):
+        yield member.decompress(data, _BLOCK)
+        while not (member.needs_input or member.eof):
+            yield member.decompress(b"", _BLOCK)
+    else:
+        yield member.decompress(data)
+
+
+def _fed(blocks: Iterable[bytes]) -> Iterator[bytes]:
+    for block in blocks:
+        for at in range(0, len(block), _FED):
+            yield block[at : at + _FED]
 
 
 def _decompressor(suffix: str) -> tuple[Callable[[], Any], type[Exception]]:
@@ -249,7 +308,9 @@ def ids_tokenizer(path: str, lang: str | None = None) -> Tokenizer:
     with _parquet(path) as (file, _):
         metadata = file.schema_arrow.metadata or {}
     stored: dict[str, str] = {
-        key.decode(): value.decode() for key, value in metadata.items() if key.startswith(b"phonemic.")
+        key.decode("utf-8", "replace"): value.decode("utf-8", "replace")
+        for key, value in metadata.items()
+        if key.startswith(b"phonemic.")
     }
     found = stored.get("phonemic.lang", lang)
     if found is None:

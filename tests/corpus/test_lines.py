@@ -4,8 +4,10 @@ import bz2
 import gzip
 import json
 import lzma
+import os
 import re
 from itertools import pairwise
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -178,6 +180,29 @@ def test_bytes_between_the_characters_of_phrases(tmp_path, name):
     assert kept_rows(tmp_path / name, Options(ZH, errors="replace", min_native=0)) == [expected_rows(texts, "zh", 0)]
     with pytest.raises(InputError, match=r"a\.\w+, .*byte \d+ .*not UTF-8"):
         kept_rows(tmp_path / name, Options(ZH, min_native=0))
+
+
+def test_a_link_that_leads_nowhere_and_what_is_no_file(tmp_path):
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in/a.txt").write_text("ba me\n")
+    (tmp_path / "in/b.txt").symlink_to(tmp_path / "gone.txt")
+    os.mkfifo(tmp_path / "in/c.txt")
+    assert [source.path for source in find_sources([str(tmp_path / "in")])] == [str(tmp_path / "in/a.txt")]
+    with pytest.raises(OSError, match=r"b\.txt"):
+        find_sources([str(tmp_path / "in/b.txt")])
+
+
+@pytest.mark.parametrize("name", ["a.txt", "a.txt.zst", "a.jsonl.gz"])
+def test_a_line_that_is_too_long(tmp_path, name):
+    text = b"ba me\n" * 300 + b"x" * 5000 + b"\nhai\n"
+    if ".jsonl" in name:
+        text = b"".join(b'{"text": "%s"}\n' % line for line in text.splitlines())
+    pack = {".zst": zstandard.compress, ".gz": gzip.compress}.get(Path(name).suffix, bytes)
+    (tmp_path / name).write_bytes(pack(text))
+    with pytest.raises(InputError, match=r"a\.\S+, line 301: is longer than 4,000 bytes; .*--max-line raises that"):
+        prepare([str(tmp_path / name)], tmp_path / "out", Options(VI, max_line=4000), Threads(1))
+    made = prepare([str(tmp_path / name)], tmp_path / "out", Options(VI, max_line=5100), Threads(1))
+    assert made["totals"]["rows"] == 301
 
 
 def test_rows_that_share_a_character_are_each_replaced(tmp_path):

@@ -96,8 +96,8 @@ def test_the_papers_baselines(tmp_path, data, lines, name):
     ("words", "status", "message"),
     [
         (["in.txt", "out"], 2, "Missing option '--lang'"),
-        (["in.txt", "out", "--lang", "vi", "--shard-size", "big"], 2, "'big' is no size"),
-        (["in.txt", "out", "--lang", "vi", "--shard-size", "0M"], 2, "'0M' is no size"),
+        (["in.txt", "out", "--lang", "vi", "--shard-size", "big"], 2, "'big' is not a size"),
+        (["in.txt", "out", "--lang", "vi", "--shard-size", "0M"], 2, "'0M' is not a size"),
         (["in.txt", "out", "--lang", "vi", "--tokenizer", "Character"], 2, "must be NAME=FOLDER"),
         (["in.txt", "out", "--lang", "vi", "--tokenizer", "No=x"], 1, "no tokenizer is named 'No'"),
         (["in.txt", "out", "--lang", "vi", "--word-joiner", "ab"], 2, "word_joiner must be one character"),

@@ -34,6 +34,7 @@ from transformers import AutoModelForMaskedLM, AutoTokenizer
 from phonemic.corpus import open_corpus
 from phonemic_bert import PhonemicBertForMaskedLM, PhonemicBertTokenizer
 from phonemic_bert.errors import RunError, SettingsError
+from phonemic_bert.pretraining.finish import finish
 from phonemic_bert.pretraining.run import STOPPED, pretrain
 from phonemic_bert.pretraining.trainer import fault
 
@@ -179,6 +180,14 @@ def test_a_damaged_checkpoint_is_passed_over(straight, corpus, tmp_path):
         assert fault(newest).startswith(str(newest / name))
         (newest / name).write_bytes(whole)
         assert not fault(newest)
+    for path in newest.iterdir():  # of weights and the optimizer's state, a bit that still is a number
+        whole = bytearray(path.read_bytes())
+        whole[len(whole) // 2] ^= 1
+        path.write_bytes(whole)
+        assert fault(newest).startswith(str(path)), path
+        whole[len(whole) // 2] ^= 1
+        path.write_bytes(whole)
+        assert not fault(newest)
     (newest / "optimizer.pt").write_bytes(b"")
     told = StringIO()
     assert pretrain(settings(), corpus, folder, Console(file=told, width=200)) == 0
@@ -189,6 +198,23 @@ def test_a_damaged_checkpoint_is_passed_over(straight, corpus, tmp_path):
         (checkpoint / "trainer_state.json").unlink(missing_ok=True)
     with pytest.raises(RunError, match="every checkpoint is damaged"):
         pretrain(settings(), corpus, folder, Console(quiet=True))
+
+
+def test_a_flipped_bit_of_the_best_weights_is_not_passed_on(straight, corpus, tmp_path):
+    folder = tmp_path / "run"
+    shutil.copytree(straight, folder, ignore=shutil.ignore_patterns("final"))
+    path = folder / "best" / "model.safetensors"
+    whole = bytearray(path.read_bytes())
+    whole[-5] ^= 4
+    path.write_bytes(whole)
+    with pytest.raises(RunError, match=r"best/model\.safetensors: damaged"):
+        finish(folder)
+    assert not (folder / "final").exists()
+    whole[-5] ^= 4
+    path.write_bytes(whole)
+    assert sorted(file.name for file in finish(folder).iterdir()) == sorted(
+        file.name for file in (straight / "final").iterdir()
+    )
 
 
 def test_a_full_disk_names_what_could_not_be_saved(straight, corpus, tmp_path):

@@ -16,6 +16,8 @@ import transformers
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from phonemic.errors import printable
+from phonemic.files.locking import locked
 from phonemic_bert.errors import CheckpointError
 from phonemic_bert.finetuning.encoders import Encoder, load_encoder, named
 from phonemic_bert.finetuning.jobs import Job
@@ -73,9 +75,10 @@ class Sweep:
 
         Raises:
             KeyboardInterrupt: Ctrl-C or SIGTERM; the runs that are finished stay.
+            LockedError: another process works in the folder of results.
         """
         transformers.utils.logging.disable_progress_bar()  # of saved models
-        with _interrupts(), _Bars(self.console) as bars:
+        with locked(self.folder), _interrupts(), _Bars(self.console) as bars:
             groups = len(self.jobs) * len(self.encoders) * len(self.seeds)
             bars.expect(groups)
             readable = [job for job in self.jobs if self._tried(job.name, partial(getattr, job, "fingerprint"))]
@@ -142,7 +145,7 @@ class Sweep:
         gc.collect()
         if torch.cuda.is_available():
             torch.cuda.empty_cache()
-        self.outcome.failures.append(f"{what}: {reason}")
+        self.outcome.failures.append(printable(f"{what}: {reason}"))
         self.console.print(f"[red]failed[/red]  {_plain(self.outcome.failures[-1])}", highlight=False, soft_wrap=True)
         return None
 
@@ -160,7 +163,7 @@ def _line(name: str, result: dict[str, Any]) -> str:
 
 
 def _plain(text: str) -> str:
-    return text.replace("[", r"\[")
+    return printable(text).replace("[", r"\[")
 
 
 class _Bars:

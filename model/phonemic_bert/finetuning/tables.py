@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from phonemic.errors import InputError
+from phonemic.errors import InputError, printable
 from phonemic.intrinsic.tables import latex_text
 from phonemic_bert.finetuning.results import Column, Point, Results, Summary, difference
 
@@ -208,8 +208,10 @@ def show(tables: Sequence[Table], console: Any) -> None:
     from rich.table import Table as Screen
 
     for table in tables:
-        rows = table.written(escape, ("[bold]{}[/bold]".format, "[underline]{}[/underline]".format))
-        screen = Screen(rows[0][0], title=escape(table.title))
+        rows = table.written(
+            lambda cell: escape(printable(cell)), ("[bold]{}[/bold]".format, "[underline]{}[/underline]".format)
+        )
+        screen = Screen(rows[0][0], title=escape(printable(table.title)))
         for heading in rows[0][1:]:
             screen.add_column(heading, justify="right")
         for row in rows[1:]:

@@ -15,10 +15,11 @@ from phonemic_bert.errors import RunError
 from phonemic_bert.origin import ORIGIN, read_origin
 from phonemic_bert.positions import PLAIN_SPECIALS
 from phonemic_bert.pretraining.card import source_name, write_card
+from phonemic_bert.pretraining.checksums import CHECKSUMS, check
 from phonemic_bert.pretraining.record import LOG, read_log, read_record
 
 #: What Trainer and this package keep beside the weights and nobody needs to load them.
-_LEFT_OUT = ("training_args.bin", "step")
+_LEFT_OUT = ("training_args.bin", "step", CHECKSUMS)
 
 
 def finish(folder: Path) -> Path:
@@ -29,8 +30,12 @@ def finish(folder: Path) -> Path:
 
     Returns:
         The folder ``final``.
+
+    Raises:
+        RunError: a file of ``best`` is damaged.
     """
     record, best = read_record(folder), folder / "best"
+    check(best)
     with replacing_folder(folder / "final") as partial:
         shutil.copytree(best, partial, ignore=shutil.ignore_patterns(*_LEFT_OUT), dirs_exist_ok=True)
         tokenizer = record["corpus"]["tokenizer"]

@@ -6,8 +6,6 @@ Compressed Parquet cannot be mapped row by row, so the shards are unfolded once,
 
 from __future__ import annotations
 
-import json
-import zlib
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -17,8 +15,9 @@ import numpy as np
 
 from phonemic.corpus import Corpus
 from phonemic.corpus.manifest import MANIFEST, sha256
-from phonemic.files.writing import replacing_folder, write_json
-from phonemic_bert.errors import CorpusError
+from phonemic.files.writing import replacing_folder
+from phonemic_bert.errors import CorpusError, RunError
+from phonemic_bert.pretraining.checksums import CHECKSUMS, check, write_checksums
 from phonemic_bert.pretraining.symbols import Symbols
 
 if TYPE_CHECKING:
@@ -26,8 +25,6 @@ if TYPE_CHECKING:
 
 #: The flat arrays and their types, little-endian.
 ARRAYS = {"ids.bin": "<i4", "offsets.bin": "<i8", "characters.bin": "<i4"}
-_CHECKSUMS = "checksums.json"
-_BLOCK = 8 << 20
 
 #: Is told how many positions were unfolded since the last call, and how many there are.
 Advance = Callable[[int, int], object]
@@ -118,24 +115,13 @@ def _unfold(corpus: Corpus, symbols: Symbols, flat: Path, advance: Advance) -> N
                 characters_file.write(shard.characters.astype("<i4").tobytes())
                 end += len(shard.ids)
                 advance(len(shard.ids), corpus.positions)
-        write_json(partial / _CHECKSUMS, {name: _crc(partial / name) for name in ARRAYS})
-
-
-def _crc(path: Path) -> int:
-    checksum = 0
-    with open(path, "rb") as file:
-        while block := file.read(_BLOCK):
-            checksum = zlib.crc32(block, checksum)
-    return checksum
+        write_checksums(partial)
 
 
 def _verify(flat: Path) -> None:
     try:
-        checksums = json.loads((flat / _CHECKSUMS).read_text("utf-8"))
-        for name in ARRAYS:
-            if _crc(flat / name) != checksums[name]:
-                raise CorpusError(f"{flat / name}: damaged; remove the folder {flat}, and it is made again")
-    except (OSError, ValueError, KeyError) as error:
-        if isinstance(error, CorpusError):
-            raise
-        raise CorpusError(f"{flat}: damaged ({error}); remove the folder, and it is made again") from error
+        if missing := [name for name in (*ARRAYS, CHECKSUMS) if not (flat / name).is_file()]:
+            raise RunError(f"{flat / missing[0]}: damaged (missing)")
+        check(flat)
+    except (OSError, RunError) as error:
+        raise CorpusError(f"{error}; remove the folder {flat}, and it is made again") from error

@@ -13,6 +13,7 @@ import transformers
 
 from phonemic import __version__
 from phonemic.corpus import Corpus
+from phonemic.files.locking import LOCK
 from phonemic_bert.errors import RunError
 from phonemic_bert.pretraining.flat import fingerprint
 from phonemic_bert.pretraining.settings import Settings
@@ -60,7 +61,7 @@ def check_folder(folder: Path, record: dict[str, Any]) -> None:
         RunError: it is one of these; the message says what differs.
     """
     if not (folder / RECORD).exists():
-        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        if folder.exists() and (not folder.is_dir() or {path.name for path in folder.iterdir()} - {LOCK}):
             raise RunError(f"{folder}: this is neither an empty folder nor a run; choose another")
         return
     earlier = read_record(folder)

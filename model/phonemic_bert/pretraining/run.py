@@ -7,6 +7,7 @@ The folder holds ``run.json`` (settings and corpus), ``log.jsonl``, ``tensorboar
 from __future__ import annotations
 
 import os
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,8 @@ import transformers
 from rich.console import Console
 from transformers import PreTrainedModel, TrainingArguments, set_seed
 
-from phonemic.corpus import open_corpus
+from phonemic.corpus import Corpus, open_corpus
+from phonemic.files.locking import locked
 from phonemic.files.writing import write_json
 from phonemic_bert.errors import RunError, SettingsError
 from phonemic_bert.pretraining.callbacks import Flow, JsonLog, ProgressBar, StopSignal, unfolding
@@ -53,6 +55,7 @@ def pretrain(settings: Settings, corpus: str | Path, folder: str | Path, console
         SettingsError: the settings do not fit the corpus, the machine, or the run in the folder.
         CorpusError: the corpus is damaged or was tokenized by another version.
         RunError: something cannot be saved, every checkpoint is damaged, or the loss is no number.
+        LockedError: another process works in the folder.
     """
     folder, opened = Path(folder), open_corpus(corpus)
     console = console or Console(stderr=True)
@@ -61,7 +64,14 @@ def pretrain(settings: Settings, corpus: str | Path, folder: str | Path, console
     if (folder / "final").exists():
         console.print(f"{folder}: this run is complete; {folder / 'final'} is the model")
         return 0
-    folder.mkdir(parents=True, exist_ok=True)
+    # Of several processes of one run the first holds the folder.
+    with locked(folder) if os.environ.get("RANK", "0") == "0" else nullcontext():
+        check_folder(folder, record)
+        return _run(settings, opened, folder, record, console)
+
+
+def _run(settings: Settings, opened: Corpus, folder: Path, record: dict[str, Any], console: Console) -> int:
+    """Runs, or continues, the run of a folder that this process holds."""
     transformers.utils.logging.disable_progress_bar()
     args = _arguments(settings, folder)
     with args.main_process_first(local=False, desc="unfolding the corpus"), unfolding(console) as advance:

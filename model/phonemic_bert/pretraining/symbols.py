@@ -96,10 +96,7 @@ class Symbols:
 
 
 def _tokenizer(description: dict[str, Any]) -> Tokenizer:
-    options = {
-        name: description[name] for name in ("strict", "word_joiner", "phrases", "fallback") if description.get(name)
-    }
-    return Tokenizer(description["lang"], **options)
+    return Tokenizer.restore(description, "the manifest's tokenizer")
 
 
 def _same_version(tokenizer: dict[str, Any], where: Path) -> None:

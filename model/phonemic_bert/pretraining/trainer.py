@@ -25,8 +25,10 @@ from torch import Tensor
 from torch.utils.data import SequentialSampler
 from transformers import PreTrainedModel, Trainer, TrainingArguments
 
+from phonemic.errors import PhonemicError
 from phonemic.files.writing import remove, to_disk, tree_to_disk
 from phonemic_bert.errors import RunError
+from phonemic_bert.pretraining.checksums import check, write_checksums
 from phonemic_bert.pretraining.models import measured
 from phonemic_bert.pretraining.sequences import Sequences, collate
 
@@ -207,6 +209,7 @@ class PretrainingTrainer(Trainer):
             self.save_model(str(partial), _internal_call=True)
             if self.args.should_save:
                 (partial / "step").write_text(str(self.state.global_step))
+                write_checksums(partial)
                 tree_to_disk(partial)
         if self.args.should_save:
             remove(old)
@@ -236,6 +239,7 @@ class PretrainingTrainer(Trainer):
             self.accelerator.wait_for_everyone()
         if self.args.should_save:
             remove(folder / name)  # where the run was continued from an earlier one
+            write_checksums(folder / "partial" / name)
             tree_to_disk(folder / "partial" / name)
             os.replace(folder / "partial" / name, folder / name)
             to_disk(folder)
@@ -299,8 +303,12 @@ def fault(checkpoint: Path) -> str:
                     file.keys()
             elif path.suffix in (".pt", ".pth", ".bin") and not is_zipfile(path):
                 raise ValueError("no file of torch's, or the end is missing")
-        except (ValueError, OSError, SafetensorError) as error:
+        except (ValueError, OSError, RecursionError, SafetensorError) as error:
             return f"{path}: {error}"
+    try:
+        check(checkpoint)
+    except (PhonemicError, OSError) as error:
+        return str(error)
     return "" if (checkpoint / "trainer_state.json").exists() else f"{checkpoint}: no trainer_state.json in it"
 
 

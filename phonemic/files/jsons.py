@@ -1,0 +1,68 @@
+"""Reading JSON that somebody else wrote, or damaged."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from types import UnionType
+from typing import Any
+
+from phonemic.errors import InputError, PhonemicError
+from phonemic.files.writing import AnyPath
+
+
+def read_json(path: AnyPath, error: type[PhonemicError] = InputError) -> Any:
+    """The value in a JSON file.
+
+    Arguments:
+        path: the file.
+        error: what is raised where it is none.
+
+    Raises:
+        PhonemicError: as ``error`` says: the file is no JSON; the message names it.
+        OSError: it cannot be read.
+    """
+    try:
+        return json.loads(Path(path).read_bytes())
+    except (ValueError, RecursionError) as wrong:
+        raise error(f"{path}: damaged, or no JSON ({wrong})") from wrong
+
+
+def read_object(path: AnyPath, error: type[PhonemicError] = InputError) -> dict[str, Any]:
+    """As :func:`read_json`, of a file that holds a JSON object."""
+    return checked(read_json(path, error), {}, path, error)
+
+
+def checked(
+    value: object,
+    fields: Mapping[str, type | UnionType],
+    where: object,
+    error: type[PhonemicError] = InputError,
+    optional: bool = False,
+) -> dict[str, Any]:
+    """A JSON object whose fields are of the right types.
+
+    Arguments:
+        value: what a file holds.
+        fields: the type of each field that is looked at; a bool is no int.
+        where: names the file in the error.
+        error: what is raised.
+        optional: a field may be missing.
+
+    Raises:
+        PhonemicError: as ``error`` says; the message names the field.
+    """
+    if not isinstance(value, dict):
+        raise error(f"{where}: a JSON object is expected, not {_kind(value)}")
+    for name, kind in fields.items():
+        if name not in value:
+            if not optional:
+                raise error(f"{where}: damaged ({name} is missing)")
+        elif not isinstance(value[name], kind) or (isinstance(value[name], bool) and kind in (int, int | float)):
+            raise error(f"{where}: damaged ({name} is {_kind(value[name])})")
+    return value
+
+
+def _kind(value: object) -> str:
+    return "null" if value is None else f"of type {type(value).__name__}"
