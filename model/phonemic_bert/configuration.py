@@ -57,6 +57,8 @@ class PhonemicBertConfig(BertConfig):
     """
 
     model_type = "phonemic-bert"
+    #: What Trainer leaves out of predictions: of masked language modelling, all but the logits.
+    keys_to_ignore_at_inference = ["past_key_values", "losses", "best"]  # noqa: RUF012
 
     def __init__(
         self,
