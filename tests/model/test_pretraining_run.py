@@ -184,7 +184,7 @@ def test_a_damaged_checkpoint_is_passed_over(straight, corpus, tmp_path):
         whole = bytearray(path.read_bytes())
         whole[len(whole) // 2] ^= 1
         path.write_bytes(whole)
-        assert fault(newest).startswith(str(path)), path
+        assert fault(newest).startswith(str(newest)), path
         whole[len(whole) // 2] ^= 1
         path.write_bytes(whole)
         assert not fault(newest)
