@@ -1,6 +1,7 @@
 # make demo   sets everything up and encodes a page of each language, or FILE=text.txt LANG=vi
 # make test   sets everything up, checks style and types, and runs all tests
 # make bench       measures speed beside the limits and the rivals: DATA=folder BENCH_OPTIONS="--only limits"
+# make sanitize   builds the core with sanitizers, runs its tests and fuzzes it: SECONDS=120
 # make bench-gate   counts the core's instructions (valgrind) and compares them with benchmarks/gate.json
 # make test-models   runs the model's tests with each release of transformers that is named below
 PYTHON ?= python3
@@ -13,7 +14,7 @@ TEST := python -m pytest -n $(WORKERS) --dist loadfile
 TRANSFORMERS ?= 4.53.2 5.23.0
 LANG_OF_FILE := $(if $(filter vi zh,$(LANG)),--lang $(LANG))
 
-.PHONY: demo test test-models lint format bench bench-gate sdist-check clean
+.PHONY: demo test test-models lint format bench bench-gate sanitize sdist-check clean
 
 demo: $(VENV)/installed
 	$(BIN)/python examples/demo.py $(FILE) $(LANG_OF_FILE)
@@ -54,6 +55,24 @@ format: $(VENV)/installed
 
 bench-gate: $(VENV)/installed
 	$(BIN)/python benchmarks/gate.py
+
+# The core with address and undefined-behaviour sanitizers, in a folder of its own: its tests, and a fuzz of SECONDS.
+# Leaks of the interpreter's own are no matter; libstdc++ is loaded first because pyarrow throws through it.
+SECONDS ?= 120
+SANITIZED := ASAN_OPTIONS=detect_leaks=0:abort_on_error=1 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
+	PYTHONMALLOC=malloc OMP_NUM_THREADS=1 \
+	LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so) $$(gcc -print-file-name=libstdc++.so.6)"
+SANITIZED_TESTS := test_arrow.py test_core_guards.py test_letters.py test_packed.py test_properties.py test_subclasses.py \
+	test_tokenizer.py fuzz
+
+sanitize: $(VENV)/installed
+	PHONEMIC_SANITIZE=1 $(BIN)/python setup.py -q build --build-base build/sanitize --build-lib build/sanitize/lib
+	rm -rf build/sanitize/lib/tests && cp -R tests examples build/sanitize/lib
+	cd build/sanitize/lib && PYTHONPATH=. $(SANITIZED) $(abspath $(BIN))/python -c \
+		"import phonemic; assert 'sanitize' in phonemic.__file__; print('sanitized:', phonemic._core.__file__)"
+	cd build/sanitize/lib && PYTHONPATH=. $(SANITIZED) $(abspath $(BIN))/python -m pytest -q -p no:cacheprovider -c $(CURDIR)/pyproject.toml \
+		--rootdir . -o pythonpath= -k "not 200_mb and not without_end" $(addprefix tests/,$(SANITIZED_TESTS))
+	cd build/sanitize/lib && PYTHONPATH=. $(SANITIZED) $(abspath $(BIN))/python tests/fuzz/fuzz.py --seconds $(SECONDS) --seed 7
 
 # The sdist alone, in an empty folder and a fresh environment: it installs, and its own tests pass on what was installed.
 sdist-check: $(VENV)/installed

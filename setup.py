@@ -16,7 +16,7 @@ if sys.platform == "win32":
     compile_args = ["/Od", "/Zi"] if DEBUG else ["/O2"]
     link_args = []
 else:
-    compile_args = ["-O0", "-g"] if DEBUG else ["-O3"]
+    compile_args = ["-O0", "-g"] if DEBUG else ["-O1"] if SANITIZE else ["-O3"]
     link_args = []
     if sys.platform == "linux":  # the loops are made for four kinds of text: GCC would stop inlining halfway
         compile_args += ["--param", "inline-unit-growth=300"]

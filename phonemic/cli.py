@@ -14,6 +14,7 @@ except ImportError as missing:
 
 from phonemic.cli_common import (
     Group,
+    LanguageCheck,
     claim,
     errors_option,
     force_option,
@@ -98,8 +99,10 @@ def encode(
         input_texts(inputs, column, errors, max_line) as chunks,
         ids_writer(out, tokenizer, threads, spans, keep_text, overwrite=force) as write,
     ):
+        check = LanguageCheck(tokenizer.lang)
         for texts in chunks:
-            write(texts)
+            check.add(write(texts))
+    check.warn()
 
 
 @cli.command()

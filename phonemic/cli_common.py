@@ -10,9 +10,10 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import wraps
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
+import numpy as np
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TimeRemainingColumn, TransferSpeedColumn
@@ -21,11 +22,15 @@ from rich.table import Table
 from phonemic.errors import PhonemicError, printable
 from phonemic.files import MAX_LINE, read_texts, replacing
 from phonemic.files.outputs import claim
-from phonemic.inventory import FALLBACKS, LANGUAGES
+from phonemic.inventory import FALLBACKS, LANGUAGES, NATIVE
 from phonemic.tokenizer import Tokenizer
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 __all__ = [
     "Group",
+    "LanguageCheck",
     "claim",
     "errors_option",
     "force_option",
@@ -178,6 +183,30 @@ def input_texts(
 
     with progress if console.is_terminal else nullcontext():
         yield chunks()
+
+
+#: Positions of a text from which on its language can be told, and the share of syllables below which it is another's.
+_ENOUGH, _FOREIGN = 10, 0.05
+
+
+class LanguageCheck:
+    """Counts the syllables among positions, and says so where hardly one is of the language that was named."""
+
+    def __init__(self, lang: str) -> None:
+        self.lang = lang
+        self.positions = self.native = 0
+
+    def add(self, kinds: NDArray[np.uint8]) -> None:
+        """Counts the kinds of some positions, uint8 (N,)."""
+        self.positions += len(kinds)
+        self.native += int(np.count_nonzero(kinds == NATIVE))
+
+    def warn(self) -> None:
+        """Writes a line to standard error where the language is in doubt."""
+        if self.positions >= _ENOUGH and self.native < _FOREIGN * self.positions:
+            share = self.native / self.positions
+            name = {"vi": "Vietnamese", "zh": "Mandarin"}[self.lang]
+            click.echo(f"of {self.positions:,} positions {share:.1%} are {name} syllables: is it {name}?", err=True)
 
 
 def print_table(columns: Iterable[str], rows: Iterable[Iterable[object]]) -> None:

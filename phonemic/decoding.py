@@ -11,6 +11,12 @@ from phonemic.inventory import EMPTY, FALLBACK, NATIVE, SPECIALS, UNKNOWN, Tripl
 REPLACEMENT = "\ufffd"
 
 
+def check_style(style: str) -> None:
+    """Raises ValueError where there is no such placement of Vietnamese tone marks."""
+    if style not in ("new", "old"):
+        raise ValueError(f"no style of tone marks is called {style!r}: choose new (hoà) or old (hòa)")
+
+
 def speller(lang: str, to: str, style: str) -> Callable[[Triple], str]:
     """The function that writes one syllable: ``to`` is "spelling", "pinyin" or "ipa"."""
     if to == "ipa":

@@ -161,10 +161,11 @@ class Tokenizer:
             style: Vietnamese tone-mark placement, ``"new"`` (*hoà*) or ``"old"`` (*hòa*).
 
         Raises:
-            ValueError: no syllable has these components.
+            ValueError: no syllable has these components, or there is no such style.
         """
-        from phonemic.decoding import speller
+        from phonemic.decoding import check_style, speller
 
+        check_style(style)
         if isinstance(triple, int | np.integer):
             triple = self.vocab.unpack(int(triple))
         symbols = [part if isinstance(part, str) else self.vocab[int(part)] for part in triple]
@@ -188,19 +189,23 @@ class Tokenizer:
             Runs of the fallback are joined as they must have been for this tokenizer's own ``fallback``.
 
         Raises:
-            ValueError: an id is not in the vocabulary, or ``to`` does not fit the language.
+            ValueError: an id is not in the vocabulary, ``ids`` is an Encoding of another language, or ``to`` or
+                ``style`` does not fit.
         """
-        from phonemic.decoding import join, speller
+        from phonemic.decoding import check_style, join, speller
 
         to = to or ("spelling" if self.lang == "vi" else "pinyin")
         if to not in ("ipa", "spelling" if self.lang == "vi" else "pinyin"):
             raise ValueError(f"cannot decode {self.lang} to {to!r}")
+        check_style(style)
         packed = self._packed(ids)
         positions = zip(map(self.vocab.unpack, packed), kinds_of(np.array(packed, np.int32)).tolist(), strict=True)
         read = self.factorize if self.lang == "vi" else _never
         return join(positions, speller(self.lang, to, style), read, skip_special_tokens, self.fallback == "packed")
 
     def _packed(self, ids: Any) -> list[int]:
+        if isinstance(ids, Encoding) and ids.vocabulary.lang != self.lang:
+            raise ValueError(f"an Encoding of {ids.vocabulary.lang} cannot be decoded by a tokenizer of {self.lang}")
         array = np.asarray(ids.ids if isinstance(ids, Encoding) else ids)
         if array.size == 0:
             return []

@@ -76,8 +76,10 @@ def _convert(given: argparse.Namespace) -> int:
     docs = docs[: given.limit or None]
     tokens, entities = sum(map(len, docs)), sum(len(doc.ents) for doc in docs)
     counts = f"{len(docs)} sentences, {tokens} tokens, {entities} entities; {len(problems)} problems"
-    if not docs or (given.strict and problems):
-        sys.stderr.write(f"{given.input}: {counts}; nothing written\n")
+    doubtful = 2 * len(problems) > tokens
+    if not docs or doubtful or (given.strict and problems):
+        hint = f"; is it {given.format}?" if doubtful else ""
+        sys.stderr.write(printable(f"{given.input}: {counts}; nothing written{hint}\n"))
         return 1
     write(docs, given.output, given.force)
     sys.stdout.write(f"{given.output}: {counts}\n")

@@ -212,12 +212,11 @@ class TestReplacing:
         with subprocess.Popen(arguments, stdin=subprocess.PIPE, stderr=subprocess.PIPE, env=environment()) as running:
             running.stdin.write(b"".join(os.urandom(50).hex().encode() + b"\n" for _ in range(files.CHUNK // 50)))
             running.stdin.flush()
-            deadline = time.monotonic() + 60
             while not any(path.stat().st_size for path in Path().glob("out.parquet.*.partial")):
-                assert time.monotonic() < deadline
+                assert running.poll() is None
                 time.sleep(0.01)
             running.send_signal(signal.SIGTERM)
-            assert running.wait(60) == 128 + signal.SIGTERM
+            assert running.wait() == 128 + signal.SIGTERM
             assert running.stderr.read() == b""
         assert os.listdir() == []
 
@@ -415,7 +414,7 @@ class TestProcess:
         ) as running:
             running.stdout.close()
             assert running.stderr.read() == b""
-            running.wait(60)
+            running.wait()
 
     def test_progress_on_stderr_of_a_terminal(self):
         Path("in.txt").write_text(("mưa " * 2499 + "mưa\n") * 1600, encoding="utf-8")

@@ -248,7 +248,7 @@ def test_every_scheme_says_the_same(runs: list[tuple[int, str | None]]) -> None:
 )
 def test_damaged_columns(text: str, message: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=message):
-        alone("sequence-labelling", write(tmp_path / "t.conll", text))
+        alone("sequence-labelling", write(tmp_path / "t.conll", text), strict=True)
 
 
 def test_tags_that_are_none_for_spans(tmp_path: Path) -> None:

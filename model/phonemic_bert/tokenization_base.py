@@ -72,6 +72,19 @@ class RowsTokenizer(PreTrainedTokenizerBase):
         """Empty: the vocabulary is fixed."""
         return {}
 
+    def add_special_tokens(self, special_tokens_dict: Any, *args: Any, **kwargs: Any) -> int:
+        """None can be added; what is asked for must be the special symbols as they are.
+
+        Raises:
+            ValueError: a token is another; the tokenizer stays as it was.
+        """
+        values = [value if isinstance(value, list | tuple) else [value] for value in special_tokens_dict.values()]
+        self._add_tokens([token for several in values for token in several])
+        for name, value in special_tokens_dict.items():
+            if not isinstance(value, list | tuple) and str(value) != str(getattr(self, name)):
+                raise ValueError(f"{name} is {getattr(self, name)} and cannot be {value}: the vocabulary is fixed")
+        return 0
+
     def _add_tokens(self, new_tokens: Sequence[Any], special_tokens: bool = False) -> int:
         unknown = [str(token) for token in new_tokens if str(token) not in self.special_ids]
         if unknown:

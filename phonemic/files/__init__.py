@@ -392,8 +392,10 @@ def ids_writer(
     spans: bool = False,
     text: bool = False,
     overwrite: bool = True,
-) -> Iterator[Callable[[list[str | None]], None]]:
+) -> Iterator[Callable[[list[str | None]], NDArray[np.uint8]]]:
     """A function that encodes texts and writes them to a Parquet file, a row group a call; see :func:`replacing`.
+
+    It returns the kinds of the positions that it wrote, uint8 (N,).
 
     Arguments:
         path: the Parquet file. Column ``ids`` holds packed ids, list<int32>, one row a text and null for None. The
@@ -417,7 +419,7 @@ def ids_writer(
         ends = arrow.array(offsets, arrow.int32())
         return arrow.ListArray.from_arrays(ends, arrow.array(values), mask=arrow.array(nulls))
 
-    def write(texts: list[str | None]) -> None:
+    def write(texts: list[str | None]) -> NDArray[np.uint8]:
         batch = tokenizer.encode_batch([row or "" for row in texts], num_threads, spans)
         nulls = np.array([row is None for row in texts], bool)
         columns: dict[str, Any] = {"ids": lists(batch.offsets, batch.ids, nulls)}
@@ -426,6 +428,7 @@ def ids_writer(
         if text:
             columns["text"] = texts
         writer.write_table(arrow.table(columns, schema=schema), row_group_size=max(1, len(texts)))
+        return batch.kinds
 
     with replacing(path, overwrite) as file, parquet.ParquetWriter(file, schema, compression="zstd") as writer:
         yield write

@@ -70,6 +70,7 @@ def data_set(
     joiner: str = "",
     comment: str = "",
     quoting: bool = True,
+    strict: bool = False,
 ) -> OwnDataSet:
     """A data set in files of your own. The labels are those of the training file, which is read once for that.
 
@@ -106,6 +107,8 @@ def data_set(
             joined by spaces, of Chinese by nothing.
         comment: what a line of a CoNLL file begins with that is none of its words. CoNLL-U has its own comments.
         quoting: a field of a CSV or TSV file may stand in double quotes.
+        strict: a tag that goes on with a span that has not begun (``M-ORG`` behind ``O``) is an error; otherwise it
+            begins one, and a StrayTagWarning says how many did.
 
     Raises:
         InputError: a file cannot be read, or its columns, labels or tags are not as described. The message names the
@@ -131,6 +134,7 @@ def data_set(
     columns = Fields(
         text=text, text_b=text_b, label=label, context=context, question=question, choices=choices, answer=answer,
         word=word, tag=tag, joiner=joiner, comment=comment, quoting=quoting, between="" if lang == "zh" else " ",
+        strict=strict,
     )  # fmt: skip
     reader = Reader(kind, file_format, columns, metric != "macro-f1", None)
     if kind == "sequence-labelling" and metric is None:

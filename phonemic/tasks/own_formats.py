@@ -50,6 +50,7 @@ class Fields:
     comment: str
     quoting: bool
     between: str
+    strict: bool
 
 
 def format_of(path: Path, kind: str, named: str | None) -> str:

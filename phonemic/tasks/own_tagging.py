@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -49,6 +50,7 @@ def examples(
 
     Raises:
         InputError: the file is not as described.
+        StrayTagWarning: tags go on with spans that have not begun; a warning at the end of the file.
     """
     if form == "conllu":
         column = "upos" if fields.tag == -1 else str(fields.tag)
@@ -61,8 +63,16 @@ def examples(
             raise InputError(f"{path}: the metric of ents is span-f1, that of pos and tag macro-f1, not of {what!r}")
         yield from docbin.tagged(path, what, labels)
     else:
+        stray: list[str] = []
         for entry in _entries(path, form, fields):
-            yield _example(entry, fields, entities, labels)
+            yield _example(entry, fields, entities, labels, None if fields.strict else stray)
+        if stray:
+            warnings.warn(
+                f"{len(stray)} tags go on with a span that has not begun, and each begins one instead: "
+                f"{', '.join(stray[:3])}{', ...' if len(stray) > 3 else ''}; strict refuses them",
+                tagging.StrayTagWarning,
+                stacklevel=2,
+            )
 
 
 def _entries(path: Path, form: str, fields: Fields) -> Iterator[Sentence | Record]:
@@ -98,13 +108,19 @@ def _columns(path: Path, fields: Fields) -> Iterator[Sentence]:
         yield places, [row[fields.word] for row in rows], [row[fields.tag] for row in rows]
 
 
-def _example(entry: Sentence | Record, fields: Fields, entities: bool, labels: Sequence[str] | None) -> TaggedExample:
+def _example(
+    entry: Sentence | Record,
+    fields: Fields,
+    entities: bool,
+    labels: Sequence[str] | None,
+    stray: list[str] | None,
+) -> TaggedExample:
     if isinstance(entry, Record):
         return _annotated(entry, fields, labels)
     places, words, tags = entry
     if not entities:
         return tagging.labelled_words(words, tags, places, labels, fields.joiner, fields.between)
-    plain = tagging.iob2(tags, places)
+    plain = tagging.iob2(tags, places, stray)
     return tagging.tagged_words(words, plain, places, labels, fields.joiner, fields.between)
 
 

@@ -108,11 +108,17 @@ def is_iob(tag: str) -> bool:
     return _TAG.fullmatch(tag) is not None
 
 
-def iob2(tags: Sequence[str], places: Sequence[str]) -> list[str]:
+def iob2(tags: Sequence[str], places: Sequence[str], stray: list[str] | None = None) -> list[str]:
     """Tags of IOB1, IOB2, BIOES, BMES or BILOU as IOB2.
 
+    Arguments:
+        tags: of one sentence.
+        places: file and line of each, for errors; one for all of them will do.
+        stray: takes a line for each E, M or L that goes on with a span that has not begun: it begins one. None: that
+            is an error.
+
     Raises:
-        InputError: a tag is of none of these; E, M or L goes on with a span that has not begun.
+        InputError: a tag is of none of these; or it is stray, and ``stray`` is None.
     """
     found, running = [], ""
     for at, tag in enumerate(tags):
@@ -122,11 +128,18 @@ def iob2(tags: Sequence[str], places: Sequence[str]) -> list[str]:
         letter, _, label = tag.partition("-")
         if label and letter in _GOES_ON and label != running:
             if letter != "I":
-                raise InputError(f"{place}: {tag!r} goes on with no {label} before it")
-            letter = "B"  # so IOB1 begins a span
-        found.append(f"{'B' if letter in _BEGINS else 'I'}-{label}" if label else "O")
+                if stray is None:
+                    raise InputError(f"{place}: {tag!r} goes on with no {label} before it")
+                stray.append(f"{place}: {tag!r}")
+            found.append(f"B-{label}")  # so IOB1 begins a span
+        else:
+            found.append(f"{'B' if letter in _BEGINS else 'I'}-{label}" if label else "O")
         running = "" if letter in _ENDS else label
     return found
+
+
+class StrayTagWarning(UserWarning):
+    """Tags of a file go on with spans that have not begun."""
 
 
 def parse(paths: Sequence[Path], labels: Collection[str], joiner: str = "") -> Iterator[TaggedExample]:

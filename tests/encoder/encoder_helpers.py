@@ -94,7 +94,7 @@ def pipeline(checkpoint=None, **options):
     return nlp
 
 
-def run(*command, timeout=240):
+def run(*command):
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
     command = [sys.executable, *map(str, command)]
-    return subprocess.run(command, capture_output=True, text=True, env=environment, timeout=timeout, check=False)
+    return subprocess.run(command, capture_output=True, text=True, env=environment, check=False)

@@ -43,7 +43,6 @@ class TestProcesses:
             capture_output=True,
             text=True,
             env=environment,
-            timeout=120,
             check=False,
         )
         assert done.stdout.strip() == "same", done.stderr

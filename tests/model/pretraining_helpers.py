@@ -76,8 +76,7 @@ def environment(**more):
 
 def wait_for_lines(folder, count, running):
     """Until the log of a running process has so many lines."""
-    path, deadline = folder / "log.jsonl", time.monotonic() + 90
+    path = folder / "log.jsonl"
     while not path.exists() or path.read_text().count("\n") < count:
         assert running.poll() is None
-        assert time.monotonic() < deadline
         time.sleep(0.002)

@@ -51,7 +51,7 @@ def installed(tmp_path_factory):
     PhonemicBertTokenizer("vi", strict=True).save_pretrained(source / NAME)
     options = ["--quiet", "--disable-pip-version-check", "--no-deps", "--no-build-isolation", "--no-index"]
     command = [sys.executable, "-m", "pip", "install", *options, "--target", str(target), str(source)]
-    subprocess.run(command, check=True, timeout=120)
+    subprocess.run(command, check=True)
     sys.path.insert(0, str(target))
     yield model
     sys.path.remove(str(target))

@@ -103,7 +103,7 @@ def test_two_processes_learn_as_one(corpus, tmp_path):
     try:
         wait_for_lines(folder, 5, workers[0])
         workers[1].send_signal(signal.SIGTERM)
-        outputs = "\n".join(worker.communicate(timeout=100)[0].decode() for worker in workers)
+        outputs = "\n".join(worker.communicate()[0].decode() for worker in workers)
     finally:
         for worker in workers:
             worker.kill()

@@ -153,7 +153,7 @@ def on_small_disk(folder: Path, size: str, *command: str) -> subprocess.Complete
     if sys.platform != "linux" or shutil.which("unshare") is None:
         pytest.skip("needs Linux's unshare")
     found = subprocess.run(
-        ["unshare", "-Urm", "sh", "-c", mount, "sh", *command], capture_output=True, text=True, check=False, timeout=120
+        ["unshare", "-Urm", "sh", "-c", mount, "sh", *command], capture_output=True, text=True, check=False
     )
     if found.returncode == 99 or "unshare failed" in found.stderr:
         pytest.skip("needs the right to mount a tmpfs")

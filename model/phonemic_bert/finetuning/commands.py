@@ -125,7 +125,7 @@ def _yes(value: str) -> bool:
 
 #: The arguments of ``own.data_set`` that are options of their own, and those that are no strings.
 _FILES = ("lang", "train", "dev", "test", "name")
-_FIELDS: dict[str, Any] = {"word": _place, "tag": _place, "quoting": _yes}
+_FIELDS: dict[str, Any] = {"word": _place, "tag": _place, "quoting": _yes, "strict": _yes}
 
 
 def _sweep(jobs: Any, results: Path, console: Any, options: dict[str, Any]) -> None:

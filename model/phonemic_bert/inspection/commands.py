@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from phonemic.cli_common import claim, force_option, output_file, print_json
+from phonemic.cli_common import LanguageCheck, claim, force_option, output_file, print_json
 from phonemic.errors import InputError
 from phonemic.files import read_texts, replacing, require
 from phonemic.inventory import LANGUAGES
@@ -82,6 +82,10 @@ def inspect(
         counted = len(records) if any(one.gold is not None for one in records) else limit
         filled, form = predict(inspected, records[:counted], form)
         records = filled + records[counted:]
+    check = LanguageCheck(tokenizer.phonemic.lang)
+    for one in records[:limit]:
+        check.add(tokenizer.phonemic.encode(one.text).kinds)
+    check.warn()
     annotated = form is not None and any(one.gold is not None and one.predicted is not None for one in records)
     if errors_only and not annotated:
         raise InputError("--errors-only needs texts with a gold and a predicted annotation")

@@ -159,7 +159,7 @@ def test_out_and_plot(folder: Path, tmp_path: Path) -> None:
     output(folder, "--robustness", "--plot", folder / "r.svg")
     drawn = (folder / "r.svg").read_bytes()
     assert b"<svg" in drawn
-    output(folder, "--robustness", "--plot", folder / "r.svg")
+    output(folder, "--robustness", "--plot", folder / "r.svg", "--force")
     assert (folder / "r.svg").read_bytes() == drawn
     wrong = command(folder, "--plot", folder / "p.xyz")
     assert wrong.exit_code == 1

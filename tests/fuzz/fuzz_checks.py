@@ -1,0 +1,132 @@
+"""What must hold of every case, and the loop that makes cases."""
+
+from __future__ import annotations
+
+import random
+import sys
+import tempfile
+import time
+from collections.abc import Iterable
+from pathlib import Path
+
+import fuzz_cases as cases
+import numpy as np
+
+from phonemic import InputError, SavedTokenizerError, Tokenizer, reference
+
+FOUND = Path(__file__).parent / "found"
+
+#: Texts of a case.
+TEXTS = 40
+
+
+def check_texts(made: cases.Options, tokenizer: Tokenizer, texts: list[str], compared: int) -> None:
+    """One by one, as batches of one and of two threads, and the first ``compared`` as the reference reads them."""
+    single = [tokenizer.encode(text) for text in texts]
+    for threads in (1, 2):
+        batch = tokenizer.encode_batch(texts, threads, spans=True, word_ids=True)
+        for one, row in zip(single, batch, strict=True):
+            assert one.ids.tolist() == row.ids.tolist(), ascii(one.text)
+            assert one.spans.tolist() == row.spans.tolist(), ascii(one.text)
+            assert one.word_ids.tolist() == row.word_ids.tolist(), ascii(one.text)
+        assert tokenizer.encode_batch(texts, threads).ids.tolist() == batch.ids.tolist()
+    for one in single:
+        ids, spans = one.ids, one.spans
+        assert len(ids) <= len(one.text)
+        assert not len(ids) or (
+            spans[0, 0] >= 0 and spans[-1, 1] <= len(one.text) and (np.diff(spans.ravel()) >= 0).all()
+        )
+    phrases = {phrase: list(pinyin) for phrase, pinyin in made.phrases}
+    for one in single[:compared]:
+        expected = reference.encode(one.text, made.lang, made.strict, made.word_joiner, phrases, made.fallback)
+        assert one.triples == [position.triple for position in expected], ascii(one.text)
+        assert one.spans.tolist() == [[position.start, position.end] for position in expected], ascii(one.text)
+
+
+def check_bytes(tokenizer: Tokenizer, rows: list[bytes | None], dice: random.Random) -> None:
+    """Valid UTF-8 is read as its str is; what is not, is refused in the row and at the byte that Python names."""
+    from phonemic import arrow
+
+    wrong = None
+    expected: list[list[int] | None] = []
+    for number, row in enumerate(rows):
+        try:
+            expected.append(None if row is None else tokenizer.encode(row.decode()).ids.tolist())
+        except UnicodeDecodeError as error:
+            wrong = wrong or (number, error.start)
+    for array in cases.layouts(dice, rows):
+        threads, spans = dice.choice([1, 2]), dice.random() < 0.5
+        try:
+            found = arrow.encode(array, tokenizer, threads, spans=spans)
+        except InputError as error:
+            assert wrong is not None, (error, rows)
+            assert str(error).startswith(f"row {wrong[0]}: byte {wrong[1]} of the text"), (error, wrong, rows)
+        else:
+            assert wrong is None, rows
+            found.validate(full=True)
+            lists = found.to_pylist()
+            assert [row and row["ids"] if spans else row for row in lists] == expected, rows
+
+
+def check_saved(tokenizer: Tokenizer, path: Path, dice: random.Random) -> None:
+    """A damaged saved tokenizer is refused by one error, or it is a tokenizer."""
+    tokenizer.save(path)
+    data = path.read_bytes()
+    assert Tokenizer.load(path) == tokenizer
+    for _ in range(20):
+        path.write_bytes(cases.damaged(dice, data))
+        try:
+            Tokenizer.load(path).encode("giếng 银行 không_biết")
+        except SavedTokenizerError as error:
+            assert str(path) in str(error)
+
+
+def run(
+    seeds: Iterable[int], characters: float = float("inf"), seconds: float = float("inf"), say: bool = False
+) -> int:
+    """Makes and checks cases.
+
+    Arguments:
+        seeds: one a case; they say which case it is.
+        characters: ends when as many characters were read.
+        seconds: ends then.
+        say: progress on standard error.
+
+    Returns:
+        The characters that were read, each counted once.
+
+    Raises:
+        AssertionError: something does not hold; a note says the seed.
+    """
+    read, begun, told = 0, time.monotonic(), 0.0
+    with tempfile.TemporaryDirectory() as folder:
+        for seed in seeds:
+            dice = random.Random(seed)
+            try:
+                made = cases.options(dice)
+                tokenizer = made.tokenizer()
+                texts = [cases.text(dice, made.lang) for _ in range(TEXTS)]
+                check_texts(made, tokenizer, texts, compared=2)
+                rows = [
+                    None if dice.random() < 0.1 else cases.raw(dice, made.lang) for _ in range(dice.choice([1, 2, 6]))
+                ]
+                check_bytes(tokenizer, rows, dice)
+                if seed % 16 == 0:
+                    check_saved(tokenizer, Path(folder, "t.json"), dice)
+            except BaseException as error:
+                error.add_note(f"fuzz seed {seed}")
+                raise
+            read += sum(map(len, texts)) + sum(len(row or b"") for row in rows)
+            now = time.monotonic()
+            if say and now - told > 60:
+                told = now
+                sys.stderr.write(f"seed {seed:,}: {read:,} characters, {read / max(now - begun, 1e-9):,.0f} a second\n")
+                sys.stderr.flush()
+            if read >= characters or now - begun >= seconds:
+                break
+    return read
+
+
+def found_bytes() -> list[Path]:
+    """The inputs that once were read wrongly, or ended the interpreter."""
+    return sorted(FOUND.glob("*.bin"))

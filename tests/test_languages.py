@@ -1,0 +1,111 @@
+"""Another language, style, format or tag scheme than the one that is named is said so."""
+
+import json
+import os
+import warnings
+from pathlib import Path
+
+import pytest
+
+from phonemic import InputError
+from phonemic.tasks import own, tagging
+
+TEXTS = {"vi": "Sáng nay bé ăn xôi, mưa to.", "zh": "今天天气很好，银行不开门。"}
+
+
+class TestDecoding:
+    def test_an_encoding_knows_its_language(self, vi, zh):
+        for own_one, other in ((vi, zh), (zh, vi)):
+            encoding = own_one.encode(TEXTS[own_one.lang])
+            with pytest.raises(ValueError, match=f"an Encoding of {own_one.lang} cannot be decoded .* of {other.lang}"):
+                other.decode(encoding)
+            with pytest.raises(ValueError, match="cannot be decoded"):
+                other.decode(own_one.encode_batch([TEXTS[own_one.lang]])[0])
+            assert own_one.decode(encoding)
+
+    @pytest.mark.parametrize("to", [None, "ipa"])
+    def test_styles(self, vi, zh, to):
+        for tokenizer in (vi, zh):
+            ids = tokenizer.encode(TEXTS[tokenizer.lang]).ids
+            with pytest.raises(ValueError, match="no style of tone marks is called 'bogus': choose new"):
+                tokenizer.decode(ids, to, "bogus")
+            with pytest.raises(ValueError, match="no style of tone marks"):
+                tokenizer.spell(int(ids[0]), "bogus")
+
+
+@pytest.mark.usefixtures("in_tmp_path")
+class TestCommands:
+    @pytest.mark.parametrize(("lang", "name"), [("vi", "Vietnamese"), ("zh", "Mandarin")])
+    def test_encode_says_that_hardly_a_syllable_is_of_the_language(self, lang, name):
+        pytest.importorskip("pyarrow", reason="needs the arrow extra")
+        from cli_helpers import run
+
+        for written, text in TEXTS.items():
+            Path(f"{written}.txt").write_text(f"{text}\n" * 5, "utf-8")
+        other = "zh" if lang == "vi" else "vi"
+        error = run("encode", f"{other}.txt", "o.parquet", "--lang", lang).stderr
+        assert f"positions 0.0% are {name} syllables: is it {name}?" in error
+        assert run("encode", f"{lang}.txt", "p.parquet", "--lang", lang).stderr == ""
+
+    def test_another_format(self):
+        pytest.importorskip("spacy", reason="needs the spacy extra")
+        from spacy_phonemic.__main__ import main
+
+        Path("a.conll").write_text("Nguyễn B-PER\nDu I-PER\nviết O\n\nHà B-LOC\nNội I-LOC\n", "utf-8")
+        entry = {"text": "Hà Nội", "label": {"LOC": {"Hà Nội": [[0, 5]]}}}
+        Path("a.json").write_text(f"{json.dumps(entry, ensure_ascii=False)}\n" * 5, "utf-8")
+        for file, form in (("a.conll", "weibo"), ("a.json", "conll"), ("a.json", "weibo"), ("a.conll", "conllu")):
+            assert main(["convert", form, file, "o.spacy", "--lang", "vi"]) == 1
+            assert "o.spacy" not in os.listdir()
+        assert main(["convert", "conll", "a.conll", "o.spacy", "--lang", "vi"]) == 0
+
+
+class TestStrayTags:
+    """As lines 62392 and 64414 of a published file: they cost 3,821 sentences."""
+
+    @pytest.fixture
+    def file(self, tmp_path):
+        lines = ["张 B-NAME", "三 E-NAME", "在 O", "", "中 M-ORG", "国 M-ORG", "人 E-ORG", "", "好 E-TITLE", "的 O", ""]
+        (tmp_path / "a.bmes").write_text("\n".join(lines), "utf-8")
+        return tmp_path / "a.bmes"
+
+    def made(self, file, **options):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", tagging.StrayTagWarning)
+            return own.data_set("sequence-labelling", lang="zh", train=file, dev=file, **options)
+
+    def test_each_begins_a_span_and_is_counted(self, file):
+        made = self.made(file)
+        with pytest.warns(
+            tagging.StrayTagWarning, match=r"^2 tags .*a\.bmes:5: 'M-ORG', .*a\.bmes:9: 'E-TITLE'; strict"
+        ) as told:
+            examples = list(made.parse([file]))
+        assert len(told) == 1
+        spans = [[(one.text[span.start : span.end], span.label) for span in one.spans] for one in examples]
+        assert spans == [[("张三", "NAME")], [("中国人", "ORG")], [("好", "TITLE")]]
+
+    def test_strict_refuses(self, file):
+        with pytest.raises(InputError, match=r"a\.bmes:5: 'M-ORG' goes on with no ORG before it"):
+            own.data_set("sequence-labelling", lang="zh", train=file, dev=file, strict=True)
+
+
+def test_what_cannot_be_added_changes_nothing(tmp_path):
+    pytest.importorskip("transformers", reason="needs the model extra")
+    from phonemic_bert import PhonemicBertTokenizer
+
+    tokenizer = PhonemicBertTokenizer("vi")
+    tokenizer.save_pretrained(tmp_path / "before")
+    for wrong in (
+        {"additional_special_tokens": ["<e>"]},
+        {"cls_token": "<s>"},
+        {"cls_token": "[SEP]"},
+        {"pad_token": "x"},
+    ):
+        with pytest.raises(ValueError, match="the vocabulary is fixed"):
+            tokenizer.add_special_tokens(wrong)
+    with pytest.raises(ValueError, match="the vocabulary is fixed"):
+        tokenizer.add_tokens(["x"])
+    assert tokenizer.add_special_tokens({"cls_token": "[CLS]"}) == 0
+    tokenizer.save_pretrained(tmp_path / "after")
+    for path in (tmp_path / "before").iterdir():
+        assert (tmp_path / "after" / path.name).read_bytes() == path.read_bytes()
