@@ -19,7 +19,7 @@ from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TimeRemainingColumn, TransferSpeedColumn
 from rich.table import Table
 
-from phonemic.errors import PhonemicError, printable
+from phonemic.errors import PhonemicError, message, printable
 from phonemic.files import MAX_LINE, read_texts, replacing
 from phonemic.files.outputs import claim
 from phonemic.inventory import FALLBACKS, LANGUAGES, NATIVE
@@ -148,15 +148,6 @@ class Group(click.Group):
             if isinstance(error, OSError) and error.errno == errno.EPIPE:
                 raise
             raise click.ClickException(printable(message(error))) from error
-
-
-def message(error: Exception) -> str:
-    """An error as a person reads it."""
-    if isinstance(error, OSError) and error.filename and error.strerror:
-        return f"{os.fspath(error.filename)}: {error.strerror}"
-    if isinstance(error, MemoryError):
-        return f"not enough memory ({error})" if str(error) else "not enough memory"
-    return str(error) or type(error).__name__
 
 
 # --- input, output

@@ -1,5 +1,6 @@
 """The project's own exceptions. Each says what was wrong, where, and what to do."""
 
+import os
 import unicodedata
 
 
@@ -37,3 +38,12 @@ def printable(text: str) -> str:
 
 def _shows(char: str) -> bool:
     return char in "\n\t" or unicodedata.category(char) not in ("Cc", "Cf", "Cs", "Zl", "Zp")
+
+
+def message(error: Exception) -> str:
+    """An error as a person reads it."""
+    if isinstance(error, OSError) and error.filename and error.strerror:
+        return f"{os.fspath(error.filename)}: {error.strerror}"
+    if isinstance(error, MemoryError):
+        return f"not enough memory ({error})" if str(error) else "not enough memory"
+    return str(error) or type(error).__name__

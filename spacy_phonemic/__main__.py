@@ -6,7 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from phonemic.errors import PhonemicError, printable
+from phonemic.errors import PhonemicError, message, printable
 from phonemic.files.outputs import claim
 from phonemic.files.writing import write_text
 from phonemic.inventory import LANGUAGES
@@ -43,8 +43,8 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         claim([given.output], given.force, [given.input] if "input" in given else ())
         status: int = given.run(given)
-    except PhonemicError as error:
-        sys.stderr.write(f"{printable(str(error))}\n")
+    except (PhonemicError, OSError) as error:
+        sys.stderr.write(f"{printable(message(error))}\n")
         return 1
     return status
 

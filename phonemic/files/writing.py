@@ -42,8 +42,7 @@ def _called(path: AnyPath) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        error.filename, error.filename2 = os.fspath(path), None
-        raise
+        raise OSError(error.errno, error.strerror or str(error), os.fspath(path)) from error
 
 
 def _beside(path: Path) -> Path:
@@ -225,15 +224,15 @@ def replacing_folder(path: AnyPath, overwrite: bool = False) -> Iterator[Path]:
             old = _beside(target)
             os.rename(target, old)
         try:
-            os.rename(partial, target)
+            with _called(path):
+                os.rename(partial, target)
         except OSError as error:
             if old is not None:
                 os.rename(old, target)
                 old = None
-            if error.errno in (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR):
-                error = _taken()
-            error.filename, error.filename2 = os.fspath(path), None
-            raise error from None
+            if error.errno in (errno.ENOTEMPTY, errno.ENOTDIR):
+                raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), os.fspath(path)) from error
+            raise
         to_disk(target.parent)
     finally:
         for left in (partial, old):
