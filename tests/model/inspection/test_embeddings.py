@@ -166,7 +166,17 @@ def test_command(save, tmp_path, lang):
     model, _, folder = save(lang=lang)
     pictures = [tmp_path / "one.svg", tmp_path / "two.svg"]
     for picture in pictures:
-        options = ["--method", "pca", "--out", str(picture), "--json", str(tmp_path / "places.json"), "--title", "<&>"]
+        options = [
+            "--method",
+            "pca",
+            "--out",
+            str(picture),
+            "--json",
+            str(tmp_path / "places.json"),
+            "--title",
+            "<&>",
+            "--force",
+        ]
         shown = testing.CliRunner().invoke(cli, ["embeddings", str(folder), *options])
         assert shown.exit_code == 0, shown.output
     assert pictures[0].read_bytes() == pictures[1].read_bytes()
