@@ -1,21 +1,21 @@
-"""What PhonemicBERT and a character model know of held-out Mandarin, in the same units.
+"""What models know of text that none was trained on, in one unit: the bits, and the accuracy, of a masked syllable.
 
     python benchmarks/held_out.py RUN/final CORPUS CHARACTER-RUN/final CHARACTER-CORPUS --tokenizers FOLDER
 
-A character model must tell 他 from 她, PhonemicBERT need not; and PhonemicBERT's three heads are independent, so that
-they give a part of their probability to onsets, rimes and tones that make no syllable. So two more figures are taken
-than the bits of a masked position that pretraining logs: PhonemicBERT's, with the probability divided among real
-syllables and fallback symbols only, and the character model's for the syllable, which is the sum over the characters
-whose default reading it is. Both models see the same documents with the same positions masked.
+A character model must tell 他 from 她, PhonemicBERT need not, so the probability that a character model gives to a
+syllable is the sum over the characters whose default reading it is. Independent heads give a part of theirs to onsets,
+rimes and tones that make no syllable: it is taken among those that exist, too. All models see the same documents with
+the same positions masked.
 """
 
 from __future__ import annotations
 
 import json
 import math
+import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 import numpy as np
@@ -23,20 +23,97 @@ import torch
 from torch import Tensor
 from transformers import AutoModelForMaskedLM
 
-import phonemic_bert  # noqa: F401  (transformers' Auto classes find PhonemicBERT)
+if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
 from phonemic import Tokenizer, baselines
 from phonemic.corpus import open_corpus
-from phonemic.inventory import vocabulary
-from phonemic_bert.modeling import components
+from phonemic_bert import PhonemicBertForMaskedLM
 from phonemic_bert.pretraining.flat import FlatCorpus
 from phonemic_bert.pretraining.sequences import EVALUATION, random_bits
-from phonemic_bert.syllables import syllables
+from phonemic_bert.triples import triples
 
 SHARE = 0.15
+_ROWS = 64
+
+
+class Judged(NamedTuple):
+    """What a model makes of M masked positions.
+
+    Attributes:
+        bits: of the syllable that stands there, (M,).
+        right: whether the likeliest is that one, (M,).
+        existing: bits among the triples that exist, where that is another figure, (M,).
+    """
+
+    bits: Tensor
+    right: Tensor
+    existing: Tensor | None = None
+
+
+class Judge:
+    """A model over the ids of a corpus.
+
+    Arguments:
+        folder: the checkpoint.
+        corpus: what it was trained on.
+        tokenizers: the folder of the baselines' files, for a model over characters.
+    """
+
+    def __init__(self, folder: Path | str, corpus: FlatCorpus, tokenizers: Path | str | None = None) -> None:
+        self.model: Any = AutoModelForMaskedLM.from_pretrained(folder).eval()
+        self.symbols = corpus.symbols
+        self.syllable = None if self.symbols.phonemic else _readings(corpus, tokenizers)
+        if isinstance(self.model, PhonemicBertForMaskedLM):
+            self.listed = torch.from_numpy(triples(self.model.config.lang).packed).long()
+
+    @torch.inference_mode()
+    def judge(self, rows: list[Tensor], masks: list[Tensor]) -> Judged:
+        """What it makes of the masked positions of rows of input ids, (N,) each, in the order of the rows."""
+        pad = torch.nn.utils.rnn.pad_sequence
+        ids = pad(rows, batch_first=True, padding_value=self.symbols.pad)
+        chosen = pad(masks, batch_first=True)
+        attention = pad([torch.ones_like(row) for row in rows], batch_first=True)
+        hidden = self.model.base_model(ids.masked_fill(chosen, self.symbols.mask), attention_mask=attention)
+        states, truth = hidden.last_hidden_state[chosen], ids[chosen]
+        if self.syllable is not None:
+            return _summed(_logits(self.model, states), truth, self.syllable)
+        predicted = self.model.predict(states)
+        bits = predicted.losses(truth) / math.log(2)
+        if self.model.config.head == "joint":
+            return Judged(bits, predicted.best() == truth)
+        logs = predicted.log_probabilities(self.listed)
+        existing = bits + logs.logsumexp(-1) / math.log(2)
+        return Judged(bits, self.listed[logs.argmax(-1)] == truth, existing)
+
+
+def _logits(model: Any, states: Tensor) -> Tensor:
+    """Logits of a plain model, of either encoder, from hidden states (M, d): (M, V)."""
+    head = model.cls if hasattr(model, "cls") else torch.nn.Sequential(model.head, model.decoder)
+    logits: Tensor = head(states)
+    return logits
+
+
+def _summed(logits: Tensor, truth: Tensor, syllable: Tensor) -> Judged:
+    """Sums over the entries that are read alike: logits (M, V), truth (M,), and the syllable of each entry (V,)."""
+    sums = torch.zeros(len(logits), int(syllable.max()) + 1).index_add_(1, syllable, logits.softmax(-1))
+    right = syllable[truth]
+    return Judged(-sums.gather(1, right[:, None])[:, 0].log2(), sums.argmax(-1) == right)
+
+
+def _readings(corpus: FlatCorpus, folder: Path | str | None) -> Tensor:
+    """Which syllable, numbered anew, each input id of a model over characters is read as by itself, (V,)."""
+    shift = corpus.symbols.shift
+    tokens = baselines.load(corpus.symbols.tokenizer["name"], folder).tokens(range(corpus.symbols.size - shift))
+    batch = Tokenizer("zh").encode_batch([token if len(token) == 1 else "" for token in tokens])
+    packed = np.full(len(tokens) + shift, -1, np.int64)
+    has = np.diff(batch.offsets) == 1
+    packed[shift:][has] = batch.ids[batch.offsets[:-1][has]]
+    return torch.from_numpy(np.unique(packed, return_inverse=True)[1])
 
 
 def documents(one: FlatCorpus, other: FlatCorpus, count: int, limit: int) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
-    """The same held-out documents as both models' input ids, and which positions to mask, (N,) each.
+    """The same held-out documents as input ids of two corpora, and which positions to mask, (N,) each.
 
     Left out are documents of which the tokenizers make different numbers of positions; long ones are cut.
     """
@@ -57,33 +134,18 @@ def documents(one: FlatCorpus, other: FlatCorpus, count: int, limit: int) -> Ite
             yield rows[0], rows[1], torch.from_numpy(np.concatenate([[False], chosen, [False]]))
 
 
-@torch.inference_mode()
-def hidden_logits(model: Any, corpus: FlatCorpus, rows: list[Tensor], masks: list[Tensor]) -> tuple[Any, Tensor]:
-    """Logits at the masked positions, and the true ids there."""
-    pad = torch.nn.utils.rnn.pad_sequence
-    ids = pad(rows, batch_first=True, padding_value=corpus.symbols.pad)
-    chosen = pad(masks, batch_first=True)
-    attention = pad([torch.ones_like(row) for row in rows], batch_first=True)
-    logits = model(ids.masked_fill(chosen, corpus.symbols.mask), attention_mask=attention).logits
-    parts = [part[chosen].float() for part in (logits if isinstance(logits, tuple) else (logits,))]
-    return parts, ids[chosen]
-
-
-class Syllables:
-    """Which syllable, or fallback symbol, each entry of the character model's vocabulary is read as by itself."""
-
-    def __init__(self, corpus: FlatCorpus, folder: str | None) -> None:
-        tokens = baselines.load(corpus.symbols.tokenizer["name"], folder).tokens(range(corpus.symbols.size - 4))
-        batch = Tokenizer("zh").encode_batch([token if len(token) == 1 else "" for token in tokens])
-        packed = np.full(len(tokens) + 4, -1, np.int64)
-        has = np.diff(batch.offsets) == 1
-        packed[4:][has] = batch.ids[batch.offsets[:-1][has]]
-        self.packed, classes = np.unique(packed, return_inverse=True)
-        self.of = torch.from_numpy(classes)
-
-    def sums(self, logits: Tensor) -> Tensor:
-        """Probabilities of the syllables, (M, S), from logits (M, V)."""
-        return torch.zeros(len(logits), len(self.packed)).index_add_(1, self.of, logits.softmax(-1))
+def judged(judge: Judge, rows: list[Tensor], masks: list[Tensor]) -> dict[str, float]:
+    """Means over all masked positions: ``bits``, ``right`` and, of independent heads, ``existing``."""
+    order = sorted(range(len(rows)), key=lambda number: len(rows[number]))
+    found: list[Judged] = []
+    for start in range(0, len(order), _ROWS):
+        here = order[start : start + _ROWS]
+        found.append(judge.judge([rows[number] for number in here], [masks[number] for number in here]))
+    means = {"bits": torch.cat([one.bits for one in found]).mean().item()}
+    means["right"] = torch.cat([one.right for one in found]).float().mean().item()
+    if found[0].existing is not None:
+        means["existing"] = torch.cat([one.existing for one in found if one.existing is not None]).mean().item()
+    return means
 
 
 @click.command()
@@ -109,44 +171,20 @@ def main(
     ours, theirs = (
         FlatCorpus(open_corpus(Path(folder)), verify=False) for folder in (phonemic_corpus, character_corpus)
     )
-    models = [AutoModelForMaskedLM.from_pretrained(folder).eval() for folder in (phonemic, character)]
-    known = Syllables(theirs, tokenizers)
-    symbols = [vocabulary("zh").pack((symbol,) * 3) for symbol in vocabulary("zh").by_role("fallback")]
-    real = torch.from_numpy(np.concatenate([syllables("zh"), np.array(symbols, np.int32)]).astype(np.int64))
-    parts = components(real).unbind(-1)
-
-    figures: dict[str, list[Tensor]] = {}
-
-    def note(name: str, logs: Tensor, right: Tensor) -> None:
-        figures.setdefault(f"{name}, bits", []).append(-logs / math.log(2))
-        figures.setdefault(f"{name}, right", []).append(right.float())
-
     held = list(documents(ours, theirs, count, length))
-    held.sort(key=lambda document: len(document[0]))
-    for start in range(0, len(held), 64):
-        first, second, masks = (list(side) for side in zip(*held[start : start + 64], strict=True))
-        heads, truth = hidden_logits(models[0], ours, first, masks)
-        logs = [head.log_softmax(-1) for head in heads]
-        joint = sum(log[:, part] for log, part in zip(logs, parts, strict=True))
-        target = components(truth).unbind(-1)
-        whole = sum(log.gather(1, part[:, None])[:, 0] for log, part in zip(logs, target, strict=True))
-        guessed = torch.stack([head.argmax(-1) for head in heads], -1)
-        note("PhonemicBERT, syllable, three heads", whole, (guessed == components(truth)).all(-1))
-        note("PhonemicBERT, syllable, real ones", whole - joint.logsumexp(-1), real[joint.argmax(-1)] == truth)
-        (logits,), truth = hidden_logits(models[1], theirs, second, masks)
-        sums = known.sums(logits)
-        right = known.of[truth]
-        note("character model, syllable", sums.gather(1, right[:, None])[:, 0].log(), sums.argmax(-1) == right)
-        chars = logits.log_softmax(-1).gather(1, truth[:, None])[:, 0]
-        note("character model, character", chars, logits.argmax(-1) == truth)
-    means = {name: torch.cat(values).mean().item() for name, values in figures.items()}
-    positions = sum(len(values) for values in figures["character model, syllable, bits"])
-    for name in dict.fromkeys(name.rpartition(", ")[0] for name in means):
-        print(f"{name:40}{means[f'{name}, bits']:8.3f} bits{means[f'{name}, right']:9.1%} right")
+    first, second, masks = (list(side) for side in zip(*held, strict=True))
+    figures = {
+        "PhonemicBERT": judged(Judge(phonemic, ours), first, masks),
+        "character model": judged(Judge(character, theirs, tokenizers), second, masks),
+    }
+    for name, means in figures.items():
+        more = f"  {means['existing']:.3f} among triples that exist" if "existing" in means else ""
+        print(f"{name:20}{means['bits']:8.3f} bits a syllable{means['right']:9.1%} right{more}")
+    positions = int(sum(mask.sum() for mask in masks))
     print(f"{positions:,} masked positions of {len(held):,} documents")
     if output:
         output.write_text(
-            json.dumps({"figures": means, "positions": positions, "documents": len(held)}, indent=2) + "\n"
+            json.dumps({"figures": figures, "positions": positions, "documents": len(held)}, indent=2) + "\n"
         )
 
 

@@ -102,7 +102,7 @@ def model_entropies(model: PhonemicBertForMaskedLM, batches: list[dict[str, torc
         chosen = batch["labels"] != -100
         hidden = model.bert(batch["input_ids"], attention_mask=batch["attention_mask"]).last_hidden_state[chosen]
         targets = unpack(batch["labels"][chosen].cpu().numpy()).astype(np.int64)
-        for slot, logits in enumerate(model.predict(hidden)):
+        for slot, logits in enumerate(model.predict(hidden).logits):
             target = torch.from_numpy(targets[:, slot]).to(logits.device)
             sums[slot] += torch.nn.functional.cross_entropy(logits.float(), target, reduction="sum").item()
         positions += len(targets)

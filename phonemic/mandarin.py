@@ -109,6 +109,18 @@ def factorize(pinyin: str) -> Triple:
 
 
 @cache
+def pairs() -> frozenset[tuple[str, str]]:
+    """Every onset and rime that pinyin can write together, in whatever tone: what :func:`factorize` can give."""
+    written = {*FINALS, *CONTRACTIONS, "i", *(final.replace("ü", "u") for final in FINALS)}
+    found = {factorize(bare)[:2] for bare in (*ZERO_INITIAL, *_ALONE)}
+    for initial, onset in INITIALS.items():
+        for rest in written:
+            if (final := _final_of(initial, rest)) is not None:
+                found.add((onset, FINALS[final]))
+    return frozenset(found)
+
+
+@cache
 def _letters() -> tuple[dict[str, str], dict[str, str], dict[str, str]]:
     """Reverse tables: onset -> initial, rime -> full final, full final -> zero-initial spelling."""
     initials = {onset: text for text, onset in INITIALS.items()}

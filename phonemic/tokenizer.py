@@ -42,7 +42,7 @@ class Tokenizer:
         word_joiner: the character that joins the syllables of a word in segmented text (``"_"`` in ``sinh_viên``):
             it separates syllables and makes no position.
         phrases: Mandarin: your own readings, a dict ``{"行长": "hang2 zhang3"}`` or a file with a line
-            ``行长<TAB>hang2 zhang3`` a phrase, at most 64 characters. They win over the lexicon: where one of yours
+            ``行长<TAB>hang2 zhang3`` a phrase, of 64 characters at most. They win over the lexicon: where one of yours
             begins, the longest of yours is taken. A single character's reading replaces its default reading.
         fallback: what becomes of text that is no syllable. ``"character"``: a position a character, as in the paper.
             ``"packed"``: letters that touch, and digits that touch, share positions, up to three to one, so that

@@ -14,11 +14,10 @@ from transformers import (
 
 from phonemic_bert.checkpoints import checkpoint_names, checkpoint_path
 from phonemic_bert.collation import HolisticCollator
-from phonemic_bert.configuration import PRESETS, PhonemicBertConfig
+from phonemic_bert.configuration import COMPONENTS, PRESETS, PhonemicBertConfig
 from phonemic_bert.errors import CheckpointError
 from phonemic_bert.fill_mask import Filling, fill_mask
 from phonemic_bert.modeling import (
-    COMPONENTS,
     HolisticMaskedLMOutput,
     PhonemicBertForMaskedLM,
     PhonemicBertForMultipleChoice,

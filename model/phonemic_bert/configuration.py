@@ -1,4 +1,4 @@
-"""The configuration of PhonemicBERT: BERT's own, and a language with its vocabulary."""
+"""The configuration of PhonemicBERT: BERT's own, a language with its vocabulary, and what goes beyond the paper."""
 
 from __future__ import annotations
 
@@ -9,6 +9,17 @@ from transformers import BertConfig
 from phonemic.inventory import LANGUAGES, vocabulary
 from phonemic_bert.checkpoints import resolve
 from phonemic_bert.errors import CheckpointError
+from phonemic_bert.triples import triples
+
+#: The slots of a triple, in their order.
+COMPONENTS = ("onset", "rime", "tone")
+
+#: What the options beyond the paper may be; the first is the paper's.
+CHOICES = {
+    "backbone": ("bert", "modernbert"),
+    "composition": ("linear", "product", "table"),
+    "head": ("independent", "joint"),
+}
 
 #: Encoder shapes: the two of the paper (Table 1), and smaller ones. Those of the pretraining presets are the same.
 PRESETS = {
@@ -28,20 +39,37 @@ class PhonemicBertConfig(BertConfig):
         vocab_size: entries of the embedding table: 256 for Vietnamese, 112 for Mandarin, and nothing else.
         vocabulary_checksum: checksum of the vocabulary that the weights belong to (``Vocabulary.checksum``). It is
             written into ``config.json``; a checkpoint whose vocabulary is not this version's is refused.
+        composition: what a position's embedding is: ``"linear"``, the paper's projection of the three components'
+            embeddings; ``"product"``, plus M(A[onset] * B[rime] * C[tone]); ``"table"``, plus a vector for each triple.
+        head: ``"independent"``, the paper's three heads; ``"joint"``, one softmax over all triples that can occur.
+        neighbours: 0 (the paper), or the odd width of a residual convolution behind the embeddings' LayerNorm.
+        backbone: ``"bert"`` (the paper), or ``"modernbert"``: transformers' ModernBERT, with rotary positions and norms
+            before the layers. It takes the shape from BERT's fields; every layer attends to the whole text, and token
+            types are not told apart.
+        triples_checksum: checksum of the list of triples that the weights of ``head="joint"`` or
+            ``composition="table"`` belong to, written and refused as the vocabulary's.
         kwargs: BERT's own fields (``hidden_size``, ``num_hidden_layers``, ``hidden_dropout_prob`` ...), see
             ``transformers.BertConfig``. The defaults are the paper's 12-layer model.
 
     Raises:
-        CheckpointError: the language is unknown, or the vocabulary is not that of the installed phonemic.
+        CheckpointError: the language is unknown, an option is none of its choices, or the vocabulary or the list is not
+            that of the installed phonemic.
     """
 
     model_type = "phonemic-bert"
+    #: What Trainer leaves out of predictions: of masked language modelling, all but the logits.
+    keys_to_ignore_at_inference = ["past_key_values", "losses", "best"]  # noqa: RUF012
 
     def __init__(
         self,
         lang: str = "vi",
         vocab_size: int | None = None,
         vocabulary_checksum: str | None = None,
+        composition: str = "linear",
+        head: str = "independent",
+        neighbours: int = 0,
+        backbone: str = "bert",
+        triples_checksum: str | None = None,
         **kwargs: Any,
     ) -> None:
         if lang not in LANGUAGES:
@@ -55,10 +83,24 @@ class PhonemicBertConfig(BertConfig):
                 f"phonemic {symbols.checksum}: the ids mean other symbols. "
                 "Use the phonemic version that made the checkpoint"
             )
+        given = {"composition": composition, "head": head, "backbone": backbone}
+        for name, value in given.items():
+            if value not in CHOICES[name]:
+                raise CheckpointError(f"{name}={value!r}: choose one of {', '.join(CHOICES[name])}")
+        if neighbours != 0 and not (neighbours > 1 and neighbours % 2):
+            raise CheckpointError(f"neighbours={neighbours}: it is 0 or an odd number from 3")
+        listed = triples(lang).checksum if head == "joint" or composition == "table" else None
+        if triples_checksum not in (None, listed):
+            raise CheckpointError(
+                f"the checkpoint's list of {lang} triples has checksum {triples_checksum}, that of the installed "
+                f"phonemic {listed}: its rows mean other syllables. Use the phonemic version that made the checkpoint"
+            )
         # The embedding table is not tied to the prediction heads: each head has weights of its own.
         super().__init__(vocab_size=len(symbols), **{"tie_word_embeddings": False, **kwargs})
         self.lang = lang
         self.vocabulary_checksum = symbols.checksum
+        self.composition, self.head, self.neighbours, self.backbone = composition, head, neighbours, backbone
+        self.triples_checksum = listed
 
     @classmethod
     def get_config_dict(cls, pretrained_model_name_or_path: Any, **kwargs: Any) -> Any:

@@ -8,7 +8,8 @@ from typing import NamedTuple
 import torch
 
 from phonemic.decoding import speller
-from phonemic_bert.modeling import PhonemicBertForMaskedLM, components
+from phonemic_bert.heads import Predicted
+from phonemic_bert.modeling import PhonemicBertForMaskedLM
 from phonemic_bert.positions import SPECIAL_IDS
 from phonemic_bert.syllables import readings, syllables
 from phonemic_bert.tokenization import PhonemicBertTokenizer
@@ -19,9 +20,9 @@ class Filling(NamedTuple):
 
     Attributes:
         syllable: how it is written: Vietnamese spelling, or pinyin.
-        score: the product of the three heads' probabilities, divided by that of all real syllables together: the
-            scores of all real syllables add up to 1.
-        joint: the product itself; what is missing to 1 went to triples that are no syllable.
+        score: its probability divided by that of all real syllables together, so that theirs add up to 1.
+        joint: the probability itself, with independent heads the product of three; what is missing to 1 went to triples
+            that are not syllables, and to fallback characters.
         characters: Chinese characters that are read so, those of most phrases in the lexicon first; () in Vietnamese.
         packed: the packed id.
         start: the ``[MASK]`` in the text, half-open, in code points.
@@ -47,8 +48,8 @@ def fill_mask(
 ) -> list[list[Filling]]:
     """The k best real syllables for each ``[MASK]`` of a text.
 
-    The heads are independent, so a triple's joint probability is the product of three. Only triples that are syllables
-    of the language are ranked, see :func:`phonemic_bert.syllables.syllables`. Several masks are filled each by itself.
+    Only triples that are syllables of the language are ranked, see :func:`phonemic_bert.syllables.syllables`. Several
+    masks are filled each by itself.
 
     Arguments:
         model: a model of the tokenizer's language; it is run as it is (``model.eval()`` it before).
@@ -74,9 +75,7 @@ def fill_mask(
     if not len(places):
         raise ValueError(f"there is no [MASK] in {text!r}")
     hidden = model.bert(**encoded.to(model.device)).last_hidden_state[0, places.to(model.device)]
-    log_probabilities = [part.float().log_softmax(-1).cpu() for part in model.predict(hidden)]
-
-    packed, joint, score = rank(log_probabilities, lang)
+    packed, joint, score = rank(model.predict(hidden), lang)
     if targets is not None:
         kept = torch.isin(packed, torch.tensor([_target(tokenizer, target) for target in targets]))
         packed, joint, score = packed[kept], joint[:, kept], score[:, kept]
@@ -102,20 +101,19 @@ def fill_mask(
     return fillings
 
 
-def rank(log_probabilities: list[torch.Tensor], lang: str) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """How likely the three heads together find each real syllable.
+def rank(predicted: Predicted, lang: str) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """How likely each real syllable is.
 
     Arguments:
-        log_probabilities: of onset, rime and tone, (M, V) each.
+        predicted: for M positions.
         lang: the language.
 
     Returns:
-        The packed ids of the S real syllables (S,), the logarithms of their joint probabilities (M, S), and their
+        On the CPU: the packed ids of the S real syllables (S,), the logarithms of their probabilities (M, S), and their
         scores (M, S), which add up to 1 in a row.
     """
     packed = torch.from_numpy(syllables(lang)).long()
-    parts = components(packed).unbind(-1)
-    joint = torch.stack([log[:, ids] for log, ids in zip(log_probabilities, parts, strict=True)]).sum(0)
+    joint = predicted.log_probabilities(packed.to(predicted.device)).float().cpu()
     return packed, joint, joint.softmax(-1)
 
 

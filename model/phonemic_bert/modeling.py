@@ -8,7 +8,6 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional
 from transformers import (
     BertForMultipleChoice,
     BertForQuestionAnswering,
@@ -16,51 +15,30 @@ from transformers import (
     BertForTokenClassification,
     BertModel,
     BertPreTrainedModel,
+    PreTrainedModel,
 )
-from transformers.models.bert.modeling_bert import BertEmbeddings
+from transformers.modeling_outputs import BaseModelOutputWithPooling
+from transformers.models.bert.modeling_bert import BertEmbeddings, BertPooler
 from transformers.utils.generic import ModelOutput
 
+from phonemic.inventory import vocabulary
 from phonemic_bert.checkpoints import resolve
+from phonemic_bert.composition import Composing, Product, Table, TripleList
 from phonemic_bert.configuration import PhonemicBertConfig
 from phonemic_bert.errors import CheckpointError
+from phonemic_bert.heads import IndependentHeads, JointHead, Predicted
+from phonemic_bert.modern import ModernEncoder, PhonemicModernBertEmbeddings, modern_config
 
 #: The label of a position that is not predicted.
 IGNORE = -100
-COMPONENTS = ("onset", "rime", "tone")
 
 
-def components(packed: Tensor) -> Tensor:
-    """Onset, rime and tone ids of packed ids: (...) to (..., 3), of the same dtype."""
-    return torch.stack((packed & 255, packed >> 8 & 255, packed >> 16), dim=-1)
-
-
-class PhonemicBertEmbeddings(BertEmbeddings):
-    """BERT's embeddings over triples.
-
-    One table (V, d) for the three components; their embeddings are concatenated and projected from 3d to d (equation 5
-    of the paper). Positions, token types, LayerNorm and dropout are BERT's.
-    """
+class PhonemicBertEmbeddings(Composing, BertEmbeddings):
+    """BERT's embeddings over triples: positions, token types, LayerNorm and dropout are BERT's."""
 
     def __init__(self, config: PhonemicBertConfig) -> None:
         super().__init__(config)
-        self.projection = nn.Linear(len(COMPONENTS) * config.hidden_size, config.hidden_size)
-
-    def project(self, input_ids: Tensor) -> Tensor:
-        """The projected embeddings of packed ids: (B, N) to (B, N, d).
-
-        Raises:
-            ValueError: an id is not in the vocabulary (checked on the CPU, outside torch.compile).
-        """
-        parts = components(input_ids)
-        if parts.device.type == "cpu" and not torch.compiler.is_compiling() and parts.numel():
-            size = self.word_embeddings.num_embeddings
-            if not 0 <= int(parts.min()) <= int(parts.max()) < size:
-                raise ValueError(
-                    f"input_ids hold components from {int(parts.min())} to {int(parts.max())}, but the vocabulary has "
-                    f"{size}: were the ids made by the tokenizer of another language?"
-                )
-        projected: Tensor = self.projection(self.word_embeddings(parts).flatten(-2))
-        return projected
+        self.add_composition(config)
 
     def forward(
         self,
@@ -70,20 +48,20 @@ class PhonemicBertEmbeddings(BertEmbeddings):
         inputs_embeds: Any = None,
         past_key_values_length: int = 0,
     ) -> Tensor:
-        """Embeds packed ids (B, N), or takes projected embeddings (B, N, d): (B, N, d).
+        """Embeds packed ids (B, N), or takes composed embeddings (B, N, d): (B, N, d).
 
         Raises:
             ValueError: an id is not in the vocabulary.
         """
         if inputs_embeds is None and input_ids is not None:
-            inputs_embeds = self.project(input_ids)
+            inputs_embeds = self.compose(input_ids)
         embedded: Tensor = super().forward(
             token_type_ids=token_type_ids,
             position_ids=position_ids,
             inputs_embeds=inputs_embeds,
             past_key_values_length=past_key_values_length,
         )
-        return embedded
+        return embedded if self.neighbours is None else self.neighbours(embedded, input_ids)
 
 
 class PhonemicBertPreTrainedModel(BertPreTrainedModel):
@@ -91,7 +69,23 @@ class PhonemicBertPreTrainedModel(BertPreTrainedModel):
 
     config: PhonemicBertConfig
     config_class = PhonemicBertConfig
-    _no_split_modules = ["PhonemicBertEmbeddings", "BertLayer"]  # noqa: RUF012
+    _no_split_modules = [  # noqa: RUF012
+        "PhonemicBertEmbeddings",
+        "PhonemicModernBertEmbeddings",
+        "BertLayer",
+        "ModernBertEncoderLayer",
+    ]
+
+    def _init_weights(self, module: Any) -> None:
+        """BERT's first weights, and those of what BERT does not have."""
+        if isinstance(module, nn.LayerNorm) and len(list(module.parameters())) == 1:
+            nn.init.ones_(module.weight)  # BERT's norms all have a bias
+        else:
+            super()._init_weights(module)
+        if isinstance(module, (Product, Table, JointHead)):
+            module.reset_parameters()
+        if isinstance(module, (TripleList, JointHead)):
+            module.reset_buffers()
 
     @classmethod
     def from_pretrained(
@@ -127,7 +121,15 @@ class PhonemicBertPreTrainedModel(BertPreTrainedModel):
 
 
 class PhonemicBertModel(PhonemicBertPreTrainedModel, BertModel):
-    """The encoder: packed ids (B, N) to hidden states (B, N, d), and the pooled first position (B, d)."""
+    """The encoder: packed ids (B, N) to hidden states (B, N, d), and the pooled first position (B, d).
+
+    It is a :class:`PhonemicModernBertModel` where the configuration's ``backbone`` says so.
+    """
+
+    def __new__(cls, config: PhonemicBertConfig, *args: Any, **kwargs: Any) -> Any:
+        """Chooses the class by the configuration."""
+        chosen = PhonemicModernBertModel if config.backbone == "modernbert" else cls
+        return super().__new__(chosen)
 
     def __init__(self, config: PhonemicBertConfig, add_pooling_layer: bool = True) -> None:
         super().__init__(config, add_pooling_layer=add_pooling_layer)
@@ -136,14 +138,65 @@ class PhonemicBertModel(PhonemicBertPreTrainedModel, BertModel):
 
     def forward(self, input_ids: Tensor | None = None, *args: Any, **kwargs: Any) -> Any:
         """BertModel's forward, after a check that the text fits the position table."""
-        given = input_ids if input_ids is not None else kwargs.get("inputs_embeds")
+        self._check_length(input_ids if input_ids is not None else kwargs.get("inputs_embeds"))
+        return super().forward(input_ids, *args, **kwargs)
+
+    def _check_length(self, given: Tensor | None) -> None:
         limit = self.config.max_position_embeddings
         if given is not None and given.shape[1] > limit:
             raise ValueError(
                 f"a text of {given.shape[1]} positions is longer than the model's {limit}: "
                 "tokenize with truncation=True, or in windows with return_overflowing_tokens=True"
             )
-        return super().forward(input_ids, *args, **kwargs)
+
+
+class PhonemicModernBertModel(PhonemicBertModel):
+    """The same with transformers' ModernBERT as the encoder."""
+
+    def __init__(self, config: PhonemicBertConfig, add_pooling_layer: bool = True) -> None:
+        PreTrainedModel.__init__(self, config)  # not BertModel's, which would make BERT's layers
+        self.embeddings: Any = PhonemicModernBertEmbeddings(config)
+        attention = self.config._attn_implementation
+        self.encoder = ModernEncoder._from_config(modern_config(config), attn_implementation=attention)
+        self.pooler = BertPooler(config) if add_pooling_layer else None
+        self.post_init()
+
+    def forward(
+        self,
+        input_ids: Tensor | None = None,
+        attention_mask: Tensor | None = None,
+        token_type_ids: Tensor | None = None,
+        position_ids: Tensor | None = None,
+        inputs_embeds: Tensor | None = None,
+        output_hidden_states: bool | None = None,
+        return_dict: bool | None = None,
+        head_mask: None = None,
+        **kwargs: Any,
+    ) -> BaseModelOutputWithPooling | tuple[Any, ...]:
+        """BertModel's interface; token types are not told apart, and no heads are masked.
+
+        The last of ``hidden_states`` is ``last_hidden_state``, behind the final norm; those before it are not normed.
+        """
+        self._check_length(input_ids if input_ids is not None else inputs_embeds)
+        if output_hidden_states is None:
+            output_hidden_states = self.config.output_hidden_states
+        outputs = self.encoder(
+            inputs_embeds=self.embeddings(input_ids, inputs_embeds),
+            attention_mask=attention_mask,
+            position_ids=position_ids,
+            output_hidden_states=output_hidden_states,
+            return_dict=True,
+            **kwargs,
+        )
+        last = outputs.last_hidden_state
+        layers = outputs.hidden_states
+        output = BaseModelOutputWithPooling(
+            last_hidden_state=last,
+            pooler_output=None if self.pooler is None else self.pooler(last),
+            hidden_states=(*layers[:-1], last) if layers else None,
+            attentions=outputs.attentions,
+        )
+        return output.to_tuple() if return_dict is False else output
 
 
 @dataclass
@@ -152,25 +205,30 @@ class HolisticMaskedLMOutput(ModelOutput):  # type: ignore[misc,unused-ignore]
 
     Attributes:
         loss: scalar, where labels were given.
-        logits: one tensor each for onset, rime and tone, (B, N, V); while training with labels only the labelled
-            positions are computed, and they are (M, V).
+        logits: one tensor each for onset, rime and tone, (B, N, V). Those of a joint head are log-probabilities, sums
+            over triples; given labels they are those of the M labelled positions, (M, V), and None while training.
+            Independent heads compute all positions but while training with labels.
+        losses: where labels were given, the negative log-probability of each labelled triple, (M,), in nats.
+        best: likewise, while evaluating, the likeliest triple, packed, (M,).
         hidden_states: as BERT's, on request.
         attentions: as BERT's, on request.
     """
 
     loss: Tensor | None = None
     logits: tuple[Tensor, ...] | None = None
+    losses: Tensor | None = None
+    best: Tensor | None = None
     hidden_states: tuple[Tensor, ...] | None = None
     attentions: tuple[Tensor, ...] | None = None
 
 
 class PhonemicBertForMaskedLM(PhonemicBertPreTrainedModel):
-    """Holistic masked language modelling: three independent heads, each over the whole vocabulary."""
+    """Holistic masked language modelling: whole triples are predicted, by three independent heads or by a joint one."""
 
     def __init__(self, config: PhonemicBertConfig) -> None:
         super().__init__(config)
         self.bert = PhonemicBertModel(config, add_pooling_layer=False)
-        self.heads = nn.ModuleDict({name: nn.Linear(config.hidden_size, config.vocab_size) for name in COMPONENTS})
+        self.heads = (JointHead if config.head == "joint" else IndependentHeads)(config)
         self.post_init()
 
     def forward(
@@ -192,7 +250,7 @@ class PhonemicBertForMaskedLM(PhonemicBertPreTrainedModel):
             attention_mask: 1 for text, 0 for padding, (B, N).
             token_type_ids: (B, N).
             position_ids: (B, N).
-            inputs_embeds: projected embeddings (B, N, d) instead of ids.
+            inputs_embeds: composed embeddings (B, N, d) instead of ids.
             labels: packed ids of the positions to predict, -100 elsewhere, (B, N).
             num_items_in_batch: what the summed loss is divided by, instead of the labelled positions of this batch;
                 Trainer gives it under gradient accumulation.
@@ -200,8 +258,12 @@ class PhonemicBertForMaskedLM(PhonemicBertPreTrainedModel):
             kwargs: what BertModel takes (``output_attentions``, ``output_hidden_states``).
 
         Returns:
-            The loss is the unweighted sum of the three cross-entropies (nats), each the mean over the labelled
-            positions; 0 where there are none.
+            The loss is the mean negative log-probability of the labelled triples (nats): with independent heads the
+            unweighted sum of three cross-entropies (equation 8 of the paper). It is 0 where there are no labels.
+
+        Raises:
+            ValueError: an id is not in the vocabulary, or a label is nothing that a joint head can predict (both are
+                checked on the CPU, outside torch.compile).
         """
         outputs = self.bert(
             input_ids,
@@ -212,43 +274,40 @@ class PhonemicBertForMaskedLM(PhonemicBertPreTrainedModel):
             return_dict=True,
             **kwargs,
         )
-        hidden, loss = outputs.last_hidden_state, None
-        if labels is None:
-            logits = self.predict(hidden)
-        else:
-            labelled = labels != IGNORE
-            if self.training:
-                logits = chosen = self.predict(hidden[labelled])
-            else:
-                logits = self.predict(hidden)
-                chosen = tuple(part[labelled] for part in logits)
-            loss = holistic_loss(chosen, labels[labelled], num_items_in_batch)
-        output = HolisticMaskedLMOutput(loss, logits, outputs.hidden_states, outputs.attentions)
+        output = self._predictions(outputs.last_hidden_state, labels, num_items_in_batch)
+        output.hidden_states, output.attentions = outputs.hidden_states, outputs.attentions
         return output.to_tuple() if return_dict is False else output
 
-    def predict(self, hidden: Tensor) -> tuple[Tensor, ...]:
-        """Logits of onset, rime and tone: (..., d) to three (..., V)."""
-        return tuple(self.heads[name](hidden) for name in COMPONENTS)
+    def _predictions(
+        self, hidden: Tensor, labels: Tensor | None, num_items: Tensor | int | None
+    ) -> HolisticMaskedLMOutput:
+        if labels is None:
+            return HolisticMaskedLMOutput(logits=self.predict(hidden).logits)
+        labelled = labels != IGNORE
+        predicted = self.predict(hidden[labelled])
+        losses = predicted.losses(labels[labelled])
+        if losses.device.type == "cpu" and not torch.compiler.is_compiling() and losses.isinf().any():
+            raise ValueError(
+                f"labels hold {self._named(labels[labelled][losses.isinf()][0])}, which the tokenizer never gives to a "
+                "position of text: label syllables and fallback characters, and everything else -100"
+            )
+        count = torch.as_tensor(len(losses) if num_items is None else num_items, device=losses.device)
+        output = HolisticMaskedLMOutput(losses.sum() / count.clamp(min=1), losses=losses)
+        independent = self.config.head == "independent"
+        if not self.training:
+            output.logits = self.predict(hidden).logits if independent else predicted.logits
+            output.best = predicted.best()
+        elif independent:
+            output.logits = predicted.logits
+        return output
 
+    def _named(self, packed: Tensor) -> str:
+        return "|".join(vocabulary(self.config.lang).unpack(int(packed)))
 
-def holistic_loss(logits: tuple[Tensor, ...], labels: Tensor, num_items: Tensor | int | None = None) -> Tensor:
-    """The H-MLM loss (equation 8 of the paper).
-
-    Arguments:
-        logits: of onset, rime and tone, (M, V) each.
-        labels: packed ids, (M,).
-        num_items: what the sum is divided by; None is M.
-
-    Returns:
-        A scalar, in nats, at least in single precision.
-    """
-    precision = torch.promote_types(logits[0].dtype, torch.float32)
-    targets = components(labels.long()).unbind(-1)
-    parts = zip(logits, targets, strict=True)
-    total = sum(functional.cross_entropy(part.to(precision), target, reduction="sum") for part, target in parts)
-    count = torch.as_tensor(len(labels) if num_items is None else num_items, device=labels.device)
-    mean: Tensor = total / count.clamp(min=1)
-    return mean
+    def predict(self, hidden: Tensor) -> Predicted:
+        """What hidden states (..., d) predict: see :class:`phonemic_bert.heads.Predicted`."""
+        predicted: Predicted = self.heads(hidden)
+        return predicted
 
 
 class PhonemicBertForSequenceClassification(PhonemicBertPreTrainedModel, BertForSequenceClassification):

@@ -25,7 +25,6 @@ def training_arguments(folder: str, optimization: AdamW, cpu: bool, **given: Any
     try:
         return TrainingArguments(
             folder,
-            lr_scheduler_type="linear",
             optim="adamw_torch_fused",
             weight_decay=optimization.weight_decay,
             adam_beta1=optimization.beta1,
@@ -42,7 +41,7 @@ def training_arguments(folder: str, optimization: AdamW, cpu: bool, **given: Any
             save_strategy="no",
             report_to="none",
             disable_tqdm=True,
-            **given,
+            **{"lr_scheduler_type": "linear", **given},
         )
     except ValueError as error:
         raise SettingsError(f"this machine cannot train so: {error}") from error

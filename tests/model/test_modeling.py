@@ -115,7 +115,7 @@ def test_equals_bert_fed_with_the_projected_embeddings(tiny, random_ids, attenti
     assert unexpected == ["embeddings.projection.weight", "embeddings.projection.bias"]
     ids, mask = random_ids()
     got = model(ids, attention_mask=mask)
-    embedded = model.embeddings.project(ids)
+    embedded = model.embeddings.compose(ids)
     want = bert(inputs_embeds=embedded, attention_mask=mask)
     torch.testing.assert_close(got.last_hidden_state, want.last_hidden_state, rtol=0, atol=0)
     torch.testing.assert_close(got.pooler_output, want.pooler_output, rtol=0, atol=0)
@@ -155,7 +155,7 @@ def test_training_computes_the_masked_positions_only(tiny, random_ids):
     model = PhonemicBertForMaskedLM(tiny(hidden_dropout_prob=0, attention_probs_dropout_prob=0))
     inputs, labels = masked(*random_ids())
     seen = []
-    for head in model.heads.values():
+    for head in model.heads.children():
         head.register_forward_hook(lambda module, args, output: seen.append(output.shape))
     training = model.train()(inputs, labels=labels)
     evaluation = model.eval()(inputs, labels=labels)

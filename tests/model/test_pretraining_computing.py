@@ -30,6 +30,7 @@ from transformers import AutoModelForMaskedLM, AutoTokenizer, BertForMaskedLM
 
 from phonemic.corpus import open_corpus
 from phonemic_bert.pretraining.run import STOPPED, pretrain
+from phonemic_bert.triples import triples
 
 pytestmark = EXPECTED_WARNINGS
 
@@ -185,7 +186,10 @@ def test_plain_bert_over_another_tokenizer(tmp_path, vi_lines):
 
 
 def test_position_embeddings_may_begin_as_sinusoids(corpus):
-    """Against the formula, written as its paper writes it; all other weights are those of a run that does not."""
+    """Against the formula, written as its paper writes it.
+
+    What is composed of onset, rime and tone begins as loud; all other weights are those of a run that does not.
+    """
     from phonemic_bert.pretraining.models import make_model
     from phonemic_bert.pretraining.symbols import Symbols
 
@@ -194,7 +198,9 @@ def test_position_embeddings_may_begin_as_sinusoids(corpus):
     made = {}
     for kind in ("random", "sinusoidal"):
         torch.manual_seed(3)
-        made[kind] = make_model(settings(model__first_positions=kind), symbols).state_dict()
+        model = make_model(settings(model__first_positions=kind, model__composition="product"), symbols)
+        made[kind] = model.state_dict()
+        composed = model.bert.embeddings.compose(torch.from_numpy(triples("vi").packed).long()[None])
     (name,) = (name for name in made["random"] if "position_embeddings.weight" in name)
     table = made["sinusoidal"].pop(name)
     random = made["random"].pop(name)
@@ -203,8 +209,10 @@ def test_position_embeddings_may_begin_as_sinusoids(corpus):
         wave = math.cos(angle) if column % 2 else math.sin(angle)
         assert table[position, column].item() == pytest.approx(4 * 0.05 * 2**0.5 * wave, abs=1e-6)
     assert table.square().mean().item() == pytest.approx(16 * random.square().mean().item(), rel=0.1)
+    assert composed.square().mean().item() == pytest.approx(2 * table.square().mean().item(), rel=0.25)
     for other, value in made["random"].items():
-        assert torch.equal(value, made["sinusoidal"][other]), other
+        louder = other.endswith("projection.weight")
+        assert torch.equal(value, made["sinusoidal"][other]) != louder, other
 
 
 def test_plain_bert_computes_what_transformers_computes():

@@ -9,8 +9,8 @@ import numpy as np
 
 from phonemic.files import require
 from phonemic.inventory import EMPTY, vocabulary
+from phonemic_bert.configuration import COMPONENTS
 from phonemic_bert.inspection.phonology import groupings
-from phonemic_bert.modeling import COMPONENTS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -9,8 +9,10 @@ from torch import Tensor
 
 from phonemic.decoding import speller
 from phonemic.inventory import MASK
+from phonemic_bert.composition import components
 from phonemic_bert.fill_mask import rank
-from phonemic_bert.modeling import PhonemicBertForMaskedLM, components
+from phonemic_bert.heads import Predicted
+from phonemic_bert.modeling import PhonemicBertForMaskedLM
 from phonemic_bert.positions import SPECIAL_IDS
 from phonemic_bert.syllables import readings
 from phonemic_bert.tokenization import PhonemicBertTokenizer
@@ -55,9 +57,10 @@ class Masked(NamedTuple):
         onset: what the onset head says.
         rime: likewise.
         tone: likewise.
-        joint: the product of the three probabilities of what stands there; None where the text has ``[MASK]``.
-        real: the probability that the three heads together leave to real syllables; the rest went to triples that are
-            none, and to characters of the fallback.
+        joint: the probability of the whole triple that stands there, with independent heads the product of the three;
+            None where the text has ``[MASK]``.
+        real: the probability of all real syllables together; the rest went to triples that are none, and to characters
+            of the fallback.
         score: the share of ``real`` that the syllable which stands there has; None where none stands there.
         rank: its place among the real syllables, from 1; None likewise.
         best: the best real syllables, best first.
@@ -106,16 +109,17 @@ def mask_each(
         at = torch.arange(len(some))
         rows[at, some] = mask
         hidden = model.bert(input_ids=rows.to(model.device)).last_hidden_state[at, some]
-        logs = [part.float().log_softmax(-1).cpu() for part in model.predict(hidden)]
-        for place, one in zip(some.tolist(), _described(logs, ids[some], tokenizer, k), strict=True):
+        for place, one in zip(some.tolist(), _described(model.predict(hidden), ids[some], tokenizer, k), strict=True):
             found[place - 1] = one  # [CLS] stands before the text
     return found
 
 
-def _described(logs: list[Tensor], ids: Tensor, tokenizer: PhonemicBertTokenizer, k: int) -> list[Masked]:
-    """What the heads say about M positions: log-probabilities (M, V) each, and what stands there (M,)."""
+def _described(predicted: Predicted, ids: Tensor, tokenizer: PhonemicBertTokenizer, k: int) -> list[Masked]:
+    """What is predicted for M positions, and what stands there, (M,)."""
+    logs = [part.float().log_softmax(-1).cpu() for part in predicted.logits]
     lang, vocab = tokenizer.phonemic.lang, tokenizer.phonemic.vocab
-    packed, joint, score = rank(logs, lang)
+    packed, joint, score = rank(predicted, lang)
+    likely = -predicted.losses(ids.to(predicted.device)).float().cpu()
     real = joint.logsumexp(-1).exp()
     best = score.topk(min(k, len(packed)))
     write = speller(lang, "spelling" if lang == "vi" else "pinyin", "new")
@@ -131,7 +135,6 @@ def _described(logs: list[Tensor], ids: Tensor, tokenizer: PhonemicBertTokenizer
         here = (packed == one).nonzero()[:, 0]
         own_score = score[row, here[0]].item() if len(here) else None
         own_rank = 1 + int((joint[row] > joint[row, here[0]]).sum()) if len(here) else None
-        together = sum(log[row, part].item() for log, part in zip(logs, parts, strict=True))
         candidates = tuple(
             Candidate(write(vocab.unpack(id_)), same.get(id_, ()), share)
             for share, id_ in zip(best.values[row].tolist(), packed[best.indices[row]].tolist(), strict=True)
@@ -141,7 +144,7 @@ def _described(logs: list[Tensor], ids: Tensor, tokenizer: PhonemicBertTokenizer
                 onset=guesses[0],
                 rime=guesses[1],
                 tone=guesses[2],
-                joint=float(torch.tensor(together).exp()) if given else None,
+                joint=likely[row].exp().item() if given else None,
                 real=real[row].item(),
                 score=own_score,
                 rank=own_rank,

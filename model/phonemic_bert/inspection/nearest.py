@@ -56,7 +56,7 @@ class Neighbours:
     @torch.no_grad()
     def _embed(self, packed: Tensor) -> Tensor:
         device = self._embeddings.word_embeddings.weight.device
-        return functional.normalize(self._embeddings.project(packed.to(device)).float(), dim=-1).cpu()
+        return functional.normalize(self._embeddings.compose(packed.to(device)).float(), dim=-1).cpu()
 
     def of(self, packed: Sequence[int], k: int = 5) -> list[tuple[Neighbour, ...] | None]:
         """The k nearest real syllables of each position, nearest first, itself left out.

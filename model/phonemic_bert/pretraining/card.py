@@ -30,6 +30,15 @@ _LIMITS = {
 
 _POSITIONS = {"sinusoidal": "; position embeddings that began as sinusoids"}
 
+#: Options beyond the paper, and what they are called.
+_BEYOND = {
+    ("composition", "product"): "an embedding is the paper's projection plus a product of onset, rime and tone",
+    ("composition", "table"): "an embedding is the paper's projection plus a vector for each syllable",
+    ("head", "joint"): "one softmax over all syllables instead of three heads",
+}
+
+_ENCODERS = {"bert": "BERT", "modernbert": "ModernBERT"}
+
 
 def write_card(folder: Path, origin: dict[str, Any]) -> None:
     """Writes ``README.md``, and ``curve.png`` where matplotlib is installed.
@@ -45,27 +54,29 @@ def write_card(folder: Path, origin: dict[str, Any]) -> None:
     tokenizer = corpus["tokenizer"]
     phonemic = tokenizer["name"] == "phonemic"
     shape, optimization = settings["model"], settings["optimization"]
+    encoder = _ENCODERS[shape.get("backbone", "bert")]
     licence = origin.get("licence")
     which = "the best on held-out text" if evaluations else "the last"
     head = {"language": tokenizer.get("lang"), "license": licence, "library_name": "transformers"}
     blocks = [
         "---\n" + "".join(f"{name}: {value}\n" for name, value in head.items() if value) + "tags: [fill-mask]\n---",
-        f"# {'PhonemicBERT' if phonemic else 'BERT over ' + tokenizer['name']}, {shape['layers']} layers of "
+        f"# {'PhonemicBERT' if phonemic else encoder + ' over ' + tokenizer['name']}, {shape['layers']} layers of "
         f"{shape['hidden_size']}",
         _loading(phonemic),
+        *([_design(shape, encoder)] if phonemic else []),
         "## Data",
         origin.get("data") or "The text is not described.",
         _corpus(corpus),
         "## Training",
         f"{optimization['steps']:,} steps of {optimization['batch_size']} sequences of "
         f"{settings['sequences']['length']} positions, AdamW, learning rate {optimization['learning_rate']:g} after "
-        f"{optimization['warmup']:.0%} warm-up, then falling to 0; {settings['masking']['probability']:.0%} of the "
+        f"{optimization['warmup']:.0%} warm-up, {_fall(optimization)}; {settings['masking']['probability']:.0%} of the "
         f"positions masked{_POSITIONS.get(shape.get('first_positions'), '')}; seed {optimization['seed']}. These "
         f"weights are those of step {origin['step']:,}, {which}."
         + (f" They are stored as {origin['stored_as']}." if "stored_as" in origin else ""),
     ]
     if evaluations:
-        blocks += ["## Held-out text", _table(evaluations), _explanation(phonemic)]
+        blocks += ["## Held-out text", _table(evaluations), _explanation(phonemic and shape.get("head") != "joint")]
     if drawn:
         blocks.append(f"![Loss against steps]({CURVE})")
     blocks += ["## Limits", _limits(tokenizer, phonemic), "## Licence", licence or "None is stated."]
@@ -116,8 +127,25 @@ def _table(evaluations: list[dict[str, Any]]) -> str:
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
-def _explanation(phonemic: bool) -> str:
-    heads = ", summed over onset, rime and tone," if phonemic else ""
+def _design(shape: dict[str, Any], encoder: str) -> str:
+    """What the model is, and what of it the paper does not have."""
+    beyond = [said for (name, value), said in _BEYOND.items() if shape.get(name) == value]
+    if neighbours := shape.get("neighbours", 0):
+        beyond.append(f"a convolution over {neighbours} neighbouring positions")
+    if not beyond and encoder == "BERT":
+        return "The paper's design."
+    return f"The encoder is {encoder}. Beyond the paper: {'; '.join(beyond) or 'nothing else'}."
+
+
+def _fall(optimization: dict[str, Any]) -> str:
+    decay = optimization.get("decay", 1 - optimization["warmup"])
+    if optimization["warmup"] + decay >= 1:
+        return "then falling to 0"
+    return f"then constant, falling to 0 over the last {decay:.0%}"
+
+
+def _explanation(three_heads: bool) -> str:
+    heads = ", summed over onset, rime and tone," if three_heads else ""
     return (
         f"The loss is the mean cross-entropy of a masked position{heads} given the rest of its sequence. Bits a "
         "character are that loss in bits, times the positions and divided by the characters (without white space) of "

@@ -9,12 +9,14 @@ import torch
 import transformers
 from torch import Tensor
 from torch.nn import functional
-from transformers import BertConfig, PreTrainedModel
+from transformers import BertConfig, ModernBertConfig, PreTrainedModel
 from transformers.modeling_outputs import MaskedLMOutput
 
-from phonemic_bert.configuration import PhonemicBertConfig
+from phonemic_bert.composition import Composing, components
+from phonemic_bert.configuration import COMPONENTS, PhonemicBertConfig
 from phonemic_bert.errors import SettingsError
-from phonemic_bert.modeling import COMPONENTS, IGNORE, PhonemicBertForMaskedLM, components
+from phonemic_bert.modeling import IGNORE, PhonemicBertForMaskedLM
+from phonemic_bert.modern import PackedModernBertModel, TransformersOwn, modern_config
 from phonemic_bert.pretraining.settings import Settings
 from phonemic_bert.pretraining.symbols import Symbols
 
@@ -23,8 +25,8 @@ from phonemic_bert.pretraining.symbols import Symbols
 LOUDER = 4
 
 
-class BertForMaskedLM(transformers.BertForMaskedLM):
-    """transformers' BertForMaskedLM that computes the head at the labelled positions only, as PhonemicBERT does.
+class _SparseHead:
+    """Computes the head at the labelled positions only, as PhonemicBERT does.
 
     Same weights, same names, and so the same checkpoints; over a vocabulary of tens of thousands it saves most of the
     memory of a step.
@@ -40,14 +42,39 @@ class BertForMaskedLM(transformers.BertForMaskedLM):
         **kwargs: Any,
     ) -> Any:
         """The loss is the cross-entropy's mean over the labelled positions; the logits are theirs, (M, V)."""
+        inner: Any = super()
         if labels is None:
-            return super().forward(input_ids, attention_mask, position_ids=position_ids, **kwargs)
-        outputs = self.bert(input_ids, attention_mask, position_ids=position_ids, return_dict=True, **kwargs)
+            return inner.forward(input_ids, attention_mask, position_ids=position_ids, **kwargs)
+        encoder: Any = self.base_model  # type: ignore[attr-defined]
+        outputs = encoder(input_ids, attention_mask, position_ids=position_ids, return_dict=True, **kwargs)
         labelled = labels != IGNORE
-        logits = self.cls(outputs.last_hidden_state[labelled]).float()
+        logits = self.predict(outputs.last_hidden_state[labelled]).float()  # type: ignore[attr-defined]
         total = functional.cross_entropy(logits, labels[labelled], reduction="sum")
         count = labelled.sum() if num_items_in_batch is None else torch.as_tensor(num_items_in_batch)
         return MaskedLMOutput(loss=total / count.to(total.device).clamp(min=1), logits=logits)
+
+
+class BertForMaskedLM(_SparseHead, transformers.BertForMaskedLM):
+    """transformers' BertForMaskedLM."""
+
+    def predict(self, hidden: Tensor) -> Tensor:
+        """Hidden states (M, d) to logits (M, V)."""
+        logits: Tensor = self.cls(hidden)
+        return logits
+
+
+class ModernBertForMaskedLM(TransformersOwn, _SparseHead, transformers.ModernBertForMaskedLM):
+    """transformers' ModernBertForMaskedLM."""
+
+    def __init__(self, config: ModernBertConfig) -> None:
+        super().__init__(config)
+        self.model = PackedModernBertModel(config)
+        self.post_init()
+
+    def predict(self, hidden: Tensor) -> Tensor:
+        """Hidden states (M, d) to logits (M, V)."""
+        logits: Tensor = self.decoder(self.head(hidden))
+        return logits
 
 
 def make_model(settings: Settings, symbols: Symbols) -> PreTrainedModel:
@@ -74,16 +101,29 @@ def make_model(settings: Settings, symbols: Symbols) -> PreTrainedModel:
     if symbols.phonemic:
         if settings.masking.replacement != "mask":
             raise SettingsError('masking.replacement: H-MLM masks every chosen syllable; only "mask" fits this corpus')
-        model: Any = PhonemicBertForMaskedLM(PhonemicBertConfig(symbols.tokenizer["lang"], **fields))
+        beyond = {name: getattr(shape, name) for name in ("backbone", "composition", "head", "neighbours")}
+        model: Any = PhonemicBertForMaskedLM(PhonemicBertConfig(symbols.tokenizer["lang"], **beyond, **fields))
     else:
-        model = BertForMaskedLM(
-            BertConfig(vocab_size=symbols.size, pad_token_id=symbols.pad, tie_word_embeddings=shape.tied_head, **fields)
+        plain = BertConfig(
+            vocab_size=symbols.size, pad_token_id=symbols.pad, tie_word_embeddings=shape.tied_head, **fields
         )
+        if shape.backbone == "modernbert":
+            same = {name: fields[name] for name in ("attn_implementation",)}
+            model = ModernBertForMaskedLM(modern_config(plain, tie_word_embeddings=shape.tied_head, **same))
+        else:
+            model = BertForMaskedLM(plain)
     if shape.first_positions == "sinusoidal":
-        table = model.bert.embeddings.position_embeddings.weight
-        with torch.no_grad():
-            table.copy_(sinusoids(*table.shape) * (LOUDER * shape.initializer_range * math.sqrt(2)))
+        _begin_as_sinusoids(model.bert.embeddings, shape.initializer_range)
     return model  # type: ignore[no-any-return]
+
+
+@torch.no_grad()
+def _begin_as_sinusoids(embeddings: Any, deviation: float) -> None:
+    """Makes sinusoids of the position embeddings, and what is composed of onset, rime and tone as loud as they are."""
+    table = embeddings.position_embeddings.weight
+    table.copy_(sinusoids(*table.shape) * (LOUDER * deviation * math.sqrt(2)))
+    if isinstance(embeddings, Composing):
+        embeddings.scale_composition(LOUDER)
 
 
 def sinusoids(length: int, width: int) -> Tensor:
@@ -97,15 +137,29 @@ def sinusoids(length: int, width: int) -> Tensor:
     return torch.stack((angles.sin(), angles.cos()), dim=-1).flatten(1)[:, :width]
 
 
-def parts(logits: Any, labels: Tensor) -> dict[str, tuple[Tensor, Tensor]]:
-    """What is predicted at each of M labelled positions: logits (M, V) and targets (M,) of each component.
+def measured(output: Any, labels: Tensor) -> dict[str, Tensor]:
+    """What a model in evaluation mode makes of M labelled positions, summed over them.
 
     Arguments:
-        logits: what a model in evaluation mode returns.
+        output: what it returned.
         labels: (B, N), -100 where nothing is predicted.
+
+    Returns:
+        ``loss`` (nats) and ``accuracy`` of the whole symbol; of PhonemicBERT also ``loss_onset``, ``accuracy_onset``
+        and so on; and ``count``, M.
     """
     labelled = labels != IGNORE
-    if not isinstance(logits, tuple):
-        return {"symbol": (logits, labels[labelled])}
-    targets = components(labels[labelled]).unbind(-1)
-    return {name: (part[labelled], aim) for name, part, aim in zip(COMPONENTS, logits, targets, strict=True)}
+    targets = labels[labelled]
+    count = labelled.sum()
+    if not isinstance(output.logits, tuple):
+        right = (output.logits.argmax(-1) == targets).sum()
+        return {"loss": _nats(output.logits, targets), "accuracy": right, "count": count}
+    sums = {"loss": output.losses.sum(), "accuracy": (output.best == targets).sum(), "count": count}
+    for name, logits, aims in zip(COMPONENTS, output.logits, components(targets).unbind(-1), strict=True):
+        part = logits[labelled] if logits.dim() == 3 else logits
+        sums |= {f"loss_{name}": _nats(part, aims), f"accuracy_{name}": (part.argmax(-1) == aims).sum()}
+    return sums
+
+
+def _nats(logits: Tensor, targets: Tensor) -> Tensor:
+    return functional.cross_entropy(logits.float(), targets, reduction="sum")

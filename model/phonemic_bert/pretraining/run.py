@@ -27,10 +27,13 @@ from phonemic_bert.pretraining.flat import FlatCorpus
 from phonemic_bert.pretraining.models import make_model
 from phonemic_bert.pretraining.record import LOG, RECORD, check_folder, make_record
 from phonemic_bert.pretraining.sequences import Sequences, pack
-from phonemic_bert.pretraining.settings import Settings
+from phonemic_bert.pretraining.settings import Optimization, Settings
 from phonemic_bert.pretraining.trainer import MAJOR, PretrainingTrainer, checkpoints, fault
 from phonemic_bert.tokenization import PhonemicBertTokenizer
 from phonemic_bert.training_arguments import training_arguments
+
+#: The class of a backbone's layers, each of which FSDP shards by itself.
+_LAYERS = {"bert": "BertLayer", "modernbert": "ModernBertEncoderLayer"}
 
 #: Exit status of a run that a signal stopped and that can be continued (EX_TEMPFAIL of sysexits.h).
 STOPPED = 75
@@ -191,7 +194,8 @@ def _arguments(settings: Settings, folder: Path) -> TrainingArguments:
     if machine.fsdp:
         if cpu:
             raise SettingsError("machine.fsdp needs GPUs: accelerate does not shard on the CPU")
-        wrapped = {"transformer_layer_cls_to_wrap": ["BertLayer"], "state_dict_type": "FULL_STATE_DICT"}
+        layers = [_LAYERS[settings.model.backbone]]
+        wrapped = {"transformer_layer_cls_to_wrap": layers, "state_dict_type": "FULL_STATE_DICT"}
         sharded = {"fsdp": True if MAJOR >= 5 else "full_shard auto_wrap", "fsdp_config": wrapped}
     return training_arguments(
         str(folder / "checkpoints"),
@@ -202,7 +206,7 @@ def _arguments(settings: Settings, folder: Path) -> TrainingArguments:
         per_device_eval_batch_size=settings.evaluation.batch_size,
         gradient_accumulation_steps=optimization.batch_size // (at_once * world),
         learning_rate=optimization.learning_rate,
-        warmup_steps=round(optimization.warmup * optimization.steps),
+        **_schedule(optimization),
         seed=optimization.seed,
         torch_compile=machine.compile,
         dataloader_num_workers=machine.workers,
@@ -210,6 +214,16 @@ def _arguments(settings: Settings, folder: Path) -> TrainingArguments:
         ddp_find_unused_parameters=False,
         **sharded,
     )
+
+
+def _schedule(optimization: Optimization) -> dict[str, Any]:
+    """A rise, a flat stretch, and a linear fall to 0 in the last steps; without the flat stretch, Trainer's default."""
+    steps = optimization.steps
+    rising, falling = round(optimization.warmup * steps), round(optimization.decay * steps)
+    if rising + falling >= steps:
+        return {"warmup_steps": rising}
+    options = {"num_decay_steps": falling, "warmup_type": "linear", "decay_type": "linear"}
+    return {"warmup_steps": rising, "lr_scheduler_type": "warmup_stable_decay", "lr_scheduler_kwargs": options}
 
 
 def _model(settings: Settings, corpus: FlatCorpus) -> PreTrainedModel:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from phonemic.inventory import LANGUAGES
 from phonemic_bert import sections
+from phonemic_bert.configuration import CHOICES
 
 _PRESETS = sections.Presets("phonemic_bert.pretraining", "presets")
 
@@ -27,7 +28,11 @@ class Model:
     dropout: float
     attention_dropout: float
     initializer_range: float
+    backbone: str
     first_positions: str
+    composition: str
+    head: str
+    neighbours: int
     tied_head: bool
 
 
@@ -55,6 +60,7 @@ class Optimization(sections.AdamW):
     steps: int
     batch_size: int
     learning_rate: float
+    decay: float
     seed: int
 
 
@@ -125,6 +131,12 @@ class Settings(sections.Sections):
         yield from sections.limited(self, _CHOICES, _RANGES)
         if self.model.hidden_size % self.model.attention_heads:
             yield "model.hidden_size must be a multiple of model.attention_heads"
+        if self.model.backbone == "modernbert" and self.model.first_positions != "random":
+            yield 'model.first_positions must be "random": the positions of "modernbert" are rotations, not embeddings'
+        if self.model.neighbours == 1 or (self.model.neighbours and self.model.neighbours % 2 == 0):
+            yield "model.neighbours must be 0 or an odd number from 3"
+        if self.optimization.warmup + self.optimization.decay > 1:
+            yield "optimization.warmup and optimization.decay must not be more than 1 together"
 
 
 def preset_text(name: str) -> str:
@@ -140,6 +152,7 @@ def preset_text(name: str) -> str:
 _CHOICES = {
     "model.lang": (*LANGUAGES, "any"),
     "model.first_positions": ("random", "sinusoidal"),
+    **{f"model.{name}": values for name, values in CHOICES.items()},
     "sequences.attention": ("sdpa", "eager", "flash_attention_2"),
     "masking.replacement": ("mask", "80/10/10"),
     "machine.device": ("auto", "cpu"),
@@ -154,11 +167,13 @@ _RANGES: dict[str, sections.Range] = {
     "model.dropout": (0, 1),
     "model.attention_dropout": (0, 1),
     "model.initializer_range": (0, None),
+    "model.neighbours": (0, None),
     "sequences.length": (8, None),
     "masking.probability": (1e-9, 1),
     "optimization.steps": (1, None),
     "optimization.batch_size": (1, None),
     "optimization.learning_rate": (0, None),
+    "optimization.decay": (0, None),
     "optimization.seed": (0, 2**32),
     "evaluation.held_out_documents": (0, None),
     "evaluation.every": (1, None),

@@ -22,7 +22,6 @@ import torch
 import transformers
 from safetensors import SafetensorError, safe_open
 from torch import Tensor
-from torch.nn import functional
 from torch.utils.data import SequentialSampler
 from transformers import PreTrainedModel, Trainer, TrainingArguments
 
@@ -30,7 +29,7 @@ from phonemic.errors import PhonemicError
 from phonemic.files.writing import remove, to_disk, tree_to_disk
 from phonemic_bert.errors import RunError
 from phonemic_bert.pretraining.checksums import check, write_checksums
-from phonemic_bert.pretraining.models import parts
+from phonemic_bert.pretraining.models import measured
 from phonemic_bert.pretraining.sequences import Sequences, collate
 
 #: transformers' major version: 4 and 5 take some things differently.
@@ -176,27 +175,16 @@ class PretrainingTrainer(Trainer):
         sums: dict[str, float] = {}
         for batch in self._held_out_batches():
             inputs = self._attending(self._prepare_inputs(batch))
-            labels = inputs["labels"]
-            right = None
-            for name, (logits, target) in parts(model(**inputs).logits, labels).items():
-                loss = functional.cross_entropy(logits.float(), target, reduction="sum")
-                hit = logits.argmax(-1) == target
-                right = hit if right is None else right & hit
-                _add(sums, f"loss_{name}", loss)
-                _add(sums, f"accuracy_{name}", hit.sum())
-            _add(sums, "accuracy", right.sum())  # type: ignore[union-attr]
-            _add(sums, "count", (labels != -100).sum())
+            for name, value in measured(model(**inputs), inputs["labels"]).items():
+                _add(sums, name, value)
         model.train(was_training)
         names = list(sums)
         totals = torch.tensor([sums[name] for name in names], dtype=torch.float64, device=self.args.device)
         values = dict(zip(names, self.accelerator.reduce(totals, "sum").tolist(), strict=True))
         count = max(values.pop("count"), 1)
         metrics = {f"eval_{name}": value / count for name, value in values.items()}
-        total = math.fsum(value for name, value in metrics.items() if name.startswith("eval_loss_"))
         per_character = self.positions / max(self.characters, 1)
-        metrics |= {"eval_loss": total, "eval_bits_per_character": total / math.log(2) * per_character}
-        if len(values) == 3:  # one component: its figures are the whole's
-            metrics = {name: value for name, value in metrics.items() if not name.endswith("_symbol")}
+        metrics["eval_bits_per_character"] = metrics["eval_loss"] / math.log(2) * per_character
         return {**metrics, "eval_predicted": int(count)}
 
     def _held_out_batches(self) -> Iterator[dict[str, Tensor]]:

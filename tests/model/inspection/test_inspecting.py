@@ -81,7 +81,7 @@ def test_what_does_not_fit_the_model_is_left_out(save):
 def test_neighbours_against_brute_force(save, lang):
     model, tokenizer, _ = save(lang=lang)
     real = syllables(lang)
-    embedded = model.bert.embeddings.project(torch.from_numpy(real).long()[None])[0].detach().double().numpy()
+    embedded = model.bert.embeddings.compose(torch.from_numpy(real).long()[None])[0].detach().double().numpy()
     unit = embedded / np.linalg.norm(embedded, axis=1, keepdims=True)
     text = "Quốc kỳ yên, hoc [MASK]" if lang == "vi" else "银行的, a"
     ids = tokenizer(text, add_special_tokens=False)["input_ids"]
@@ -90,7 +90,7 @@ def test_neighbours_against_brute_force(save, lang):
         if tokenizer.convert_ids_to_tokens(packed).count("|") != 2:
             assert nearest is None
             continue
-        own = model.bert.embeddings.project(torch.tensor([[packed]]))[0, 0].detach().double().numpy()
+        own = model.bert.embeddings.compose(torch.tensor([[packed]]))[0, 0].detach().double().numpy()
         cosines = unit @ own / np.linalg.norm(own)
         cosines[real == packed] = -2
         want = cosines.argsort()[::-1][:5]

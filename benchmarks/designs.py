@@ -1,0 +1,198 @@
+"""Learns the designs of designs.toml on the same text, one after the other, and compares what they know.
+
+    python benchmarks/designs.py DATA WORK [--only "modern*"] [--cores 1] [--page docs/learning.md]
+
+DATA is the folder of the raw text and the treebanks, WORK keeps corpora and runs: what is finished is not repeated, and
+what was stopped goes on. Every design sees the same updates of the same text; what it knows is measured on held-out
+text, in bits and accuracy of the masked syllable, with the same positions masked. The figures go to
+benchmarks/results/designs.json, and with ``--page`` as a table into the page.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import subprocess
+import sys
+import time
+import tomllib
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+import torch
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from benchmarks.held_out import Judge, documents, judged
+from phonemic import Tokenizer
+from phonemic.corpus import open_corpus
+from phonemic.inventory import NATIVE
+from phonemic_bert.positions import SPECIAL_IDS
+from phonemic_bert.pretraining.flat import FlatCorpus
+
+HERE = Path(__file__).parent
+TABLE = tomllib.loads((HERE / "designs.toml").read_text("utf-8"))
+FIGURES = HERE / "results" / "designs.json"
+BEGIN, END = "<!-- designs: made by benchmarks/designs.py -->", "<!-- designs: end -->"
+#: The corpus by syllables that says which positions of a language's held-out text are masked, and its counterpart.
+PAIRS = {"zh": ("zh", "zh-character"), "vi": ("vi", "vi")}
+
+
+def slug(name: str) -> str:
+    """A design's name as that of a folder."""
+    return "-".join("".join(char if char.isalnum() else " " for char in name.lower()).split())
+
+
+def prepare(name: str, data: Path, work: Path) -> Path:
+    """The prepared corpus, made where it is not there."""
+    corpus, folder = TABLE["corpora"][name], work / "corpora" / name
+    options = ["--lang", corpus["lang"]]
+    if "tokenizer" in corpus:
+        options += ["--tokenizer", f"{corpus['tokenizer']}={data / 'tokenizers'}"]
+    texts = [str(data / text) for text in corpus["texts"]]
+    _run(["prepare", *texts, str(folder), *options])
+    return folder
+
+
+def learn(name: str, corpus: Path, folder: Path, cores: int) -> None:
+    """Runs a design to its end, and adds up the processor time that it takes."""
+    if (folder / "final").exists():
+        return
+    sets = [*TABLE["settings"]["overrides"], *TABLE["designs"][name]["set"]]
+    merged = dict(one.split("=", 1) for one in sets)
+    options = [part for field, value in merged.items() for part in ("--set", f"{field}={value}")]
+    clock, before = time.monotonic(), resource.getrusage(resource.RUSAGE_CHILDREN)
+    try:
+        _run(["pretrain", TABLE["settings"]["preset"], str(corpus), str(folder), *options], cores)
+    finally:
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        path = folder / "seconds.json"
+        earlier = json.loads(path.read_text()) if path.exists() else {"processor": 0, "wall": 0}
+        seconds = {
+            "processor": earlier["processor"] + spent,
+            "wall": earlier["wall"] + time.monotonic() - clock,
+        }
+        if folder.exists():
+            path.write_text(json.dumps(seconds))
+
+
+def _run(arguments: list[str], cores: int = 1) -> None:
+    command = [sys.executable, "-m", "phonemic_bert.cli", *arguments]
+    environment = {**os.environ, "OMP_NUM_THREADS": str(cores), "HF_HUB_OFFLINE": "1"}
+    subprocess.run(command, env=environment, check=True)
+
+
+def measure(name: str, on: str, work: Path, data: Path) -> dict[str, Any]:
+    """A finished run's figures, kept beside it."""
+    folder = work / "runs" / on / slug(name)
+    path = folder / "figures.json"
+    if path.exists():
+        figures: dict[str, Any] = json.loads(path.read_text())
+        return figures
+    lang = TABLE["corpora"][on]["lang"]
+    corpora = [FlatCorpus(open_corpus(work / "corpora" / one), verify=False) for one in PAIRS[lang]]
+    length = json.loads((folder / "run.json").read_text())["settings"]["sequences"]["length"]
+    held_out = documents(corpora[0], corpora[1], 1000, length)
+    first, second, masks = (list(side) for side in zip(*held_out, strict=True))
+    own = on == PAIRS[lang][0]
+    judge = Judge(folder / "final", corpora[not own], data / "tokenizers")
+    rows = first if own else second
+    log = [json.loads(line) for line in (folder / "log.jsonl").read_text("utf-8").splitlines()]
+    evaluations = [row for row in log if "eval_loss" in row]
+    figures = {
+        "design": name,
+        "corpus": on,
+        "parameters": judge.model.num_parameters(),
+        "steps": evaluations[-1]["step"],
+        "seconds": json.loads((folder / "seconds.json").read_text()),
+        "bits_per_character": evaluations[-1]["eval_bits_per_character"],
+        **judged(judge, rows, masks),
+        "curve": [[row["step"], row["eval_loss"]] for row in evaluations],
+    }
+    if own:
+        figures["treebank"] = judged(judge, *treebank(lang, data, length))["right"]
+    path.write_text(json.dumps(figures, indent=1) + "\n")
+    return figures
+
+
+def treebank(lang: str, data: Path, length: int) -> tuple[list[torch.Tensor], list[torch.Tensor]]:
+    """Sentences of a treebank as input ids, and one syllable of each to mask, drawn by number: (N,) each."""
+    texts = [
+        line.removeprefix("# text = ").strip()
+        for name in TABLE["treebanks"][lang]
+        for line in (data / name).read_text("utf-8").splitlines()
+        if line.startswith("# text = ")
+    ]
+    tokenizer, rows, masks = Tokenizer(lang), [], []
+    for number, text in enumerate(texts):
+        encoded = tokenizer.encode(text)
+        ids, native = encoded.ids[: length - 2], np.flatnonzero((encoded.kinds == NATIVE)[: length - 2])
+        if len(native) < 5:
+            continue
+        rows.append(torch.tensor([SPECIAL_IDS["[CLS]"], *ids.tolist(), SPECIAL_IDS["[SEP]"]]))
+        at = np.random.default_rng(number).choice(native) + 1
+        masks.append(torch.arange(len(rows[-1])) == int(at))
+        if len(rows) == TABLE["treebanks"]["sentences"]:
+            break
+    return rows, masks
+
+
+def table(figures: list[dict[str, Any]]) -> str:
+    """The figures as Markdown."""
+    lines = [
+        "| learned on | design | parameters | processor s | bits a syllable | among existing | right | treebank |",
+        "| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |",
+    ]
+    for one in figures:
+        cells = [
+            one["corpus"],
+            one["design"],
+            f"{one['parameters'] / 1e6:.2f}M",
+            f"{one['seconds']['processor']:.0f}",
+            f"{one['bits']:.2f}",
+            f"{one['existing']:.2f}" if "existing" in one else "",
+            f"{one['right']:.1%}",
+            f"{one['treebank']:.1%}" if "treebank" in one else "",
+        ]
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+@click.command(help=__doc__)
+@click.argument("data", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.argument("work", type=click.Path(path_type=Path))
+@click.option("--only", default="*", help="Designs whose name fits the pattern.")
+@click.option("--cores", default=1, show_default=True, help="Threads of each run.")
+@click.option("--page", type=click.Path(dir_okay=False, path_type=Path), help="Also writes the table into this page.")
+def main(data: Path, work: Path, only: str, cores: int, page: Path | None) -> None:
+    """Learns, measures and writes."""
+    work = work.resolve()
+    chosen = [name for name in TABLE["designs"] if fnmatch(name, only)]
+    if not chosen:
+        raise click.UsageError(f"no design is called {only!r}: there are {', '.join(TABLE['designs'])}")
+    needed = {on for name in chosen for on in TABLE["designs"][name]["on"]}
+    for corpus in {one for on in needed for one in (on, *PAIRS[TABLE["corpora"][on]["lang"]])}:
+        prepare(corpus, data.resolve(), work)
+    found = []
+    for name in chosen:
+        for on in TABLE["designs"][name]["on"]:
+            learn(name, work / "corpora" / on, work / "runs" / on / slug(name), cores)
+            found.append(measure(name, on, work, data.resolve()))
+    found.sort(key=lambda one: list(TABLE["corpora"]).index(one["corpus"]))
+    print(table(found))
+    if only == "*":
+        FIGURES.write_text(json.dumps(found, indent=1) + "\n", "utf-8")
+    if page is not None:
+        text = page.read_text("utf-8")
+        head, tail = text[: text.index(BEGIN) + len(BEGIN)], text[text.index(END) :]
+        page.write_text(f"{head}\n\n{table(found)}\n\n{tail}", "utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,201 @@
+"""From an onset, a rime and a tone to one vector: the paper's projection, and what may be added to it."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor, nn
+
+from phonemic.inventory import CLS, PAD
+from phonemic_bert.configuration import COMPONENTS, PhonemicBertConfig
+from phonemic_bert.triples import triples
+
+_PAD, _CLS = PAD * 0x010101, CLS * 0x010101
+
+
+def components(packed: Tensor) -> Tensor:
+    """Onset, rime and tone ids of packed ids: (...) to (..., 3), of the same dtype."""
+    return torch.stack((packed & 255, packed >> 8 & 255, packed >> 16), dim=-1)
+
+
+def pack(parts: Tensor) -> Tensor:
+    """Packed ids of onset, rime and tone ids: (..., 3) to (...), of the same dtype."""
+    onset, rime, tone = parts.unbind(-1)
+    return onset | rime << 8 | tone << 16
+
+
+class TripleList(nn.Module):
+    """The list of a language's triples on the model's device; it has no weights, and nothing of it is saved.
+
+    Arguments:
+        lang: the language.
+    """
+
+    _ARRAYS = ("pairs", "tones", "symbols", "packed")
+
+    pairs: Tensor
+    tones: Tensor
+    symbols: Tensor
+    packed: Tensor
+    ascending: Tensor
+    order: Tensor
+
+    def __init__(self, lang: str) -> None:
+        super().__init__()
+        self.lang, self.count = lang, len(triples(lang))
+        for name, array in self._arrays().items():
+            self.register_buffer(name, array, persistent=False)
+
+    def _arrays(self) -> dict[str, Tensor]:
+        listed = triples(self.lang)
+        arrays = {name: torch.from_numpy(getattr(listed, name)).long() for name in self._ARRAYS}
+        ascending, order = arrays["packed"].sort()
+        return {**arrays, "ascending": ascending, "order": order}
+
+    def reset_buffers(self) -> None:
+        """Fills the buffers again, which transformers leaves empty when it loads weights."""
+        for name, array in self._arrays().items():
+            getattr(self, name).copy_(array)
+
+    def rows(self, packed: Tensor) -> Tensor:
+        """Which row of the list each packed id is, -1 where none: int64 of the same shape."""
+        at = torch.searchsorted(self.ascending, packed.long()).clamp(max=self.count - 1)
+        return torch.where(self.ascending[at] == packed, self.order[at], -1)
+
+
+class Product(nn.Module):
+    """A vector for each triple without a table of triples: M(A[onset] * B[rime] * C[tone]), elementwise.
+
+    A sum of three vectors cannot hold what is particular to one syllable; a product of three can.
+
+    The tables begin as small as all other weights, so that an optimizer that takes steps of a fixed size, as Adam does,
+    changes them as fast; their entries are divided by that size when they are multiplied.
+
+    Arguments:
+        config: ``initializer_range`` is the standard deviation of the tables' first entries and of what comes out.
+    """
+
+    def __init__(self, config: PhonemicBertConfig) -> None:
+        super().__init__()
+        self.size = config.initializer_range
+        self.tables = nn.Parameter(torch.empty(len(COMPONENTS), config.vocab_size, config.hidden_size))
+        self.projection = nn.Linear(config.hidden_size, config.hidden_size, bias=False)
+
+    def reset_parameters(self) -> None:
+        """Draws first weights."""
+        nn.init.normal_(self.tables, std=self.size)
+        nn.init.normal_(self.projection.weight, std=self.size / math.sqrt(self.projection.in_features))
+
+    def forward(self, parts: Tensor) -> Tensor:
+        """Component ids (..., 3) to vectors (..., d)."""
+        onset, rime, tone = (table[ids] / self.size for table, ids in zip(self.tables, parts.unbind(-1), strict=True))
+        vectors: Tensor = self.projection(onset * rime * tone)
+        return vectors
+
+
+class Table(nn.Module):
+    """A vector of its own for each triple of the language's list; 0 for what packed fallbacks put together.
+
+    Arguments:
+        config: ``initializer_range`` is the standard deviation of the first vectors.
+    """
+
+    def __init__(self, config: PhonemicBertConfig) -> None:
+        super().__init__()
+        self.size = config.initializer_range
+        self.listed = TripleList(config.lang)
+        self.vectors = nn.Parameter(torch.empty(self.listed.count, config.hidden_size))
+
+    def reset_parameters(self) -> None:
+        """Draws first weights."""
+        nn.init.normal_(self.vectors, std=self.size)
+
+    def forward(self, packed: Tensor) -> Tensor:
+        """Packed ids (...) to vectors (..., d)."""
+        rows = self.listed.rows(packed)
+        return self.vectors[rows.clamp(min=0)] * (rows >= 0)[..., None].to(self.vectors.dtype)
+
+
+class Neighbours(nn.Module):
+    """A residual convolution over a position and its neighbours of the same document.
+
+    Arguments:
+        config: ``neighbours`` is the odd number of positions that are seen, ``hidden_size`` the width d.
+    """
+
+    def __init__(self, config: PhonemicBertConfig) -> None:
+        super().__init__()
+        self.reach = config.neighbours // 2
+        self.mix = nn.Linear(config.neighbours * config.hidden_size, config.hidden_size)
+
+    def forward(self, states: Tensor, input_ids: Tensor | None) -> Tensor:
+        """States (B, N, d) to the same with what their neighbours add.
+
+        Arguments:
+            states: of the positions.
+            input_ids: packed ids, (B, N): a document begins at [CLS], and padding is no neighbour. None is one
+                document a row.
+        """
+        length = states.shape[1]
+        padded = nn.functional.pad(states, (0, 0, self.reach, self.reach))
+        if input_ids is not None:
+            documents = torch.where(input_ids == _PAD, -1, (input_ids == _CLS).cumsum(1))
+            around = nn.functional.pad(documents, (self.reach, self.reach), value=-2)
+        seen = []
+        for shift in range(2 * self.reach + 1):
+            part = padded[:, shift : shift + length]
+            if input_ids is not None:
+                part = part * (around[:, shift : shift + length] == documents)[..., None].to(part.dtype)
+            seen.append(part)
+        mixed: Tensor = states + self.mix(torch.cat(seen, dim=-1))
+        return mixed
+
+
+class Composing(nn.Module):
+    """Mixed into the embeddings of both backbones: packed ids to one vector each.
+
+    One table (V, d) serves all three components; their embeddings are concatenated and projected from 3d to d
+    (equation 5 of the paper). ``config.composition`` may add a vector to that.
+    """
+
+    word_embeddings: nn.Embedding
+
+    def add_composition(self, config: PhonemicBertConfig) -> None:
+        """Makes what ``word_embeddings`` lacks."""
+        self.projection = nn.Linear(len(COMPONENTS) * config.hidden_size, config.hidden_size)
+        self.product = Product(config) if config.composition == "product" else None
+        self.table = Table(config) if config.composition == "table" else None
+        self.neighbours = Neighbours(config) if config.neighbours else None
+
+    @torch.no_grad()
+    def scale_composition(self, factor: float) -> None:
+        """Makes all that is composed so much larger than ``initializer_range``, which it then begins as large as."""
+        width = self.projection.in_features
+        own = self.projection.weight.std() * self.word_embeddings.weight.std() * math.sqrt(width)
+        self.projection.weight *= factor * self.word_embeddings.weight.std() / own
+        if self.product is not None:
+            self.product.projection.weight *= factor
+        if self.table is not None:
+            self.table.vectors.mul_(factor)
+
+    def compose(self, input_ids: Tensor) -> Tensor:
+        """One vector for each position, without its place: packed ids (B, N) to (B, N, d).
+
+        Raises:
+            ValueError: an id is not in the vocabulary (checked on the CPU, outside torch.compile).
+        """
+        parts = components(input_ids)
+        if parts.device.type == "cpu" and not torch.compiler.is_compiling() and parts.numel():
+            size = self.word_embeddings.num_embeddings
+            if not 0 <= int(parts.min()) <= int(parts.max()) < size:
+                raise ValueError(
+                    f"input_ids hold components from {int(parts.min())} to {int(parts.max())}, but the vocabulary has "
+                    f"{size}: were the ids made by the tokenizer of another language?"
+                )
+        composed: Tensor = self.projection(self.word_embeddings(parts).flatten(-2))
+        if self.product is not None:
+            composed = composed + self.product(parts)
+        if self.table is not None:
+            composed = composed + self.table(input_ids)
+        return composed

@@ -1,0 +1,178 @@
+"""The joint head is a probability distribution over all triples, and its marginals and losses are sums over it."""
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch", reason="needs the model extra")
+pytest.importorskip("transformers", reason="needs the model extra")
+
+from phonemic.encoding import PACKED_SEP
+from phonemic.inventory import fallback_triple, vocabulary
+from phonemic_bert import PhonemicBertForMaskedLM, joint_scores
+from phonemic_bert.composition import pack
+from phonemic_bert.heads import JointHead
+from phonemic_bert.triples import last_of_packed, triples
+
+LANGS = ["vi", "zh"]
+
+
+@pytest.fixture
+def head(tiny):
+    """Makes a joint head with large random weights, in float64."""
+
+    def make(lang, **fields):
+        torch.manual_seed(0)
+        made = JointHead(tiny(lang, head="joint", **fields)).double()
+        made.reset_parameters()
+        for parameter in made.parameters():
+            torch.nn.init.normal_(parameter, std=0.7)
+        made.size = 0.7
+        return made.eval()
+
+    return make
+
+
+def hidden(count, width=24, seed=1):
+    return torch.randn(count, width, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+
+
+def brute_force(head, states):
+    """The probability of each of all V x V x V triples, straight from the definition, float64 (M, V, V, V)."""
+    w = {name: value.detach().numpy() for name, value in head.named_parameters()}
+    state = head.transform(states).detach().numpy()
+    size = w["onset.weight"].shape[0]
+    packed = triples(head.listed.lang).packed
+    onset, rime, tone = packed & 255, packed >> 8 & 255, packed >> 16
+    logits = {name: state @ w[f"{name}.weight"].T + w[f"{name}.bias"] for name in ("onset", "rime", "tone")}
+    a, b, c = w["tables"] / head.size
+    scores = (state[:, None] * a[onset] * b[rime] * c[tone] * head.size).sum(-1)
+    scores += logits["onset"][:, onset] + logits["rime"][:, rime] + logits["tone"][:, tone]
+    outside = state @ w["outside.weight"].T + w["outside.bias"]
+    weights = np.exp(np.concatenate([scores, outside], 1))
+    weights /= weights.sum(1, keepdims=True)
+    apart = {name: np.exp(logit) / np.exp(logit).sum(1, keepdims=True) for name, logit in logits.items()}
+    ends = last_of_packed(head.listed.lang)
+    apart["tone"] = np.where(ends, np.exp(logits["tone"]), 0)
+    apart["tone"] /= apart["tone"].sum(1, keepdims=True)
+    whole = np.einsum("mi,mj,mk->mijk", apart["onset"], apart["rime"], apart["tone"]) * weights[:, -1, None, None, None]
+    for row, part in enumerate(weights[:, :-1]):
+        whole[row, onset, rime, tone] += part
+    assert whole.shape[1:] == (size,) * 3
+    return whole
+
+
+@pytest.mark.parametrize("lang", LANGS)
+def test_all_triples_together_have_probability_one_and_the_rest_is_sums_over_them(head, lang):
+    made, states = head(lang), hidden(1 if lang == "vi" else 3)
+    want = brute_force(made, states)
+    np.testing.assert_allclose(want.sum((1, 2, 3)), 1, rtol=0, atol=1e-12)
+    with torch.no_grad():
+        predicted = made(states)
+        for axes, logits in zip([(2, 3), (1, 3), (1, 2)], predicted.logits, strict=True):
+            np.testing.assert_allclose(logits.exp().numpy(), want.sum(axes), rtol=0, atol=1e-12)
+        random = np.random.default_rng(0)
+        some = np.concatenate([random.choice(triples(lang).packed, 500), packed_fallbacks(lang)])
+        at = (slice(None), some & 255, some >> 8 & 255, some >> 16)
+        found = predicted.log_probabilities(torch.from_numpy(some).long()).numpy()
+        np.testing.assert_allclose(np.exp(found), want[at], rtol=1e-9, atol=0)
+        labels = torch.from_numpy(random.choice(some, len(states))).long()
+        losses = made(states).losses(labels).numpy()
+    own = [want[row, one & 255, one >> 8 & 255, one >> 16] for row, one in enumerate(labels.tolist())]
+    np.testing.assert_allclose(losses, -np.log(own), rtol=1e-9, atol=0)
+
+
+def packed_fallbacks(lang):
+    pack = vocabulary(lang).pack
+    return np.array([pack(fallback_triple(text)) for text in ("a", "kb", "wjf", "19", "202", "zz")], np.int32)
+
+
+@pytest.mark.parametrize("lang", LANGS)
+def test_the_best_is_the_likeliest_of_all(head, lang):
+    made = head(lang)
+    states = hidden(6)
+    with torch.no_grad():
+        for shift, listed in ((0.0, None), (500.0, False), (-500.0, True)):
+            made.outside.bias.fill_(shift)
+            best = made(states).best()
+            inside = np.isin(best.numpy(), triples(lang).packed)
+            assert listed is None or (inside == listed).all()
+            if lang == "zh":
+                want = brute_force(made, states).reshape(6, -1).max(1)
+                got = made(states).log_probabilities(best).diagonal().exp().numpy()
+                # A fallback character is in the list and outside it; what is compared is the larger of the two.
+                assert (got >= want * (1 - 1e-9)).all() or listed is None
+
+
+@pytest.mark.parametrize("lang", LANGS)
+def test_what_is_outside_the_list_and_ends_as_a_syllable_cannot_be(head, lang):
+    vocab, made = vocabulary(lang), head(lang)
+    impossible = vocab.pack((vocab.by_role("fallback")[0], vocab.by_role("fallback")[1], vocab.by_role("tone")[1]))
+    with torch.no_grad():
+        assert made(hidden(2)).losses(torch.full((2,), impossible)).isinf().all()
+
+
+@pytest.mark.parametrize("limit", [1, 40_000, 1 << 30])
+def test_pieces_and_the_backward_pass_change_nothing(head, monkeypatch, limit):
+    """The scores that are summed a few positions at a time, against the same without pieces, by autograd itself."""
+    made, states = head("vi"), hidden(5).requires_grad_()
+    labels = torch.from_numpy(np.random.default_rng(3).choice(triples("vi").packed, 5)).long()
+    weights = torch.arange(1.0, 6, dtype=torch.float64)
+
+    def run():
+        made.zero_grad()
+        states.grad = None
+        losses = made(states).losses(labels)
+        (losses * weights).sum().backward()
+        return [losses.detach(), states.grad.clone(), *(one.grad.clone() for one in made.parameters())]
+
+    with monkeypatch.context() as patch:
+        patch.setattr(torch.compiler, "is_compiling", lambda: True)
+        want = run()
+    monkeypatch.setattr(joint_scores, "_PRODUCTS", limit)
+    monkeypatch.setattr(joint_scores, "_SUMS", {"cpu": limit // 3})
+    for got, expected in zip(run(), want, strict=True):
+        torch.testing.assert_close(got, expected, rtol=1e-10, atol=1e-12)
+
+
+def test_half_precision_stays_close(head):
+    made, states = head("zh", initializer_range=0.02).float(), hidden(40).float()
+    labels = torch.from_numpy(np.random.default_rng(3).choice(triples("zh").packed, 40)).long()
+    want = made(states).losses(labels)
+    with torch.autocast("cpu", torch.bfloat16):
+        got = made(states).losses(labels)
+    assert got.dtype == torch.float32
+    assert (got - want).abs().max() < 0.02 * want.abs().max()
+
+
+@pytest.mark.parametrize("shape", [(7,), (2, 3), (2, 3, 4)])
+def test_shapes_follow_the_hidden_states(head, shape):
+    made = head("zh")
+    predicted = made(torch.randn(*shape, 24, dtype=torch.float64))
+    assert [part.shape for part in predicted.logits] == [(*shape, 112)] * 3
+    assert predicted.best().shape == shape
+    assert predicted.losses(predicted.best()).shape == shape
+    assert predicted.log_probabilities(torch.arange(5)).shape == (*shape, 5)
+
+
+def test_positions_without_labels_give_nothing(tiny, random_ids):
+    model = PhonemicBertForMaskedLM(tiny("zh", head="joint"))
+    ids, mask = random_ids(vocab_size=112)
+    for mode in (True, False):
+        output = model.train(mode)(ids, attention_mask=mask, labels=torch.full_like(ids, -100))
+        assert output.loss == 0
+        assert output.losses.shape == (0,)
+    model.train()(ids, attention_mask=mask, labels=torch.full_like(ids, -100)).loss.backward()
+
+
+@pytest.mark.parametrize("packed", [PACKED_SEP, 6 | 7 << 8 | 2 << 16])
+def test_labels_that_cannot_be_predicted_are_refused(tiny, packed):
+    model = PhonemicBertForMaskedLM(tiny("zh", head="joint"))
+    with pytest.raises(ValueError, match=r"labels hold .*\|.*, which the tokenizer never gives"):
+        model(torch.full((1, 3), packed), labels=torch.full((1, 3), packed))
+
+
+def test_pack_is_the_inverse_of_components():
+    from phonemic_bert.composition import components
+
+    ids = torch.from_numpy(triples("vi").packed).long()
+    assert torch.equal(pack(components(ids)), ids)

@@ -1,0 +1,102 @@
+"""The list of triples holds all that the tokenizers produce, once each, in an order that does not change."""
+
+import lzma
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+pytest.importorskip("torch", reason="needs the model extra")
+pytest.importorskip("transformers", reason="needs the model extra")
+
+from phonemic import Tokenizer, mandarin, vietnamese
+from phonemic.inventory import FALLBACK, NATIVE, kinds_of, vocabulary
+from phonemic_bert import CheckpointError, PhonemicBertConfig
+from phonemic_bert.syllables import syllables
+from phonemic_bert.triples import last_of_packed, triples
+
+#: Frozen: another checksum would give the rows of every checkpoint another meaning.
+CHECKSUMS = {"vi": "76f86235", "zh": "021ae165"}
+
+
+@pytest.mark.parametrize("lang", ["vi", "zh"])
+class TestList:
+    def test_is_frozen(self, lang):
+        assert triples(lang).checksum == CHECKSUMS[lang]
+
+    def test_holds_each_triple_once(self, lang):
+        packed = triples(lang).packed
+        assert len(np.unique(packed)) == len(packed) == len(triples(lang))
+
+    def test_holds_the_syllables_of_the_language_and_all_fallback_characters(self, lang):
+        listed = triples(lang)
+        kinds = kinds_of(listed.packed)
+        assert set(syllables(lang).tolist()) <= set(listed.packed[kinds == NATIVE].tolist())
+        characters = vocabulary(lang).by_role("fallback")
+        assert {vocabulary(lang).unpack(one) for one in listed.packed[kinds == FALLBACK]} == {
+            (char,) * 3 for char in characters
+        }
+
+    def test_is_written_into_configurations_that_need_it_and_refused_where_it_differs(self, lang):
+        assert PhonemicBertConfig(lang).triples_checksum is None
+        for options in ({"head": "joint"}, {"composition": "table"}):
+            assert PhonemicBertConfig(lang, **options).triples_checksum == CHECKSUMS[lang]
+            with pytest.raises(CheckpointError, match="triples has checksum 00000000"):
+                PhonemicBertConfig(lang, triples_checksum="00000000", **options)
+
+
+@given(
+    st.text(vietnamese.ALPHABET, min_size=1, max_size=7),
+    st.sampled_from([mark for _, mark in vietnamese.TONES.values()]),
+)
+def test_every_vietnamese_spelling_that_is_read_is_in_the_list(letters, mark):
+    for text in (letters, letters[:-1] + letters[-1] + mark):
+        triple = vietnamese.factorize(text)
+        assert triple is None or vocabulary("vi").pack(triple) in LISTED["vi"]
+
+
+def test_every_pinyin_that_is_read_is_in_the_list():
+    finals = {*mandarin.FINALS, *mandarin.CONTRACTIONS, "u", "i", "v", "ue", "van", "vn", "ve", ""}
+    read = 0
+    for bare in {f"{initial}{final}" for initial in ("", *mandarin.INITIALS) for final in finals} | {
+        *mandarin.ZERO_INITIAL
+    }:
+        for tone in range(1, 6):
+            try:
+                triple = mandarin.factorize(f"{bare}{tone}")
+            except ValueError:
+                continue
+            read += 1
+            assert vocabulary("zh").pack(triple) in LISTED["zh"], bare
+    assert read > 2000
+
+
+LISTED = {lang: frozenset(triples(lang).packed.tolist()) for lang in ("vi", "zh")}
+
+TEXTS = {
+    "vi": ["vi/raw/viwiki.txt.xz", "vi/raw/news.txt.xz", "vi/vsfc", "vi/vihos", "vi/ud_vtb", "vi/vietbioner", "vi/syllables"],
+    "zh": ["zh/raw/general.txt.xz", "zh/raw/laws.txt.xz", "zh/raw/lctt.txt.xz", "zh/raw/weekly.txt.xz", "zh/ud_gsd", "zh/tnews"],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("lang", "name"), [(lang, name) for lang, names in TEXTS.items() for name in names])
+def test_all_that_is_read_in_real_text_is_in_the_list_or_ends_like_a_packed_fallback(data, lang, name):
+    path = data(name)
+    texts = [line for file in files_of(path) for line in read(file)]
+    for fallback in ("character", "packed"):
+        found = Tokenizer(lang, fallback=fallback).encode_batch(texts)
+        seen = np.unique(found.ids[found.kinds != 2])  # not [UNK]
+        others = seen[~np.isin(seen, triples(lang).packed)]
+        assert last_of_packed(lang)[others >> 16].all()
+        assert fallback == "packed" or not len(others)
+
+
+def files_of(path: Path) -> list[Path]:
+    return [path] if path.is_file() else sorted(one for one in path.rglob("*") if one.is_file())
+
+
+def read(path: Path) -> list[str]:
+    content = path.read_bytes()
+    return (lzma.decompress(content) if path.suffix == ".xz" else content).decode("utf-8").splitlines()
