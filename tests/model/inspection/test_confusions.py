@@ -195,7 +195,7 @@ def test_a_page_escapes_hostile_text(write, tmp_path):
     row = {"text": HOSTILE, "text_b": HOSTILE, "gold": HOSTILE, "predicted": f"{HOSTILE}'", "question": HOSTILE}
     path = write(row, row | {"predicted": HOSTILE})
     shown = run("--predictions", path, "--lang", "vi", "--html", tmp_path / "page.html")
-    assert (shown.exit_code, shown.output) == (0, "")
+    assert (shown.exit_code, shown.stdout) == (0, "")
     html = (tmp_path / "page.html").read_text("utf-8")
     read = Page()
     read.feed(html)
