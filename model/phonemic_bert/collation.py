@@ -8,6 +8,7 @@ from zlib import crc32
 import numpy as np
 from transformers import DataCollatorForLanguageModeling
 
+from phonemic_bert.composition import check_positions
 from phonemic_bert.tokenization import PhonemicBertTokenizer
 
 
@@ -47,10 +48,15 @@ class HolisticCollator(DataCollatorForLanguageModeling):
         )
 
     def torch_call(self, examples: list[Any]) -> dict[str, Any]:
-        """Pads and masks rows; each is a dict or BatchEncoding with ``input_ids``, or a list of packed ids."""
+        """Pads and masks rows; each is a dict or BatchEncoding with ``input_ids``, or a list of packed ids.
+
+        Raises:
+            ValueError: an id is not a position.
+        """
         if self.seed is not None:
             self.generator = self.get_generator(self._seed_of(examples))
         batch: dict[str, Any] = super().torch_call(examples)
+        check_positions(batch["input_ids"], len(self.tokenizer))
         return batch
 
     def _seed_of(self, examples: list[Any]) -> int:

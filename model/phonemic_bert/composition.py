@@ -7,7 +7,7 @@ import math
 import torch
 from torch import Tensor, nn
 
-from phonemic.inventory import CLS, PAD
+from phonemic.inventory import CLS, EMPTY_ID, PAD, SPECIALS
 from phonemic_bert.configuration import COMPONENTS, PhonemicBertConfig
 from phonemic_bert.triples import triples
 
@@ -23,6 +23,37 @@ def pack(parts: Tensor) -> Tensor:
     """Packed ids of onset, rime and tone ids: (..., 3) to (...), of the same dtype."""
     onset, rime, tone = parts.unbind(-1)
     return onset | rime << 8 | tone << 16
+
+
+def check_positions(ids: Tensor, symbols: int) -> None:
+    """Checks that packed ids are positions that a tokenizer of the vocabulary could give; nothing is read from a GPU.
+
+    Arguments:
+        ids: packed, of any shape.
+        symbols: V, entries of the vocabulary.
+
+    Raises:
+        ValueError: a component is not in the vocabulary, or a special symbol is combined with others.
+    """
+    if ids.device.type != "cpu" or torch.compiler.is_compiling() or not ids.numel():
+        return
+    parts = components(ids)
+    low, high = int(parts.min()), int(parts.max())
+    if not 0 <= low <= high < symbols:
+        raise ValueError(
+            f"input_ids hold components from {low} to {high}, but the vocabulary has {symbols}: were the ids made by "
+            "the tokenizer of another language?"
+        )
+    lowest = parts.amin(-1)
+    mixed = (lowest < EMPTY_ID) & (ids != lowest * 0x010101)
+    if mixed.any():
+        one = ids[mixed][0]
+        raise ValueError(
+            f"input_ids hold {int(one)}, components {tuple(components(one).tolist())}, which is not a position: "
+            f"{', '.join(SPECIALS[:EMPTY_ID])} stand alone. Ids drawn at random, as transformers' collator does for "
+            "10 % of what it masks, mean nothing here: use HolisticCollator, or mask_replace_prob=1 and "
+            "random_replace_prob=0"
+        )
 
 
 class TripleList(nn.Module):
@@ -183,16 +214,10 @@ class Composing(nn.Module):
         """One vector for each position, without its place: packed ids (B, N) to (B, N, d).
 
         Raises:
-            ValueError: an id is not in the vocabulary (checked on the CPU, outside torch.compile).
+            ValueError: an id is not a position (checked on the CPU, outside torch.compile).
         """
+        check_positions(input_ids, self.word_embeddings.num_embeddings)
         parts = components(input_ids)
-        if parts.device.type == "cpu" and not torch.compiler.is_compiling() and parts.numel():
-            size = self.word_embeddings.num_embeddings
-            if not 0 <= int(parts.min()) <= int(parts.max()) < size:
-                raise ValueError(
-                    f"input_ids hold components from {int(parts.min())} to {int(parts.max())}, but the vocabulary has "
-                    f"{size}: were the ids made by the tokenizer of another language?"
-                )
         composed: Tensor = self.projection(self.word_embeddings(parts).flatten(-2))
         if self.product is not None:
             composed = composed + self.product(parts)

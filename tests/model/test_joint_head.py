@@ -168,7 +168,7 @@ def test_positions_without_labels_give_nothing(tiny, random_ids):
 def test_labels_that_cannot_be_predicted_are_refused(tiny, packed):
     model = PhonemicBertForMaskedLM(tiny("zh", head="joint"))
     with pytest.raises(ValueError, match=r"labels hold .*\|.*, which the tokenizer never gives"):
-        model(torch.full((1, 3), packed), labels=torch.full((1, 3), packed))
+        model(torch.full((1, 3), PACKED_SEP), labels=torch.full((1, 3), packed))
 
 
 def test_pack_is_the_inverse_of_components():

@@ -314,7 +314,16 @@ def test_stock_collators(ours):
     assert padded["attention_mask"].sum().item() == 9
     tagged = [{**row, "labels": list(range(len(row["input_ids"])))} for row in rows]
     assert DataCollatorForTokenClassification(ours)(tagged)["labels"][1].tolist() == [0, 1, 2, -100, -100, -100]
-    assert DataCollatorForLanguageModeling(ours)(rows)["labels"].shape == (2, 6)
+    whole = DataCollatorForLanguageModeling(
+        ours, mlm_probability=0.9, mask_replace_prob=1, random_replace_prob=0, seed=0
+    )
+    masked, original = whole(rows), padded["input_ids"]
+    chosen = masked["labels"] != -100
+    assert 0 < chosen.sum() <= 5
+    assert not chosen[torch.isin(original, torch.tensor([PAD * 0x010101, CLS * 0x010101, SEP * 0x010101]))].any()
+    assert (masked["input_ids"][chosen] == MASK * 0x010101).all()
+    assert torch.equal(masked["labels"][chosen], original[chosen])
+    assert torch.equal(masked["input_ids"][~chosen], original[~chosen])
 
 
 # --- files

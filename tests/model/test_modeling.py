@@ -8,18 +8,20 @@ import pytest
 torch = pytest.importorskip("torch", reason="needs the model extra")
 pytest.importorskip("transformers", reason="needs the model extra")
 
-from transformers import BertConfig, BertModel
+from transformers import BertConfig, BertModel, DataCollatorForLanguageModeling
 
 from phonemic import Tokenizer
 from phonemic.inventory import MASK
 from phonemic_bert import (
     COMPONENTS,
+    HolisticCollator,
     PhonemicBertForMaskedLM,
     PhonemicBertForMultipleChoice,
     PhonemicBertForQuestionAnswering,
     PhonemicBertForSequenceClassification,
     PhonemicBertForTokenClassification,
     PhonemicBertModel,
+    PhonemicBertTokenizer,
 )
 
 PACKED_MASK = MASK * 0x010101
@@ -125,8 +127,9 @@ def test_equals_bert_fed_with_the_projected_embeddings(tiny, random_ids, attenti
 # --- masking
 
 
-def test_a_masked_triple_never_leaks(tiny, random_ids):
+def test_a_masked_triple_never_leaks(tiny, random_ids, monkeypatch):
     """Whatever the masked syllable was, the logits are the same; masking one component only would not give that."""
+    monkeypatch.setattr("phonemic_bert.composition.check_positions", lambda ids, symbols: None)
     model = PhonemicBertForMaskedLM(tiny(initializer_range=0.3)).eval()
     ids, mask = random_ids()
     other = ids.clone()
@@ -359,6 +362,27 @@ def test_ids_of_another_language(tiny, random_ids):
         ValueError, match="the vocabulary has 112: were the ids made by the tokenizer of another language"
     ):
         PhonemicBertModel(tiny("zh"))(random_ids()[0])
+
+
+@pytest.mark.parametrize("packed", [5, 0x040405, 7 | 8 << 8, 7 << 8 | 8 << 16])
+def test_ids_that_are_not_a_position(tiny, packed):
+    """Such as the integers below 256 that transformers' collator draws for 10 % of what it masks."""
+    ids = torch.tensor([[PACKED_MASK, packed]])
+    with pytest.raises(ValueError, match=f"hold {packed}, components .*, which is not a position"):
+        PhonemicBertModel(tiny())(ids)
+    PhonemicBertModel(tiny())(torch.tensor([[0, 0x010101, 0x020202, 0x030303, 0x040404, 5 | 7 << 8 | 5 << 16]]))
+
+
+def test_random_replacement_is_refused_and_not_learned_from(tiny, vi_lines):
+    tokenizer = PhonemicBertTokenizer("vi")
+    rows = [tokenizer(line, truncation=True, max_length=60) for line in vi_lines]
+    batch = DataCollatorForLanguageModeling(tokenizer, mlm_probability=0.5, seed=0)(rows)
+    with pytest.raises(ValueError, match="use HolisticCollator, or mask_replace_prob=1 and random_replace_prob=0"):
+        PhonemicBertForMaskedLM(tiny())(**batch)
+    with pytest.raises(ValueError, match="which is not a position"):
+        HolisticCollator(tokenizer)(
+            [{"input_ids": row, "attention_mask": [1] * len(row)} for row in batch["input_ids"].tolist()]
+        )
 
 
 def test_the_table_is_not_resized(tiny):
