@@ -172,7 +172,7 @@ class JointHead(IndependentHeads):
 
     def forward(self, hidden: Tensor) -> JointlyPredicted:
         """Hidden states (..., d) to what they predict."""
-        state = self.transform(hidden.flatten(0, -2))
+        state = self.transform(hidden.reshape(-1, hidden.shape[-1]))
         onsets, rimes = self.listed.pairs.unbind(-1)
         symbols, tones = self.listed.symbols, self.listed.tones
         onset, rime, tone = self.tables / self.size  # as :class:`phonemic_bert.composition.Product` has them

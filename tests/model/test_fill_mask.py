@@ -1,4 +1,4 @@
-"""fill_mask ranks real syllables by the joint score of the three heads; the parameter counts add up."""
+"""fill_mask ranks real syllables by the probability of the whole triple; the parameter counts add up."""
 
 import itertools
 import json
@@ -20,6 +20,7 @@ from phonemic_bert import (
 )
 from phonemic_bert.parameters import ENCODER, count_parameters, totals
 from phonemic_bert.syllables import readings, syllables
+from phonemic_bert.triples import triples
 
 
 def test_vietnamese_syllables_are_those_that_are_spelled():
@@ -94,6 +95,29 @@ def test_scores_are_the_joint_probabilities(tiny, lang, text):
                 assert filling.characters == readings()[filling.packed]
 
 
+JOINT = {"head": "joint", "backbone": "modernbert", "composition": "product"}
+
+
+@pytest.mark.parametrize(("lang", "text"), [("vi", "tôi yêu tiếng [MASK]."), ("zh", "我爱北[MASK]。")])
+def test_scores_of_a_joint_head_are_its_probabilities(tiny, lang, text):
+    """Against the loss of each real syllable as a label."""
+    torch.manual_seed(0)
+    model = PhonemicBertForMaskedLM(tiny(lang, initializer_range=0.3, **JOINT)).double().eval()
+    tokenizer = PhonemicBertTokenizer(lang)
+    encoded = tokenizer(text, return_tensors="pt")
+    place = int((encoded["input_ids"][0] == tokenizer.mask_token_id).nonzero())
+    real = torch.from_numpy(syllables(lang)).long()
+    with torch.no_grad():
+        hidden = model.bert(**encoded).last_hidden_state[0, place]
+        joint = (-model.predict(hidden.expand(len(real), -1)).losses(real)).exp().numpy()
+    [fillings] = fill_mask(model, tokenizer, text, k=9)
+    order = np.argsort(-joint)[:9]
+    assert [filling.packed for filling in fillings] == real[order].tolist()
+    assert [filling.joint for filling in fillings] == pytest.approx(joint[order].tolist(), rel=1e-4)
+    assert [filling.score for filling in fillings] == pytest.approx((joint[order] / joint.sum()).tolist(), rel=1e-4)
+    assert joint.sum() < 1
+
+
 def test_a_model_that_knows_one_sentence_fills_it():
     torch.manual_seed(0)
     tokenizer = PhonemicBertTokenizer("vi")
@@ -146,6 +170,29 @@ def test_parameter_counts(preset, lang):
     assert parts["pooler"] == d * d + d
     assert parts["onset head"] == parts["rime head"] == parts["tone head"] == (d + 1) * size
     assert sums["encoder"] == sum(count for part, count in parts.items() if part in ENCODER)
+    with torch.device("meta"):
+        assert sums["encoder with pooler (for fine-tuning)"] == PhonemicBertModel(config).num_parameters()
+        assert sums["encoder with heads (for pretraining)"] == PhonemicBertForMaskedLM(config).num_parameters()
+
+
+@pytest.mark.parametrize("lang", ["vi", "zh"])
+@pytest.mark.parametrize("composition", ["product", "table"])
+def test_parameter_counts_beyond_the_paper(lang, composition):
+    options = {"backbone": "modernbert", "head": "joint", "neighbours": 3, "composition": composition}
+    config = PhonemicBertConfig.from_preset("tiny", lang, **options)
+    parts, sums = count_parameters(config), totals(count_parameters(config))
+    d, f, size = config.hidden_size, config.intermediate_size, config.vocab_size
+    layer = 4 * d * d + 3 * d * f + 2 * d
+    assert (
+        parts["encoder layers"] == 2 * layer - d + d
+    )  # the first layer has no norm before attention; one is behind all
+    assert parts["neighbours"] == 3 * d * d + d
+    assert parts["joint head"] == d * d + d + 2 * d + 3 * size * d + d + 1
+    listed = len(triples(lang)) * d
+    assert parts[{"product": "product of components", "table": "table of triples"}[composition]] == (
+        3 * size * d + d * d if composition == "product" else listed
+    )
+    assert "position embeddings" not in parts
     with torch.device("meta"):
         assert sums["encoder with pooler (for fine-tuning)"] == PhonemicBertModel(config).num_parameters()
         assert sums["encoder with heads (for pretraining)"] == PhonemicBertForMaskedLM(config).num_parameters()

@@ -144,7 +144,7 @@ def test_half_precision_stays_close(head):
     assert (got - want).abs().max() < 0.02 * want.abs().max()
 
 
-@pytest.mark.parametrize("shape", [(7,), (2, 3), (2, 3, 4)])
+@pytest.mark.parametrize("shape", [(), (7,), (2, 3), (2, 3, 4)])
 def test_shapes_follow_the_hidden_states(head, shape):
     made = head("zh")
     predicted = made(torch.randn(*shape, 24, dtype=torch.float64))

@@ -56,6 +56,31 @@ def test_each_position_is_masked_in_turn(save, lang, text):
             assert masked.score is masked.rank is None
 
 
+def test_a_joint_head_is_inspected_as_it_predicts(save):
+    """The three guesses are marginals, and the whole syllable has the joint head's probability."""
+    model, tokenizer, folder = save(lang="zh", head="joint", backbone="modernbert", composition="product", neighbours=3)
+    text = "我爱北京 OK。"
+    ids = tokenizer(text)["input_ids"]
+    real = torch.from_numpy(syllables("zh")).long()
+    for place, masked in enumerate(mask_each(model, tokenizer, text, k=3), start=1):
+        row = torch.tensor([[*ids[:place], tokenizer.mask_token_id, *ids[place + 1 :]]])
+        label = torch.full_like(row, -100)
+        label[0, place] = ids[place]
+        with torch.no_grad():
+            predicted = model.predict(model.bert(row).last_hidden_state[0, place])
+            assert masked.joint == pytest.approx((-model(row, labels=label).loss).exp().item(), rel=1e-3)
+        shares = predicted.log_probabilities(real).exp()
+        assert masked.real == pytest.approx(shares.sum().item(), rel=1e-3)
+        best = real[shares.argsort(descending=True)[:3]].tolist()
+        assert [one.syllable for one in masked.best] == [tokenizer.phonemic.spell(one) for one in best]
+        for guess, logs, shift in zip(
+            (masked.onset, masked.rime, masked.tone), predicted.logits, (0, 8, 16), strict=True
+        ):
+            assert logs.exp().sum().item() == pytest.approx(1, rel=1e-4)
+            assert guess.probability == pytest.approx(logs[ids[place] >> shift & 255].exp().item(), rel=1e-3)
+    assert run(folder, text).exit_code == 0
+
+
 def test_a_written_mask_has_no_true_syllable_and_is_filled_as_fill_mask_does(save):
     model, tokenizer, _ = save()
     found = mask_each(model, tokenizer, "tôi [MASK] việt [UNK]", k=3)
