@@ -89,8 +89,7 @@ class Judge:
 
 def _logits(model: Any, states: Tensor) -> Tensor:
     """Logits of a plain model, of either encoder, from hidden states (M, d): (M, V)."""
-    head = model.cls if hasattr(model, "cls") else torch.nn.Sequential(model.head, model.decoder)
-    logits: Tensor = head(states)
+    logits: Tensor = model.cls(states) if hasattr(model, "cls") else model.predict(states)
     return logits
 
 

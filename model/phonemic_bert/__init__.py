@@ -1,5 +1,7 @@
 """PhonemicBERT on torch and transformers. Importing this registers its classes with transformers' Auto classes."""
 
+from typing import Any
+
 from transformers import (
     AutoConfig,
     AutoModel,
@@ -26,6 +28,15 @@ from phonemic_bert.modeling import (
     PhonemicBertForTokenClassification,
     PhonemicBertModel,
 )
+from phonemic_bert.plain import (
+    PlainModernBertConfig,
+    PlainModernBertForMaskedLM,
+    PlainModernBertForMultipleChoice,
+    PlainModernBertForQuestionAnswering,
+    PlainModernBertForSequenceClassification,
+    PlainModernBertForTokenClassification,
+    PlainModernBertModel,
+)
 from phonemic_bert.tokenization import PhonemicBertTokenizer
 
 __all__ = [
@@ -48,15 +59,41 @@ __all__ = [
     "fill_mask",
 ]
 
-AutoConfig.register(PhonemicBertConfig.model_type, PhonemicBertConfig, exist_ok=True)
-for auto, model in (
-    (AutoModel, PhonemicBertModel),
-    (AutoModelForPreTraining, PhonemicBertForMaskedLM),
-    (AutoModelForMaskedLM, PhonemicBertForMaskedLM),
-    (AutoModelForSequenceClassification, PhonemicBertForSequenceClassification),
-    (AutoModelForTokenClassification, PhonemicBertForTokenClassification),
-    (AutoModelForQuestionAnswering, PhonemicBertForQuestionAnswering),
-    (AutoModelForMultipleChoice, PhonemicBertForMultipleChoice),
-):
-    auto.register(PhonemicBertConfig, model, exist_ok=True)
+_MODELS: dict[Any, tuple[Any, ...]] = {
+    PhonemicBertConfig: (
+        PhonemicBertModel,
+        PhonemicBertForMaskedLM,
+        PhonemicBertForSequenceClassification,
+        PhonemicBertForTokenClassification,
+        PhonemicBertForQuestionAnswering,
+        PhonemicBertForMultipleChoice,
+    ),
+    PlainModernBertConfig: (
+        PlainModernBertModel,
+        PlainModernBertForMaskedLM,
+        PlainModernBertForSequenceClassification,
+        PlainModernBertForTokenClassification,
+        PlainModernBertForQuestionAnswering,
+        PlainModernBertForMultipleChoice,
+    ),
+}
+for config, models in _MODELS.items():
+    AutoConfig.register(config.model_type, config, exist_ok=True)
+    encoder, masked, *tasks = models
+    for auto, model in (
+        (AutoModel, encoder),
+        (AutoModelForPreTraining, masked),
+        (AutoModelForMaskedLM, masked),
+        *zip(
+            (
+                AutoModelForSequenceClassification,
+                AutoModelForTokenClassification,
+                AutoModelForQuestionAnswering,
+                AutoModelForMultipleChoice,
+            ),
+            tasks,
+            strict=True,
+        ),
+    ):
+        auto.register(config, model, exist_ok=True)
 AutoTokenizer.register(PhonemicBertConfig, slow_tokenizer_class=PhonemicBertTokenizer, exist_ok=True)

@@ -11,8 +11,6 @@ from phonemic.inventory import CLS, EMPTY_ID, PAD, SPECIALS
 from phonemic_bert.configuration import COMPONENTS, PhonemicBertConfig
 from phonemic_bert.triples import triples
 
-_PAD, _CLS = PAD * 0x010101, CLS * 0x010101
-
 
 def components(packed: Tensor) -> Tensor:
     """Onset, rime and tone ids of packed ids: (...) to (..., 3), of the same dtype."""
@@ -152,26 +150,28 @@ class Neighbours(nn.Module):
     """A residual convolution over a position and its neighbours of the same document.
 
     Arguments:
-        config: ``neighbours`` is the odd number of positions that are seen, ``hidden_size`` the width d.
+        width: the odd number of positions that are seen.
+        size: d, of a position's state.
+        first: the id that a document begins with, [CLS].
+        padding: the id of [PAD].
     """
 
-    def __init__(self, config: PhonemicBertConfig) -> None:
+    def __init__(self, width: int, size: int, first: int, padding: int) -> None:
         super().__init__()
-        self.reach = config.neighbours // 2
-        self.mix = nn.Linear(config.neighbours * config.hidden_size, config.hidden_size)
+        self.reach, self.first, self.padding = width // 2, first, padding
+        self.mix = nn.Linear(width * size, size)
 
     def forward(self, states: Tensor, input_ids: Tensor | None) -> Tensor:
         """States (B, N, d) to the same with what their neighbours add.
 
         Arguments:
             states: of the positions.
-            input_ids: packed ids, (B, N): a document begins at [CLS], and padding is no neighbour. None is one
-                document a row.
+            input_ids: (B, N): a document begins at [CLS], and padding is not a neighbour. None is one document a row.
         """
         length = states.shape[1]
         padded = nn.functional.pad(states, (0, 0, self.reach, self.reach))
         if input_ids is not None:
-            documents = torch.where(input_ids == _PAD, -1, (input_ids == _CLS).cumsum(1))
+            documents = torch.where(input_ids == self.padding, -1, (input_ids == self.first).cumsum(1))
             around = nn.functional.pad(documents, (self.reach, self.reach), value=-2)
         seen = []
         for shift in range(2 * self.reach + 1):
@@ -197,7 +197,8 @@ class Composing(nn.Module):
         self.projection = nn.Linear(len(COMPONENTS) * config.hidden_size, config.hidden_size)
         self.product = Product(config) if config.composition == "product" else None
         self.table = Table(config) if config.composition == "table" else None
-        self.neighbours = Neighbours(config) if config.neighbours else None
+        ids = {"first": CLS * 0x010101, "padding": PAD * 0x010101}
+        self.neighbours = Neighbours(config.neighbours, config.hidden_size, **ids) if config.neighbours else None
 
     @torch.no_grad()
     def scale_composition(self, factor: float) -> None:

@@ -31,6 +31,16 @@ PRESETS = {
 }
 
 
+def check_neighbours(neighbours: int) -> None:
+    """Checks the width of the convolution.
+
+    Raises:
+        CheckpointError: it is neither 0 nor an odd number from 3.
+    """
+    if neighbours != 0 and not (neighbours > 1 and neighbours % 2):
+        raise CheckpointError(f"neighbours={neighbours}: it is 0 or an odd number from 3")
+
+
 class PhonemicBertConfig(BertConfig):
     """Configuration of every PhonemicBERT model.
 
@@ -87,8 +97,7 @@ class PhonemicBertConfig(BertConfig):
         for name, value in given.items():
             if value not in CHOICES[name]:
                 raise CheckpointError(f"{name}={value!r}: choose one of {', '.join(CHOICES[name])}")
-        if neighbours != 0 and not (neighbours > 1 and neighbours % 2):
-            raise CheckpointError(f"neighbours={neighbours}: it is 0 or an odd number from 3")
+        check_neighbours(neighbours)
         listed = triples(lang).checksum if head == "joint" or composition == "table" else None
         if triples_checksum not in (None, listed):
             raise CheckpointError(

@@ -9,6 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 from transformers import (
+    BertConfig,
     BertForMultipleChoice,
     BertForQuestionAnswering,
     BertForSequenceClassification,
@@ -68,7 +69,7 @@ class PhonemicBertPreTrainedModel(BertPreTrainedModel):
     """What all PhonemicBERT models share: the configuration, and checkpoints that are data only."""
 
     config: PhonemicBertConfig
-    config_class = PhonemicBertConfig
+    config_class: type[BertConfig] = PhonemicBertConfig
     _no_split_modules = [  # noqa: RUF012
         "PhonemicBertEmbeddings",
         "PhonemicModernBertEmbeddings",
@@ -128,8 +129,8 @@ class PhonemicBertModel(PhonemicBertPreTrainedModel, BertModel):
 
     def __new__(cls, config: PhonemicBertConfig, *args: Any, **kwargs: Any) -> Any:
         """Chooses the class by the configuration."""
-        chosen = PhonemicModernBertModel if config.backbone == "modernbert" else cls
-        return super().__new__(chosen)
+        modern = cls is PhonemicBertModel and config.backbone == "modernbert"
+        return super().__new__(PhonemicModernBertModel if modern else cls)
 
     def __init__(self, config: PhonemicBertConfig, add_pooling_layer: bool = True) -> None:
         super().__init__(config, add_pooling_layer=add_pooling_layer)
@@ -153,9 +154,11 @@ class PhonemicBertModel(PhonemicBertPreTrainedModel, BertModel):
 class PhonemicModernBertModel(PhonemicBertModel):
     """The same with transformers' ModernBERT as the encoder."""
 
+    embeddings_class: type[nn.Module] = PhonemicModernBertEmbeddings
+
     def __init__(self, config: PhonemicBertConfig, add_pooling_layer: bool = True) -> None:
         PreTrainedModel.__init__(self, config)  # not BertModel's, which would make BERT's layers
-        self.embeddings: Any = PhonemicModernBertEmbeddings(config)
+        self.embeddings: Any = self.embeddings_class(config)
         attention = self.config._attn_implementation
         self.encoder = ModernEncoder._from_config(modern_config(config), attn_implementation=attention)
         self.pooler = BertPooler(config) if add_pooling_layer else None
@@ -313,34 +316,42 @@ class PhonemicBertForMaskedLM(PhonemicBertPreTrainedModel):
 class PhonemicBertForSequenceClassification(PhonemicBertPreTrainedModel, BertForSequenceClassification):
     """transformers' BertForSequenceClassification over PhonemicBERT."""
 
+    encoder_class: type[PhonemicBertModel] = PhonemicBertModel
+
     def __init__(self, config: PhonemicBertConfig) -> None:
         super().__init__(config)
-        self.bert = PhonemicBertModel(config)
+        self.bert = self.encoder_class(config)
         self.post_init()
 
 
 class PhonemicBertForTokenClassification(PhonemicBertPreTrainedModel, BertForTokenClassification):
     """transformers' BertForTokenClassification over PhonemicBERT."""
 
+    encoder_class: type[PhonemicBertModel] = PhonemicBertModel
+
     def __init__(self, config: PhonemicBertConfig) -> None:
         super().__init__(config)
-        self.bert = PhonemicBertModel(config, add_pooling_layer=False)
+        self.bert = self.encoder_class(config, add_pooling_layer=False)
         self.post_init()
 
 
 class PhonemicBertForQuestionAnswering(PhonemicBertPreTrainedModel, BertForQuestionAnswering):
     """transformers' BertForQuestionAnswering over PhonemicBERT."""
 
+    encoder_class: type[PhonemicBertModel] = PhonemicBertModel
+
     def __init__(self, config: PhonemicBertConfig) -> None:
         super().__init__(config)
-        self.bert = PhonemicBertModel(config, add_pooling_layer=False)
+        self.bert = self.encoder_class(config, add_pooling_layer=False)
         self.post_init()
 
 
 class PhonemicBertForMultipleChoice(PhonemicBertPreTrainedModel, BertForMultipleChoice):
     """transformers' BertForMultipleChoice over PhonemicBERT."""
 
+    encoder_class: type[PhonemicBertModel] = PhonemicBertModel
+
     def __init__(self, config: PhonemicBertConfig) -> None:
         super().__init__(config)
-        self.bert = PhonemicBertModel(config)
+        self.bert = self.encoder_class(config)
         self.post_init()

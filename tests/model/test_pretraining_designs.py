@@ -11,11 +11,12 @@ pytest.importorskip("pyarrow", reason="needs the pretrain extra")
 from corpora import character_corpus, phonemic_corpus
 from pretraining_helpers import EXPECTED_WARNINGS, assert_same_run, log, settings
 from rich.console import Console
-from transformers import AutoModelForMaskedLM, ModernBertForMaskedLM
+from transformers import AutoModelForMaskedLM
 
 from phonemic.corpus import open_corpus
 from phonemic_bert import PhonemicBertForMaskedLM
 from phonemic_bert.errors import SettingsError
+from phonemic_bert.plain import PlainModernBertForMaskedLM
 from phonemic_bert.pretraining.flat import FlatCorpus
 from phonemic_bert.pretraining.run import pretrain, split
 from phonemic_bert.pretraining.sequences import collate
@@ -28,7 +29,7 @@ MODERN = {"model__backbone": "modernbert", "model__first_positions": "random"}
 DESIGNS = {
     "recipe": {**MODERN, "model__composition": "product", "model__head": "joint", "model__neighbours": 3},
     "table": {"model__composition": "table", "model__head": "joint"},
-    "plain": MODERN,
+    "plain": {**MODERN, "model__neighbours": 3},
 }
 
 
@@ -58,7 +59,7 @@ def test_the_log_says_what_the_model_makes_of_the_held_out_text(run):
     _, held_out, _ = split(FlatCorpus(open_corpus(corpus)), wanted)
     model = AutoModelForMaskedLM.from_pretrained(folder / "final").eval()
     plain = not isinstance(model, PhonemicBertForMaskedLM)
-    assert not plain or isinstance(model, ModernBertForMaskedLM)
+    assert not plain or isinstance(model, PlainModernBertForMaskedLM)
     batch = separate(collate([held_out[number] for number in range(len(held_out))]), held_out.symbols.pad)
     labels = batch.pop("labels")
     with torch.no_grad():
@@ -105,6 +106,12 @@ def test_the_card_names_the_design(run):
 def test_what_is_wrong_is_named(override, message):
     with pytest.raises(SettingsError, match=message):
         Settings.load("paper-vi-12", [override])
+
+
+def test_plain_bert_has_no_neighbours(tmp_path, zh_lines):
+    corpus = character_corpus(tmp_path / "zh", zh_lines, lang="zh", repeat=1)
+    with pytest.raises(SettingsError, match="a plain model has them with model.backbone = 'modernbert'"):
+        pretrain(settings(model__neighbours=3), corpus, tmp_path / "run", Console(quiet=True))
 
 
 def test_modernbert_has_no_position_embeddings_to_begin_with():

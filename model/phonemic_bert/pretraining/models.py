@@ -9,14 +9,14 @@ import torch
 import transformers
 from torch import Tensor
 from torch.nn import functional
-from transformers import BertConfig, ModernBertConfig, PreTrainedModel
+from transformers import BertConfig, PreTrainedModel
 from transformers.modeling_outputs import MaskedLMOutput
 
 from phonemic_bert.composition import Composing, components
 from phonemic_bert.configuration import COMPONENTS, PhonemicBertConfig
 from phonemic_bert.errors import SettingsError
 from phonemic_bert.modeling import IGNORE, PhonemicBertForMaskedLM
-from phonemic_bert.modern import PackedModernBertModel, TransformersOwn, modern_config
+from phonemic_bert.plain import PlainModernBertConfig, PlainModernBertForMaskedLM
 from phonemic_bert.pretraining.settings import Settings
 from phonemic_bert.pretraining.symbols import Symbols
 
@@ -25,8 +25,8 @@ from phonemic_bert.pretraining.symbols import Symbols
 LOUDER = 4
 
 
-class _SparseHead:
-    """Computes the head at the labelled positions only, as PhonemicBERT does.
+class BertForMaskedLM(transformers.BertForMaskedLM):
+    """transformers' BertForMaskedLM that computes the head at the labelled positions only, as PhonemicBERT does.
 
     Same weights, same names, and so the same checkpoints; over a vocabulary of tens of thousands it saves most of the
     memory of a step.
@@ -42,39 +42,14 @@ class _SparseHead:
         **kwargs: Any,
     ) -> Any:
         """The loss is the cross-entropy's mean over the labelled positions; the logits are theirs, (M, V)."""
-        inner: Any = super()
         if labels is None:
-            return inner.forward(input_ids, attention_mask, position_ids=position_ids, **kwargs)
-        encoder: Any = self.base_model  # type: ignore[attr-defined]
-        outputs = encoder(input_ids, attention_mask, position_ids=position_ids, return_dict=True, **kwargs)
+            return super().forward(input_ids, attention_mask, position_ids=position_ids, **kwargs)
+        outputs = self.bert(input_ids, attention_mask, position_ids=position_ids, return_dict=True, **kwargs)
         labelled = labels != IGNORE
-        logits = self.predict(outputs.last_hidden_state[labelled]).float()  # type: ignore[attr-defined]
+        logits = self.cls(outputs.last_hidden_state[labelled]).float()
         total = functional.cross_entropy(logits, labels[labelled], reduction="sum")
         count = labelled.sum() if num_items_in_batch is None else torch.as_tensor(num_items_in_batch)
         return MaskedLMOutput(loss=total / count.to(total.device).clamp(min=1), logits=logits)
-
-
-class BertForMaskedLM(_SparseHead, transformers.BertForMaskedLM):
-    """transformers' BertForMaskedLM."""
-
-    def predict(self, hidden: Tensor) -> Tensor:
-        """Hidden states (M, d) to logits (M, V)."""
-        logits: Tensor = self.cls(hidden)
-        return logits
-
-
-class ModernBertForMaskedLM(TransformersOwn, _SparseHead, transformers.ModernBertForMaskedLM):
-    """transformers' ModernBertForMaskedLM."""
-
-    def __init__(self, config: ModernBertConfig) -> None:
-        super().__init__(config)
-        self.model = PackedModernBertModel(config)
-        self.post_init()
-
-    def predict(self, hidden: Tensor) -> Tensor:
-        """Hidden states (M, d) to logits (M, V)."""
-        logits: Tensor = self.decoder(self.head(hidden))
-        return logits
 
 
 def make_model(settings: Settings, symbols: Symbols) -> PreTrainedModel:
@@ -104,14 +79,21 @@ def make_model(settings: Settings, symbols: Symbols) -> PreTrainedModel:
         beyond = {name: getattr(shape, name) for name in ("backbone", "composition", "head", "neighbours")}
         model: Any = PhonemicBertForMaskedLM(PhonemicBertConfig(symbols.tokenizer["lang"], **beyond, **fields))
     else:
-        plain = BertConfig(
-            vocab_size=symbols.size, pad_token_id=symbols.pad, tie_word_embeddings=shape.tied_head, **fields
-        )
+        plain: dict[str, Any] = {"vocab_size": symbols.size, "pad_token_id": symbols.pad}
         if shape.backbone == "modernbert":
-            same = {name: fields[name] for name in ("attn_implementation",)}
-            model = ModernBertForMaskedLM(modern_config(plain, tie_word_embeddings=shape.tied_head, **same))
+            own: dict[str, Any] = {
+                "neighbours": shape.neighbours,
+                "first_id": symbols.cls,
+                "tied_head": shape.tied_head,
+            }
+            model = PlainModernBertForMaskedLM(PlainModernBertConfig(**plain, **own, **fields))
+        elif shape.neighbours:
+            raise SettingsError(
+                f"model.neighbours = {shape.neighbours}: a plain model has them with model.backbone = 'modernbert'; "
+                "with 'bert' it is transformers' own"
+            )
         else:
-            model = BertForMaskedLM(plain)
+            model = BertForMaskedLM(BertConfig(tie_word_embeddings=shape.tied_head, **plain, **fields))
     if shape.first_positions == "sinusoidal":
         _begin_as_sinusoids(model.bert.embeddings, shape.initializer_range)
     return model  # type: ignore[no-any-return]
