@@ -110,7 +110,7 @@ def test_what_is_wrong_is_named(override, message):
 
 def test_plain_bert_has_no_neighbours(tmp_path, zh_lines):
     corpus = character_corpus(tmp_path / "zh", zh_lines, lang="zh", repeat=1)
-    with pytest.raises(SettingsError, match="a plain model has them with model.backbone = 'modernbert'"):
+    with pytest.raises(SettingsError, match="neighbours = 3: a plain model has them with"):
         pretrain(settings(model__neighbours=3), corpus, tmp_path / "run", Console(quiet=True))
 
 
