@@ -2,6 +2,7 @@
 
 import _thread
 import operator
+import signal
 
 import numpy as np
 import pytest
@@ -88,8 +89,16 @@ class TestThreads:
         assert len(work.result()[0]) == 1
 
 
+@pytest.fixture
+def interruptible():
+    """Python's own handler of SIGINT, which a program that was started in the background ignores."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 @pytest.mark.parametrize("shared", [False, True])
-def test_a_signal_is_looked_for_between_pieces(vi, shared):
+def test_a_signal_is_looked_for_between_pieces(vi, shared, interruptible):
     """Both calls are made by map itself: the interpreter looks for signals only when no byte code is left to run."""
     work = Work(vi.core, ["giếng nước " * 20] * 20_000, None, False, False)
     if shared:
