@@ -128,7 +128,8 @@ class JointlyPredicted(Predicted):
         total, syllable = self.syllables.normalized(at.where(is_syllable, 0))
         character = self.characters.gather(1, (at - count).where(is_character, 0)[:, None])[:, 0]
         inside = torch.where(is_character, character, syllable).masked_fill(at < 0, -torch.inf)
-        total = torch.logsumexp(torch.stack([total, self.characters.logsumexp(-1), self._outside]), 0)
+        # By twos: torch 2.13 compiles the gradient of a logsumexp over a stack of three to something else.
+        total = torch.logaddexp(torch.logaddexp(total, self.characters.logsumexp(-1)), self._outside)
         aims = components(flat.long()).unbind(-1)
         parts = [head.gather(1, aim[:, None])[:, 0] for head, aim in zip(self._heads, aims, strict=True)]
         likely = torch.logaddexp(inside, self._outside + torch.stack(parts).sum(0)) - total

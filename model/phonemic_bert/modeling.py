@@ -127,9 +127,9 @@ class PhonemicBertModel(PhonemicBertPreTrainedModel, BertModel):
     It is a :class:`PhonemicModernBertModel` where the configuration's ``backbone`` says so.
     """
 
-    def __new__(cls, config: PhonemicBertConfig, *args: Any, **kwargs: Any) -> Any:
-        """Chooses the class by the configuration."""
-        modern = cls is PhonemicBertModel and config.backbone == "modernbert"
+    def __new__(cls, config: PhonemicBertConfig | None = None, *args: Any, **kwargs: Any) -> Any:
+        """Chooses the class by the configuration; copies and pickles name theirs and give none."""
+        modern = cls is PhonemicBertModel and config is not None and config.backbone == "modernbert"
         return super().__new__(PhonemicModernBertModel if modern else cls)
 
     def __init__(self, config: PhonemicBertConfig, add_pooling_layer: bool = True) -> None:
@@ -287,22 +287,28 @@ class PhonemicBertForMaskedLM(PhonemicBertPreTrainedModel):
         if labels is None:
             return HolisticMaskedLMOutput(logits=self.predict(hidden).logits)
         labelled = labels != IGNORE
-        predicted = self.predict(hidden[labelled])
-        losses = predicted.losses(labels[labelled])
+        chosen, aims = hidden[labelled], labels[labelled]
+        if self.training and self.config.head == "joint":
+            losses, output = self.losses(chosen, aims), HolisticMaskedLMOutput()
+        else:
+            predicted = self.predict(chosen)
+            losses, output = predicted.losses(aims), HolisticMaskedLMOutput(logits=predicted.logits)
         if losses.device.type == "cpu" and not torch.compiler.is_compiling() and losses.isinf().any():
             raise ValueError(
-                f"labels hold {self._named(labels[labelled][losses.isinf()][0])}, which the tokenizer never gives to a "
+                f"labels hold {self._named(aims[losses.isinf()][0])}, which the tokenizer never gives to a "
                 "position of text: label syllables and fallback characters, and everything else -100"
             )
         count = torch.as_tensor(len(losses) if num_items is None else num_items, device=losses.device)
-        output = HolisticMaskedLMOutput(losses.sum() / count.clamp(min=1), losses=losses)
-        independent = self.config.head == "independent"
+        output.loss, output.losses = losses.sum() / count.clamp(min=1), losses
         if not self.training:
-            output.logits = self.predict(hidden).logits if independent else predicted.logits
             output.best = predicted.best()
-        elif independent:
-            output.logits = predicted.logits
+            if self.config.head == "independent":
+                output.logits = self.predict(hidden).logits
         return output
+
+    def losses(self, hidden: Tensor, labels: Tensor) -> Tensor:
+        """The negative log-probabilities of M triples: states (M, d) and packed ids (M,) to (M,), nats, float32."""
+        return self.predict(hidden).losses(labels)
 
     def _named(self, packed: Tensor) -> str:
         return "|".join(vocabulary(self.config.lang).unpack(int(packed)))

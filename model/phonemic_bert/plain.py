@@ -114,17 +114,22 @@ class PlainModernBertForMaskedLM(PhonemicBertPreTrainedModel):
         num_items_in_batch: Tensor | int | None = None,
         **kwargs: Any,
     ) -> MaskedLMOutput:
-        """The loss is the cross-entropy's mean over the M labelled positions; the logits are then theirs, (M, V)."""
+        """The loss is the mean cross-entropy over the M labelled positions; the logits are theirs, none in training."""
         outputs = self.bert(input_ids, attention_mask, position_ids=position_ids, **kwargs)
         hidden = outputs.last_hidden_state
         more = {"hidden_states": outputs.hidden_states, "attentions": outputs.attentions}
         if labels is None:
             return MaskedLMOutput(logits=self.predict(hidden), **more)
         labelled = labels != IGNORE
-        logits = self.predict(hidden[labelled]).float()
-        total = functional.cross_entropy(logits, labels[labelled], reduction="sum")
-        count = labelled.sum() if num_items_in_batch is None else torch.as_tensor(num_items_in_batch)
+        chosen, aims = hidden[labelled], labels[labelled]
+        total = self.losses(chosen, aims).sum()
+        logits = None if self.training else self.predict(chosen).float()
+        count = torch.as_tensor(len(aims) if num_items_in_batch is None else num_items_in_batch)
         return MaskedLMOutput(loss=total / count.to(total.device).clamp(min=1), logits=logits, **more)
+
+    def losses(self, hidden: Tensor, labels: Tensor) -> Tensor:
+        """The negative log-probabilities of M ids: states (M, d) and ids (M,) to (M,), nats, float32."""
+        return functional.cross_entropy(self.predict(hidden).float(), labels, reduction="none")
 
 
 class PlainModernBertForSequenceClassification(PhonemicBertForSequenceClassification):

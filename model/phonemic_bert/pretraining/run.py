@@ -22,6 +22,7 @@ from phonemic.files.locking import locked
 from phonemic.files.writing import write_json
 from phonemic_bert.errors import RunError, SettingsError
 from phonemic_bert.pretraining.callbacks import Flow, JsonLog, ProgressBar, StopSignal, unfolding
+from phonemic_bert.pretraining.compiled import compile_training
 from phonemic_bert.pretraining.finish import finish
 from phonemic_bert.pretraining.flat import FlatCorpus
 from phonemic_bert.pretraining.models import make_model
@@ -87,6 +88,8 @@ def _run(settings: Settings, opened: Corpus, folder: Path, record: dict[str, Any
     if settings.machine.gradient_checkpointing:
         enable = getattr(model, "activation_checkpointing_enable", model.gradient_checkpointing_enable)  # 5.x; 4.x
         enable({"use_reentrant": False})
+    if settings.machine.compile:
+        compile_training(model)
 
     tokenizer = None
     if flat.symbols.phonemic:
@@ -208,7 +211,6 @@ def _arguments(settings: Settings, folder: Path) -> TrainingArguments:
         learning_rate=optimization.learning_rate,
         **_schedule(optimization),
         seed=optimization.seed,
-        torch_compile=machine.compile,
         dataloader_num_workers=machine.workers,
         average_tokens_across_devices=True,
         ddp_find_unused_parameters=False,

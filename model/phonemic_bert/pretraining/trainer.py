@@ -29,6 +29,7 @@ from phonemic.errors import PhonemicError
 from phonemic.files.writing import remove, to_disk, tree_to_disk
 from phonemic_bert.errors import RunError
 from phonemic_bert.pretraining.checksums import check, write_checksums
+from phonemic_bert.pretraining.compiled import uncompiled
 from phonemic_bert.pretraining.models import measured
 from phonemic_bert.pretraining.sequences import Sequences, collate
 
@@ -159,7 +160,8 @@ class PretrainingTrainer(Trainer):
     @torch.no_grad()
     def evaluate(self, *args: Any, **kwargs: Any) -> dict[str, float]:
         """Losses and accuracies of each component over the masked held-out positions, and bits per character."""
-        metrics = self._metrics() if self.held_out is not None else {}
+        with uncompiled():
+            metrics = self._metrics() if self.held_out is not None else {}
         if metrics and metrics["eval_loss"] < (math.inf if self.state.best_metric is None else self.state.best_metric):
             self.state.best_metric = metrics["eval_loss"]
             self.state.best_global_step = self.state.global_step
