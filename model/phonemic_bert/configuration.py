@@ -21,12 +21,21 @@ CHOICES = {
     "head": ("independent", "joint"),
 }
 
-#: Encoder shapes: the two of the paper (Table 1), and smaller ones. Those of the pretraining presets are the same.
-PRESETS = {
+#: The design that learns best where there are hours and not weeks: see docs/learning.md.
+_BEYOND = {"backbone": "modernbert", "composition": "product", "head": "joint", "neighbours": 3}
+
+#: Encoders: the two of the paper (Table 1), and smaller ones. Those of the pretraining presets are the same.
+PRESETS: dict[str, dict[str, Any]] = {
     "paper-12": {"num_hidden_layers": 12, "hidden_size": 768, "num_attention_heads": 12, "intermediate_size": 3072},
     "paper-6": {"num_hidden_layers": 6, "hidden_size": 768, "num_attention_heads": 12, "intermediate_size": 3072},
-    "small": {"num_hidden_layers": 6, "hidden_size": 384, "num_attention_heads": 6, "intermediate_size": 1536},
-    "mini": {"num_hidden_layers": 3, "hidden_size": 192, "num_attention_heads": 6, "intermediate_size": 768},
+    "small": {
+        "num_hidden_layers": 6,
+        "hidden_size": 384,
+        "num_attention_heads": 6,
+        "intermediate_size": 1536,
+        **_BEYOND,
+    },
+    "mini": {"num_hidden_layers": 3, "hidden_size": 192, "num_attention_heads": 6, "intermediate_size": 768, **_BEYOND},
     "tiny": {"num_hidden_layers": 2, "hidden_size": 128, "num_attention_heads": 2, "intermediate_size": 512},
 }
 
@@ -118,12 +127,12 @@ class PhonemicBertConfig(BertConfig):
 
     @classmethod
     def from_preset(cls, preset: str, lang: str = "vi", **kwargs: Any) -> PhonemicBertConfig:
-        """The configuration of a named shape.
+        """The configuration of a named encoder.
 
         Arguments:
             preset: ``"paper-12"``, ``"paper-6"``, ``"small"``, ``"mini"`` or ``"tiny"``.
             lang: ``"vi"`` or ``"zh"``.
-            kwargs: BERT's fields, which win over the preset's.
+            kwargs: any other field, which wins over the preset's.
 
         Raises:
             ValueError: there is no such preset.
