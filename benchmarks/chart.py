@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from benchmarks.rows import Row
+from benchmarks.measurements import Row
 from benchmarks.session import LANGS
 
 COLOURS = {"us": "#c0392b", "limit": "#7f8c8d", "rival": "#2c5f8a"}

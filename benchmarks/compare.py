@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from functools import partial
 
 from benchmarks.costs import calls
+from benchmarks.measurements import Row, speed_ratio
 from benchmarks.rivals import RIVALS, Rival, RivalProcess, version
-from benchmarks.rows import Row, speed_ratio
 from benchmarks.session import LANGS, Session
 from benchmarks.texts import WAYS, in_way
 from benchmarks.timing import ProcessError, in_turns, ratio

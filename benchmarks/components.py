@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from importlib.util import find_spec
 from typing import Any
 
-from benchmarks.rows import Row
+from benchmarks.measurements import Row
 from benchmarks.session import LANGS, Session
 from benchmarks.timing import Contestant, cpu, in_turns, ratio
 

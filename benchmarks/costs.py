@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import texts, worst_cases
-from benchmarks.rows import Row, megabytes, time_ratio
+from benchmarks.measurements import Row, megabytes, time_ratio
 from benchmarks.session import LANGS, Session
 from benchmarks.texts import MEGABYTE
 from benchmarks.timing import ROOT, Contestant, cpu, in_turns

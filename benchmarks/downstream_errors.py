@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from phonemic_bert.finetuning.results import Point, Results, Summary
-from phonemic_bert.finetuning.tables import Table
+from phonemic_bert.finetuning.tabulation import Table
 from phonemic_bert.inspection.confusions import (
     CORRECT,
     MISSED,

@@ -29,12 +29,12 @@ from benchmarks import intrinsic_page
 from benchmarks.corpora import CORPORA
 from benchmarks.environment import environment
 from phonemic import intrinsic, tasks
-from phonemic.cli_common import print_figures
-from phonemic.cli_stats import text_progress
+from phonemic.cli.common import print_figures
+from phonemic.cli.stats import text_progress
 from phonemic.errors import PhonemicError
 from phonemic.intrinsic.measure import Row
 from phonemic.intrinsic.plots import draw
-from phonemic.intrinsic.tables import Table, latex, markdown, pivot
+from phonemic.intrinsic.tabulation import Table, latex, markdown, pivot
 
 #: Left out unless it is asked for: its vocabulary and its rules are mBERT's, so all its figures are.
 SAME_AS_ANOTHER = ("DistilBERT",)

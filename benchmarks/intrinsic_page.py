@@ -12,7 +12,7 @@ if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.timing import ROOT
-from phonemic.intrinsic.tables import Table, markdown, written
+from phonemic.intrinsic.tabulation import Table, markdown, written
 
 RESULT = ROOT / "benchmarks" / "results" / "intrinsic.json"
 PAPER = ROOT / "benchmarks" / "paper" / "intrinsic.tsv"

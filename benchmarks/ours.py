@@ -13,7 +13,7 @@ import numpy as np
 
 from benchmarks import texts
 from benchmarks.limits import LimitRun
-from benchmarks.rows import Row, megabytes, speed_ratio, time_ratio
+from benchmarks.measurements import Row, megabytes, speed_ratio, time_ratio
 from benchmarks.session import LANGS, Language, Session
 from benchmarks.timing import ROOT, Process, in_turns, ratio, wall, warm
 from phonemic import Tokenizer

@@ -13,7 +13,7 @@ from typing import Any
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from benchmarks.rows import Row
+from benchmarks.measurements import Row
 from benchmarks.timing import ROOT
 
 RESULT = ROOT / "benchmarks" / "results" / "speed.json"

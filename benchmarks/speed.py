@@ -22,7 +22,7 @@ if __name__ == "__main__":
 
 from benchmarks import chart, compare, components, costs, ours, report
 from benchmarks.environment import environment
-from benchmarks.rows import Row
+from benchmarks.measurements import Row
 from benchmarks.session import Session
 from benchmarks.texts import MEGABYTE, MissingTextError
 from benchmarks.timing import ROOT, RUNS

@@ -11,7 +11,7 @@ plain: Callable[[str], str] = str.__str__
 
 SPACE, IGNORABLE, JAMO, MARK, LETTER, OTHER = "SIJMLO"
 
-DATA = Path(__file__).parent / "data"
+DATA = Path(__file__).parent / "lexicon"
 
 
 def rows() -> Iterator[tuple[range, str, str]]:

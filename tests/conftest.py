@@ -53,7 +53,7 @@ def small_chunks(monkeypatch):
     """Texts are read in chunks of a few bytes, so that a small file has many."""
     from phonemic import files
 
-    monkeypatch.setattr("phonemic.cli_common.read_texts", functools.partial(files.read_texts, chunk=16))
+    monkeypatch.setattr("phonemic.cli.common.read_texts", functools.partial(files.read_texts, chunk=16))
     monkeypatch.setattr(files, "_BLOCK", 7)
     monkeypatch.setattr(files, "_COMPRESSED_BLOCK", 7)
     monkeypatch.setattr(files, "_ROWS", 2)

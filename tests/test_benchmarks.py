@@ -18,9 +18,9 @@ from benchmarks import report, texts, timing
 from benchmarks.compare import REQUIRED, REQUIRED_OF_A_SENTENCE
 from benchmarks.limit_tables import mandarin_tables, phrases, vietnamese_tables
 from benchmarks.limits import Limits
+from benchmarks.measurements import Row, speed_ratio, time_ratio
 from benchmarks.ours import work
 from benchmarks.rivals import RIVALS, Rival, RivalProcess
-from benchmarks.rows import Row, speed_ratio, time_ratio
 from benchmarks.session import Session
 from benchmarks.timing import ROOT, Process, ProcessError, in_turns, ratio
 from benchmarks.worst_cases import inputs

@@ -132,7 +132,7 @@ class TestEscapes:
         def none(*arguments, **options):
             raise MemoryError("no memory for the ids")
 
-        monkeypatch.setattr("phonemic.cli.ids_writer", none)
+        monkeypatch.setattr("phonemic.cli.encode.ids_writer", none)
         Path("in.txt").write_text("ba")
         assert (
             "Error: not enough memory (no memory for the ids)"

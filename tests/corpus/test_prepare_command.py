@@ -13,9 +13,8 @@ from click.testing import CliRunner
 from rich.console import Console
 
 from phonemic import Tokenizer, baselines
-from phonemic.corpus import Options, Threads, prepare
+from phonemic.corpus import Options, Threads, open_corpus, prepare
 from phonemic_bert.cli import cli
-from phonemic_bert.corpus import open_corpus
 
 CHARACTERS = '''
 from phonemic import baselines

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from phonemic.cli_common import LanguageCheck, claim, force_option, output_file, print_json
+from phonemic.cli.common import LanguageCheck, claim, force_option, output_file, print_json
 from phonemic.errors import InputError
 from phonemic.files import read_texts, replacing, require
 from phonemic.inventory import LANGUAGES
