@@ -1,4 +1,4 @@
-"""A row of the table: one figure, what it must reach, and the runs that it comes from."""
+"""What is measured, a row of the table each: one figure, what it must reach, and the runs that it comes from."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from benchmarks.timing import ratio
 
 
 @dataclass
-class Row:
+class Measurement:
     """One figure.
 
     Attributes:
@@ -59,7 +59,7 @@ class Row:
         return {**asdict(self), "verdict": self.verdict}
 
     @classmethod
-    def from_dict(cls, record: dict[str, Any]) -> Row:
+    def from_dict(cls, record: dict[str, Any]) -> Measurement:
         """The row of :meth:`as_dict`."""
         return cls(**{name: value for name, value in record.items() if name != "verdict"})
 
@@ -73,7 +73,7 @@ def megabytes(size: int, seconds: list[float]) -> float:
     return size / 1e6 / statistics.median(seconds)
 
 
-def speed_ratio(row: Row, ours: list[float], our_size: int, other: list[float], other_size: int) -> Row:
+def speed_ratio(row: Measurement, ours: list[float], our_size: int, other: list[float], other_size: int) -> Measurement:
     """Fills a row in with our speed over the other's: the median of the paired ratios."""
     row.ours, row.other = megabytes(our_size, ours), megabytes(other_size, other)
     row.value = ratio(other, ours) * our_size / other_size
@@ -82,7 +82,9 @@ def speed_ratio(row: Row, ours: list[float], our_size: int, other: list[float], 
     return row
 
 
-def time_ratio(row: Row, changed: list[float], plain: list[float], changed_size: int, plain_size: int) -> Row:
+def time_ratio(
+    row: Measurement, changed: list[float], plain: list[float], changed_size: int, plain_size: int
+) -> Measurement:
     """Fills a row in with how many times as long the changed task takes."""
     row.ours, row.other = megabytes(changed_size, changed), megabytes(plain_size, plain)
     row.value, row.less = ratio(changed, plain), True

@@ -1,4 +1,4 @@
-"""Unicode facts frozen in ``data/characters.tsv``: the class of a character and what it folds to in the fallback."""
+"""Unicode facts frozen in ``lexicon/characters.tsv``: the class of a character and what it folds to in the fallback."""
 
 from __future__ import annotations
 

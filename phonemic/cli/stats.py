@@ -25,7 +25,7 @@ from phonemic.cli.common import (
     tokenizer_options,
 )
 from phonemic.errors import InputError
-from phonemic.intrinsic.measure import Row
+from phonemic.intrinsic.measure import Measures
 from phonemic.intrinsic.tabulation import cells, title
 from phonemic.tokenizer import Tokenizer
 
@@ -87,7 +87,7 @@ def stats(
     tokenizers = intrinsic.tokenizers(dict.fromkeys(chosen or ["Phonemic"]), tokenizer.lang, folder)
     if "Phonemic" in tokenizers:
         tokenizers["Phonemic"] = tokenizer
-    rows: list[Row] = []
+    rows: list[Measures] = []
     options: dict[str, Any] = {"alpha": alpha, "form": normalize, "num_threads": threads}
     if inputs:
         with input_texts(inputs, column, errors, max_line) as chunks:
@@ -107,7 +107,7 @@ def _all(tokenizer: Tokenizer, folder: str | None) -> list[str]:
     return intrinsic.available(tokenizer.lang, folder)
 
 
-def measure_task(name: str, data: str, tokenizers: Any, lang: str | None = None, **options: Any) -> list[Row]:
+def measure_task(name: str, data: str, tokenizers: Any, lang: str | None = None, **options: Any) -> list[Measures]:
     """Measures tokenizers on a data set of the paper, under a progress bar on stderr where that is a terminal.
 
     Raises:
@@ -137,7 +137,7 @@ def text_progress(title: str) -> Iterator[Any]:
         yield lambda count: progress.advance(task, count)
 
 
-def _write(rows: list[Row], form: str, single: bool) -> None:
+def _write(rows: list[Measures], form: str, single: bool) -> None:
     """A row for each tokenizer; the measures of a single row one below the other, or as one JSON object."""
     if form != "table" and not (single and form == "json"):
         click.echo(intrinsic.table(rows, form))

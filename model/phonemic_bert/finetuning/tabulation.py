@@ -10,7 +10,7 @@ from typing import Any
 
 from phonemic.errors import InputError, printable
 from phonemic.intrinsic.tabulation import latex_text
-from phonemic_bert.finetuning.results import Column, Point, Results, Summary, difference
+from phonemic_bert.finetuning.results import Column, Results, SeedRuns, Summary, difference
 
 NONE = "–"
 LANGUAGES = {"vi": "Vietnamese", "zh": "Chinese"}
@@ -236,10 +236,10 @@ def _table(title: str, columns: Sequence[Column], rows: Sequence[str], cells: An
     return Table(title, heading, tuple(rows), tuple(map(tuple, cells)), **options)
 
 
-def _summary(point: Point | None) -> Summary | None:
+def _summary(point: SeedRuns | None) -> Summary | None:
     return None if point is None else Summary.of(point.test.values())
 
 
-def _difference(cells: Mapping[tuple[Column, str], Point], column: Column, row: str, against: str) -> Summary | None:
+def _difference(cells: Mapping[tuple[Column, str], SeedRuns], column: Column, row: str, against: str) -> Summary | None:
     one, two = cells.get((column, row)), cells.get((column, against))
     return None if one is None or two is None else difference(one, two)

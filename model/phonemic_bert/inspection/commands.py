@@ -126,8 +126,8 @@ def _write(
     if as_json:
         rows = [asdict(one) for one in shown]
         for row in rows:
-            for reading in row["readings"]:
-                for position in reading["positions"]:
+            for annotated in row["readings"]:
+                for position in annotated["positions"]:
                     position["syllable"] = position["syllable"]._asdict()
         checkpoint = inspected.name if inspected else None
         errors = asdict(found) if found else None

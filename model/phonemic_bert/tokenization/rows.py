@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from phonemic_bert.tokenization.positions import Positions
-from phonemic_bert.tokenization.truncation import Window
+from phonemic_bert.tokenization.truncation import RowSource
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -126,7 +126,7 @@ class Rows(Sequence[Row]):
         self,
         first: Positions,
         second: Positions | None,
-        windows: list[Window],
+        windows: list[RowSource],
         special_tokens: bool,
         width: Any,
         padding_side: str,

@@ -7,7 +7,7 @@ from typing import NamedTuple
 Part = tuple[int, int]
 
 
-class Window(NamedTuple):
+class RowSource(NamedTuple):
     """One row: which text, and the half-open ranges of its positions (and of the second text of its pair)."""
 
     text: int
@@ -23,7 +23,7 @@ def windows(
     stride: int,
     side: str,
     overflow: bool,
-) -> list[Window]:
+) -> list[RowSource]:
     """Cuts texts, or pairs of texts, into rows.
 
     Arguments:
@@ -38,23 +38,23 @@ def windows(
     Raises:
         ValueError: the limit cannot be kept by cutting what the strategy cuts, or the stride leaves no progress.
     """
-    rows: list[Window] = []
+    rows: list[RowSource] = []
     others = second or [0] * len(first)
     for text, (one, other) in enumerate(zip(first, others, strict=True)):
         if limit is None or strategy == "do_not_truncate" or one + other <= limit:
-            rows.append(Window(text, (0, one), (0, other)))
+            rows.append(RowSource(text, (0, one), (0, other)))
             continue
         keep_one, keep_other = _kept(text, one, other, strategy, limit, second is not None)
         parts = _parts(one, keep_one, stride, side)
         other_parts = _parts(other, keep_other, stride, side)
-        rows.append(Window(text, parts[0], other_parts[0]))
+        rows.append(RowSource(text, parts[0], other_parts[0]))
         if overflow:
             if 0 in (keep_one, keep_other) and one and other:
                 raise ValueError(f"text {text}: a row of {limit} positions has no room for both texts of the pair")
             if limit == 0:
                 raise ValueError("no position of text fits a row: max_length is too small for windows")
-            rows += [Window(text, part, other_part) for part in parts[1:] for other_part in other_parts]
-            rows += [Window(text, parts[0], other_part) for other_part in other_parts[1:]]
+            rows += [RowSource(text, part, other_part) for part in parts[1:] for other_part in other_parts]
+            rows += [RowSource(text, parts[0], other_part) for other_part in other_parts[1:]]
     return rows
 
 
