@@ -81,7 +81,7 @@ class TestManifest:
 
     def test_names_the_tokenizer(self, tmp_path, source):
         tokenizer = prepare([str(source)], tmp_path / "out", options(), Threads(1))["tokenizer"]
-        data = Path(phonemic.__file__).parent / "data"
+        data = Path(phonemic.__file__).parent / "lexicon"
         assert tokenizer == {
             "name": "phonemic",
             "lang": "vi",
