@@ -37,7 +37,7 @@ lint: $(VENV)/installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/cython-lint phonemic/*.pyx phonemic/*.pxd
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/cython-lint phonemic/*.pyx phonemic/*.pxd phonemic/native/*.pyx phonemic/native/*.pxd
 
 # Speed beside the least-work programs and the rivals, on real data: make bench DATA=folder
 bench: $(VENV)/rivals
@@ -82,11 +82,11 @@ sdist-check: $(VENV)/installed
 	cd build/sdist && wheel=$$(ls "$$PWD"/phonemic-*.whl) && venv/bin/pip install --quiet '$(TORCH)' "phonemic[dev] @ file://$$wheel"
 	cd build/sdist && rm -rf phonemic-*/*phonemic phonemic-*/model && cd phonemic-*/ && env -u PHONEMIC_DATA OMP_NUM_THREADS=1 ../venv/bin/$(TEST) -q
 
-$(VENV)/installed: pyproject.toml setup.py $(wildcard phonemic/*.pyx phonemic/*.pxd phonemic/*.h phonemic/data/*.py phonemic/data/*.tsv)
+$(VENV)/installed: pyproject.toml setup.py $(wildcard phonemic/*.pyx phonemic/*.pxd phonemic/native/*.pyx phonemic/native/*.pxd phonemic/native/*.h phonemic/lexicon/*.py phonemic/lexicon/*.tsv)
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --disable-pip-version-check '$(TORCH)'
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	touch $@
 
 clean:
-	rm -rf $(VENV) build dist *.egg-info phonemic/_core.c phonemic/_batch.c phonemic/*.so phonemic/data/*.bin
+	rm -rf $(VENV) build dist *.egg-info phonemic/_core.c phonemic/native/_batch.c phonemic/*.so phonemic/native/*.so phonemic/lexicon/*.bin

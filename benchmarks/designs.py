@@ -32,8 +32,8 @@ from benchmarks.held_out import Judge, documents, judged
 from phonemic import Tokenizer
 from phonemic.corpus import open_corpus
 from phonemic.inventory import NATIVE
-from phonemic_bert.positions import SPECIAL_IDS
 from phonemic_bert.pretraining.flat import FlatCorpus
+from phonemic_bert.tokenization.positions import SPECIAL_IDS
 
 HERE = Path(__file__).parent
 TABLE = tomllib.loads((HERE / "designs.toml").read_text("utf-8"))

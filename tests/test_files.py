@@ -50,12 +50,12 @@ class TestLines:
     @pytest.mark.parametrize("block", [1, 2, 3, 5, 64])
     @pytest.mark.parametrize("chunk", [1, 9, 40])
     def test_chunks_cut_no_character(self, monkeypatch, block, chunk):
-        monkeypatch.setattr(files, "_BLOCK", block)
+        monkeypatch.setattr("phonemic.files.compressed.BLOCK", block)
         lines = ["ứ" * 7, "", "\U0001f600\u4e2d", "đường" * 9, "x"]
         assert texts_of("\r\n".join(lines).encode(), chunk=chunk) == lines
 
     def test_chunks_are_small(self, monkeypatch):
-        monkeypatch.setattr(files, "_BLOCK", 10)
+        monkeypatch.setattr("phonemic.files.compressed.BLOCK", 10)
         Path("in.txt").write_bytes(b"bon chu\n" * 500)
         sizes = [len(texts) for texts in read_texts("in.txt", chunk=80)]
         assert sum(sizes) == 500
@@ -132,7 +132,7 @@ class TestEscapes:
         def none(*arguments, **options):
             raise MemoryError("no memory for the ids")
 
-        monkeypatch.setattr("phonemic.cli.ids_writer", none)
+        monkeypatch.setattr("phonemic.cli.encode.ids_writer", none)
         Path("in.txt").write_text("ba")
         assert (
             "Error: not enough memory (no memory for the ids)"
@@ -146,7 +146,7 @@ class TestInvalidUtf8:
     @pytest.mark.parametrize("bad", [b"\xff", b"\xe1\xba", b"\xed\xa0\x80", b"\xc0\xaf", b"\xf5\x80\x80\x80"])
     @pytest.mark.parametrize(("block", "chunk"), [(1 << 20, 8 << 20), (7, 16), (1, 1), (13, 200)])
     def test_line_and_byte(self, monkeypatch, bad, block, chunk):
-        monkeypatch.setattr(files, "_BLOCK", block)
+        monkeypatch.setattr("phonemic.files.compressed.BLOCK", block)
         with pytest.raises(InputError) as raised:
             texts_of(self.GOOD + "đủ ".encode() + bad + b"\r\nhet\n", chunk=chunk)
         assert f"in.txt, line 41, byte {len(self.GOOD) + 6} of the file" in str(raised.value)

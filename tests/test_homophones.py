@@ -16,7 +16,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from phonemic import Tokenizer, mandarin
-from phonemic.homophones import POOLS, Homophones, characters, count_characters
+from phonemic.noise.homophones import POOLS, Homophones, characters, count_characters
 
 pypinyin = pytest.importorskip("pypinyin", reason="pypinyin is the independent truth")
 
@@ -304,7 +304,7 @@ class TestSeed:
 
     def test_other_processes(self):
         code = (
-            "import json, sys; from phonemic.homophones import Homophones\n"
+            "import json, sys; from phonemic.noise.homophones import Homophones\n"
             "text = json.loads(sys.stdin.read())\n"
             "print(json.dumps([Homophones(pool, seed=5).apply(text, 0.3).text for pool in ('all', {'是', '事', '市', '世'})]))"
         )

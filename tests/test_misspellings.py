@@ -15,8 +15,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from phonemic import Tokenizer, vietnamese
-from phonemic.misspellings import GROUPS, Misspellings
-from phonemic.respelling import KINDS
+from phonemic.noise.misspellings import GROUPS, Misspellings
+from phonemic.noise.respelling import KINDS
 
 LINES = (Path(__file__).parent.parent / "examples" / "sentences-vi.txt").read_text("utf-8").splitlines()
 RATIOS = [0.075, 0.15, 0.3, 0.6, 1.0]
@@ -256,7 +256,7 @@ class TestDraws:
         text = " ".join(LINES)
         here = ANY.apply(text, 0.3).text
         code = (
-            "import json, sys; from phonemic.misspellings import Misspellings; from phonemic.respelling import KINDS\n"
+            "import json, sys; from phonemic.noise.misspellings import Misspellings; from phonemic.noise.respelling import KINDS\n"
             "print(json.dumps(Misspellings(set(KINDS), seed=2).apply(json.loads(sys.stdin.read()), 0.3).text))"
         )
         done = subprocess.run(

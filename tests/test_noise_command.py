@@ -22,8 +22,8 @@ from click.testing import CliRunner  # noqa: E402
 
 import phonemic  # noqa: E402
 from phonemic.cli import cli  # noqa: E402
-from phonemic.homophones import Homophones, count_characters  # noqa: E402
-from phonemic.misspellings import Misspellings  # noqa: E402
+from phonemic.noise.homophones import Homophones, count_characters  # noqa: E402
+from phonemic.noise.misspellings import Misspellings  # noqa: E402
 
 ROOT = Path(__file__).parent.parent
 ZH, VI = (ROOT / "examples" / f"sentences-{lang}.txt" for lang in ("zh", "vi"))

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from phonemic import tasks
 from phonemic.errors import InputError, PhonemicError
-from phonemic.tasks import listing, reading, squad, tagging
+from phonemic.tasks import listing, records, squad, tagging
 from phonemic.tasks.examples import TextExample
 
 PAPER = [
@@ -77,8 +77,8 @@ def test_importing_it_imports_nothing_heavy() -> None:
 
 
 def lower_words(paths: Sequence[Path]) -> Iterator[TextExample]:
-    for record in reading.json_lines(paths[0]):
-        yield TextExample(record.text("t"), record.labels({"label": ("y", reading.same("a", "b"))}))
+    for record in records.json_lines(paths[0]):
+        yield TextExample(record.text("t"), record.labels({"label": ("y", records.same("a", "b"))}))
 
 
 @pytest.fixture
@@ -199,25 +199,25 @@ def write(path: Path, content: str | bytes) -> Path:
 
 
 DAMAGED: list[tuple[str, Callable[[Path], object], bytes, str]] = [
-    ("a.json", reading.json_lines, b'{"a": 1}\n{"a": \n', r"a\.json:2: damaged, no JSON"),
-    ("a.json", reading.json_lines, b"{}\n\n[1]\n", r"a\.json:3: no JSON object"),
-    ("a.json", reading.json_lines, b"{}\n\xff\n", r"a\.json:2: not UTF-8 \(invalid start byte at byte 0\)"),
-    ("a.json", lambda path: [reading.json_document(path)], b'{\n"a": [1,\n}', r"a\.json:3: damaged, no JSON"),
+    ("a.json", records.json_lines, b'{"a": 1}\n{"a": \n', r"a\.json:2: damaged, no JSON"),
+    ("a.json", records.json_lines, b"{}\n\n[1]\n", r"a\.json:3: no JSON object"),
+    ("a.json", records.json_lines, b"{}\n\xff\n", r"a\.json:2: not UTF-8 \(invalid start byte at byte 0\)"),
+    ("a.json", lambda path: [records.json_document(path)], b'{\n"a": [1,\n}', r"a\.json:3: damaged, no JSON"),
     (
         "a.csv",
-        lambda path: reading.table(path, ("a", "b")),
+        lambda path: records.table(path, ("a", "b")),
         b"a,c\n1,2\n",
         r"a\.csv:1: no column b; the columns are a, c",
     ),
-    ("a.csv", lambda path: reading.table(path, ("a",)), b"", r"a\.csv:1: no column a"),
+    ("a.csv", lambda path: records.table(path, ("a",)), b"", r"a\.csv:1: no column a"),
     (
         "a.csv",
-        lambda path: reading.table(path, ("a",)),
+        lambda path: records.table(path, ("a",)),
         b'a,b\n"1\n",2\n3\n',
         r"a\.csv:4: 1 fields, but the header has 2",
     ),
-    ("a.csv", lambda path: reading.table(path, ("a",)), b'a,b\n1,2\n3,"4\n', r"a\.csv:3: damaged, no CSV"),
-    ("a.xlsx", lambda path: reading.table(path, ("a",)), b"no zip", r"a\.xlsx: damaged, no workbook"),
+    ("a.csv", lambda path: records.table(path, ("a",)), b'a,b\n1,2\n3,"4\n', r"a\.csv:3: damaged, no CSV"),
+    ("a.xlsx", lambda path: records.table(path, ("a",)), b"no zip", r"a\.xlsx: damaged, no workbook"),
 ]
 
 
@@ -232,12 +232,12 @@ def test_damage_is_named_with_its_line(
 
 
 def test_fields_are_checked() -> None:
-    record = reading.Record("f:3", {"text": 5, "y": "c", "n": True})
+    record = records.Record("f:3", {"text": 5, "y": "c", "n": True})
     for act, message in (
         (lambda: record.text("sentence"), "f:3: no field 'sentence'; the fields are text, y, n"),
         (lambda: record.text("text"), "f:3: 'text' is int, not str"),
         (lambda: record.get("n", int), "f:3: 'n' is bool, not int"),
-        (lambda: record.label("y", reading.same("a", "b")), "f:3: y 'c' is no label of this set: a, b"),
+        (lambda: record.label("y", records.same("a", "b")), "f:3: y 'c' is no label of this set: a, b"),
     ):
         with pytest.raises(InputError, match=re.escape(message)):
             act()
@@ -246,7 +246,7 @@ def test_fields_are_checked() -> None:
 def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setitem(sys.modules, "openpyxl", None)
     with pytest.raises(PhonemicError, match=r'openpyxl: pip install "phonemic\[tasks\]"'):
-        list(reading.table(write(tmp_path / "a.xlsx", "x"), ()))
+        list(records.table(write(tmp_path / "a.xlsx", "x"), ()))
 
 
 lines_of_text = st.text(st.characters(codec="utf-8", exclude_characters="\r\0"), max_size=20)
@@ -256,7 +256,7 @@ lines_of_text = st.text(st.characters(codec="utf-8", exclude_characters="\r\0"),
 def test_json_lines_come_back(tmp_path_factory: pytest.TempPathFactory, rows: list[dict[str, str]]) -> None:
     path = tmp_path_factory.mktemp("json") / "a.json"
     write(path, "\ufeff" + "\n".join(json.dumps(row, ensure_ascii=False) for row in rows))
-    assert [record.fields for record in reading.json_lines(path)] == rows
+    assert [record.fields for record in records.json_lines(path)] == rows
 
 
 @given(st.lists(st.fixed_dictionaries({"a": lines_of_text, "b": lines_of_text})))
@@ -266,7 +266,7 @@ def test_csv_comes_back_with_its_line(tmp_path_factory: pytest.TempPathFactory, 
         writer = csv.DictWriter(file, ("a", "b"))
         writer.writeheader()
         writer.writerows(rows)
-    found = list(reading.table(path, ("a",)))
+    found = list(records.table(path, ("a",)))
     assert [record.fields for record in found] == rows
     numbers = [int(record.place.rpartition(":")[2]) for record in found]
     starts = [2 + sum(f"{row['a']}{row['b']}".count("\n") + 1 for row in rows[:at]) for at in range(len(rows))]

@@ -18,7 +18,6 @@ import phonemic
 ROOT = Path(phonemic.__file__).parents[1]
 
 PHONEMIC = (sys.executable, "-m", "phonemic.cli")
-BERT = (sys.executable, "-m", "phonemic_bert.cli")
 SPACY = (sys.executable, "-m", "spacy_phonemic")
 
 
@@ -117,11 +116,11 @@ COMMANDS = [
     ),
     Writing(
         "prepare",
-        BERT,
+        PHONEMIC,
         "prepare vi.txt corpus --lang vi --threads 1 --shard-size 2000",
         ("vi.txt",),
         ("corpus/manifest.json",),
-        ("torch", "transformers", "pyarrow", "matplotlib"),
+        ("pyarrow", "matplotlib"),
         resumes=True,
     ),
     Writing("spacy-config", SPACY, "config ner --output out.cfg", (), ("out.cfg",), ("spacy",)),

@@ -12,13 +12,13 @@ except ImportError as missing:
     raise SystemExit(f'phonemic-bert: the command needs {missing.name}: pip install "phonemic[model]"') from missing
 
 from phonemic import __version__
-from phonemic.cli_common import Group
+from phonemic.cli.group import Group
+from phonemic.cli.prepare import prepare
 from phonemic.inventory import LANGUAGES
 from phonemic_bert.configuration import PRESETS
 from phonemic_bert.finetuning import commands as finetuning
 from phonemic_bert.finetuning import results_command
 from phonemic_bert.inspection import commands as inspection
-from phonemic_bert.prepare import prepare
 from phonemic_bert.pretraining import commands as pretraining
 
 

@@ -24,7 +24,7 @@ from phonemic_bert import (
     PhonemicBertForTokenClassification,
     PhonemicBertModel,
 )
-from phonemic_bert.modern import modern_config
+from phonemic_bert.modeling.modern import modern_config
 from phonemic_bert.pretraining.trainer import separate
 from phonemic_bert.triples import triples
 

@@ -100,17 +100,17 @@ def _needed(options: dict[str, Any], *names: str) -> None:
 
 def _own(options: dict[str, Any]) -> DataSet:
     """Files of the user's own as a data set; a value of --field may be a list with commas."""
-    from phonemic.tasks import own
+    from phonemic.tasks import custom
 
     fields: dict[str, Any] = {}
-    known = [name for name in signature(own.data_set).parameters if name not in ("kind", *_FILES)]
+    known = [name for name in signature(custom.data_set).parameters if name not in ("kind", *_FILES)]
     for written in options["fields"]:
         name, equals, value = written.partition("=")
         if not equals or name not in known:
             raise click.BadParameter(f"{written!r}: a field is NAME=VALUE, and the names are {', '.join(known)}")
         parts = value.split(",") if name in ("label", "choices") and "," in value else value
         fields[name] = _FIELDS.get(name, str)(value) if isinstance(parts, str) else parts
-    return own.data_set(options["own"], **{name: options[name] for name in _FILES}, **fields)
+    return custom.data_set(options["own"], **{name: options[name] for name in _FILES}, **fields)
 
 
 def _place(value: str) -> int | str:
@@ -123,7 +123,7 @@ def _yes(value: str) -> bool:
     return value == "true"
 
 
-#: The arguments of ``own.data_set`` that are options of their own, and those that are no strings.
+#: The arguments of ``custom.data_set`` that are options of their own, and those that are no strings.
 _FILES = ("lang", "train", "dev", "test", "name")
 _FIELDS: dict[str, Any] = {"word": _place, "tag": _place, "quoting": _yes, "strict": _yes}
 

@@ -14,13 +14,13 @@ from transformers import AutoConfig, AutoTokenizer, PretrainedConfig, PreTrained
 import phonemic_bert  # noqa: F401  registers PhonemicBERT with the Auto classes
 from phonemic import PhonemicError
 from phonemic.baselines import load_registered
-from phonemic_bert.baseline_tokenization import FILE, BaselineTokenizer, check_files, checked, describe
 from phonemic_bert.checkpoints import checkpoint_path, silent_transformers
 from phonemic_bert.configuration import PhonemicBertConfig
 from phonemic_bert.errors import CheckpointError, RunError
 from phonemic_bert.origin import ORIGIN, read_origin
 from phonemic_bert.tokenization import FILE as PHONEMIC_FILE
 from phonemic_bert.tokenization import PhonemicBertTokenizer
+from phonemic_bert.tokenization.baselines import FILE, BaselineTokenizer, check_files, checked, describe
 
 Kind = Literal["phonemic", "baseline", "transformers"]
 Folder = str | os.PathLike[str]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from phonemic.cli_common import claim, force_option, printable
+from phonemic.cli.common import claim, force_option, printable
 from phonemic.files.writing import replacing_text, write_text
 
 
@@ -32,7 +32,7 @@ def results(
     """
     from rich.console import Console
 
-    from phonemic_bert.finetuning import plots, tables
+    from phonemic_bert.finetuning import plots, tabulation
     from phonemic_bert.finetuning.results import read
 
     if robustness and against:
@@ -41,17 +41,17 @@ def results(
     found = read(folder)
     for problem in found.problems:
         click.echo(printable(problem), err=True)
-    chosen = list(tables.robustness_tables(found) if robustness else tables.score_tables(found))
+    chosen = list(tabulation.robustness_tables(found) if robustness else tabulation.score_tables(found))
     if not chosen:
         raise click.UsageError("no result was tested with noise: give phonemic-bert finetune --noise")
     if against:
-        chosen += tables.difference_tables(found, against)
+        chosen += tabulation.difference_tables(found, against)
     if form == "screen":
         with replacing_text(out, force) if out else nullcontext() as file:
-            tables.show(chosen, Console(file=file))
+            tabulation.show(chosen, Console(file=file))
     else:
         plain = form == "csv" and not robustness and not against
-        text = tables.comma_separated(found) if plain else tables.WRITERS[form](chosen)
+        text = tabulation.comma_separated(found) if plain else tabulation.WRITERS[form](chosen)
         if out:
             write_text(out, f"{text}\n", force)
         else:

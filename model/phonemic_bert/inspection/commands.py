@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from phonemic.cli_common import LanguageCheck, claim, force_option, output_file, print_json
+from phonemic.cli.common import LanguageCheck, claim, force_option, output_file, print_json
 from phonemic.errors import InputError
 from phonemic.files import read_texts, replacing, require
 from phonemic.inventory import LANGUAGES
@@ -126,8 +126,8 @@ def _write(
     if as_json:
         rows = [asdict(one) for one in shown]
         for row in rows:
-            for reading in row["readings"]:
-                for position in reading["positions"]:
+            for annotated in row["readings"]:
+                for position in annotated["positions"]:
                     position["syllable"] = position["syllable"]._asdict()
         checkpoint = inspected.name if inspected else None
         errors = asdict(found) if found else None

@@ -13,10 +13,10 @@ from transformers import AutoModelForMaskedLM
 from phonemic.files.writing import replacing_folder, write_json
 from phonemic_bert.errors import RunError
 from phonemic_bert.origin import ORIGIN, read_origin
-from phonemic_bert.positions import PLAIN_SPECIALS
 from phonemic_bert.pretraining.card import source_name, write_card
 from phonemic_bert.pretraining.checksums import CHECKSUMS, check
 from phonemic_bert.pretraining.record import LOG, read_log, read_record
+from phonemic_bert.tokenization.positions import PLAIN_SPECIALS
 
 #: What Trainer and this package keep beside the weights and nobody needs to load them.
 _LEFT_OUT = ("training_args.bin", "step", CHECKSUMS)

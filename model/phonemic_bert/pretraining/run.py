@@ -27,7 +27,7 @@ from phonemic_bert.pretraining.finish import finish
 from phonemic_bert.pretraining.flat import FlatCorpus
 from phonemic_bert.pretraining.models import make_model
 from phonemic_bert.pretraining.record import LOG, RECORD, check_folder, make_record
-from phonemic_bert.pretraining.sequences import Sequences, pack
+from phonemic_bert.pretraining.sequences import MaskedSequences, pack
 from phonemic_bert.pretraining.settings import Optimization, Settings
 from phonemic_bert.pretraining.trainer import MAJOR, PretrainingTrainer, checkpoints, fault
 from phonemic_bert.tokenization import PhonemicBertTokenizer
@@ -45,7 +45,7 @@ def pretrain(settings: Settings, corpus: str | Path, folder: str | Path, console
 
     Arguments:
         settings: what to do.
-        corpus: what ``phonemic-bert prepare`` wrote.
+        corpus: what ``phonemic prepare`` wrote.
         folder: the run's folder. One that holds an interrupted run is continued from its newest checkpoint.
         console: for progress; None is standard error.
 
@@ -152,7 +152,9 @@ def _newest(folder: Path, console: Console) -> tuple[int, Path] | None:
     return None
 
 
-def split(corpus: FlatCorpus, settings: Settings) -> tuple[Sequences, Sequences | None, np.ndarray[Any, Any]]:
+def split(
+    corpus: FlatCorpus, settings: Settings
+) -> tuple[MaskedSequences, MaskedSequences | None, np.ndarray[Any, Any]]:
     """The sequences to learn from, those held out, and the numbers of the documents that are held out.
 
     Raises:
@@ -171,14 +173,14 @@ def split(corpus: FlatCorpus, settings: Settings) -> tuple[Sequences, Sequences 
     if not len(packed):
         raise SettingsError(f"{corpus.folder}: no text is left to learn from; its documents are empty or held out")
     count = settings.optimization.steps * settings.optimization.batch_size
-    train = Sequences(corpus.ids, corpus.offsets, packed, count=count, **options)
+    train = MaskedSequences(corpus.ids, corpus.offsets, packed, count=count, **options)
     parts = [corpus.ids[corpus.offsets[number] : corpus.offsets[number + 1]] for number in held]
     if not sum(map(len, parts)):
         return train, None, held
     offsets = np.concatenate([[0], np.cumsum([len(part) for part in parts])])
     # Evaluation always masks all to [MASK], with the same seed, so that runs can be compared.
     options |= {"seed": 0, "replacement": "mask"}
-    held_out = Sequences(np.concatenate(parts), offsets, pack(offsets, length), count=None, **options)
+    held_out = MaskedSequences(np.concatenate(parts), offsets, pack(offsets, length), count=None, **options)
     return train, held_out, held
 
 

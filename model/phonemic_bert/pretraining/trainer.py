@@ -31,7 +31,7 @@ from phonemic_bert.errors import RunError
 from phonemic_bert.pretraining.checksums import check, write_checksums
 from phonemic_bert.pretraining.compiled import uncompiled
 from phonemic_bert.pretraining.models import measured
-from phonemic_bert.pretraining.sequences import Sequences, collate
+from phonemic_bert.pretraining.sequences import MaskedSequences, collate
 
 #: transformers' major version: 4 and 5 take some things differently.
 MAJOR = int(transformers.__version__.partition(".")[0])
@@ -71,7 +71,7 @@ def separate(inputs: dict[str, Any], pad: int, apart: bool = True, attention: st
 
 
 class PretrainingTrainer(Trainer):
-    """Trains on :class:`Sequences`.
+    """Trains on :class:`MaskedSequences`.
 
     Arguments:
         model: predicts what is masked.
@@ -90,8 +90,8 @@ class PretrainingTrainer(Trainer):
         self,
         model: PreTrainedModel,
         args: TrainingArguments,
-        train: Sequences,
-        held_out: Sequences | None,
+        train: MaskedSequences,
+        held_out: MaskedSequences | None,
         characters: int,
         positions: int,
         separate_documents: bool,

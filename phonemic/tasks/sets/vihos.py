@@ -9,7 +9,7 @@ from pathlib import Path
 
 from phonemic.tasks.dataset import DataSet, layout
 from phonemic.tasks.examples import Span, TaggedExample
-from phonemic.tasks.reading import Record, table
+from phonemic.tasks.records import Record, table
 from phonemic.tasks.tagging import tagged_words
 
 #: The one label: a toxic span.
