@@ -10,6 +10,7 @@ from typing import Any
 import torch
 from transformers import AutoModelForMaskedLM
 
+from phonemic.files.outputs import claim_folder
 from phonemic.files.writing import replacing_folder, write_json
 from phonemic_bert.errors import RunError
 from phonemic_bert.origin import ORIGIN, read_origin
@@ -57,7 +58,9 @@ def _public(record: dict[str, Any]) -> dict[str, Any]:
     return record | {"settings": settings, "corpus": corpus}
 
 
-def export(checkpoint: Path, out: Path, dtype: str = "float16", shard_size: int = 15_000_000) -> None:
+def export(
+    checkpoint: Path, out: Path, dtype: str = "float16", shard_size: int = 15_000_000, overwrite: bool = False
+) -> None:
     """Writes a checkpoint with smaller weights, in safetensors files of limited size.
 
     It loads as float32 again: half precision is how it is kept, not how it is computed.
@@ -67,18 +70,19 @@ def export(checkpoint: Path, out: Path, dtype: str = "float16", shard_size: int 
         out: the folder to make.
         dtype: ``"float16"``, ``"bfloat16"`` or ``"float32"``.
         shard_size: bytes that a file of weights has at most.
+        overwrite: whether a folder that is there is replaced.
 
     Raises:
-        RunError: ``out`` exists, the checkpoint is none, or one tensor is larger than a file may be.
+        OutputError: ``out`` is there, and is not to be replaced, or is the checkpoint.
+        RunError: the checkpoint is none, or one tensor is larger than a file may be.
     """
     origin = read_origin(checkpoint)
-    if out.exists():
-        raise RunError(f"{out}: it exists; choose another folder")
+    claim_folder(out, overwrite, checkpoint)
     model = AutoModelForMaskedLM.from_pretrained(checkpoint, use_safetensors=True).to(getattr(torch, dtype))
     for name, tensor in model.state_dict().items():
         if tensor.nbytes > shard_size:
             raise RunError(f"{name} alone has {tensor.nbytes:,} bytes, more than a file may have ({shard_size:,})")
-    with replacing_folder(out) as partial:
+    with replacing_folder(out, overwrite) as partial:
         # Room for the header of each file.
         model.save_pretrained(partial, max_shard_size=shard_size - min(shard_size // 10, 100_000))
         for path in checkpoint.iterdir():

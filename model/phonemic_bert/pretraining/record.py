@@ -14,6 +14,7 @@ import transformers
 from phonemic import __version__
 from phonemic.corpus import Corpus
 from phonemic.files.locking import LOCK
+from phonemic.files.writing import SUFFIX
 from phonemic_bert.errors import RunError
 from phonemic_bert.pretraining.flat import fingerprint
 from phonemic_bert.pretraining.settings import Settings
@@ -61,7 +62,7 @@ def check_folder(folder: Path, record: dict[str, Any]) -> None:
         RunError: it is one of these; the message says what differs.
     """
     if not (folder / RECORD).exists():
-        if folder.exists() and (not folder.is_dir() or {path.name for path in folder.iterdir()} - {LOCK}):
+        if folder.exists() and (not folder.is_dir() or any(not _passed_over(path.name) for path in folder.iterdir())):
             raise RunError(f"{folder}: this is neither an empty folder nor a run; choose another")
         return
     earlier = read_record(folder)
@@ -75,6 +76,11 @@ def check_folder(folder: Path, record: dict[str, Any]) -> None:
                     f"{folder}: this run has {section}.{name} = {was!r}, not {value!r}. Only [machine] may change when "
                     "a run is continued; choose another folder for another run"
                 )
+
+
+def _passed_over(name: str) -> bool:
+    """Whether it is what a process leaves that is at work, or was killed, before it wrote the record."""
+    return name == LOCK or (name.startswith(RECORD) and name.endswith(SUFFIX))
 
 
 def read_log(path: Path) -> list[dict[str, Any]]:
