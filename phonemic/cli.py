@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import signal
 import sys
-from io import TextIOWrapper
 
 try:
     import click
@@ -33,6 +32,7 @@ from phonemic.errors import InputError
 from phonemic.files import ids_tokenizer, ids_writer, read_ids, read_texts
 from phonemic.inventory import vocabulary
 from phonemic.noise_command import noise
+from phonemic.terminal import guard_streams
 from phonemic.tokenizer import Tokenizer
 from phonemic.version import __version__
 
@@ -150,9 +150,7 @@ cli.add_command(noise)
 
 def main() -> None:
     """Runs the command, which writes UTF-8 everywhere; a termination signal leaves nothing half-written either."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, TextIOWrapper):
-            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+    guard_streams()
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
     cli(prog_name="phonemic")
 

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rich.console import Console
 from rich.progress import MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from phonemic import baselines, intrinsic
@@ -22,11 +21,13 @@ from phonemic.cli_common import (
     print_figures,
     print_json,
     print_table,
+    say,
     tokenizer_options,
 )
 from phonemic.errors import InputError
 from phonemic.intrinsic.measure import Row
 from phonemic.intrinsic.tables import cells, title
+from phonemic.terminal import console
 from phonemic.tokenizer import Tokenizer
 
 #: Measures of a row that the vertical table and the JSON object of a single row leave out.
@@ -129,18 +130,19 @@ def measure_task(name: str, data: str, tokenizers: Any, lang: str | None = None,
 @contextmanager
 def text_progress(title: str) -> Iterator[Any]:
     """A function that counts texts on stderr where that is a terminal."""
-    console = Console(stderr=True)
-    columns = SpinnerColumn(), TextColumn(title), MofNCompleteColumn(), TextColumn("texts"), TimeElapsedColumn()
-    progress = Progress(*columns, console=console)
+    told = console(stderr=True)
+    name = TextColumn(title.replace("{", "{{").replace("}", "}}"), markup=False)
+    columns = SpinnerColumn(), name, MofNCompleteColumn(), TextColumn("texts"), TimeElapsedColumn()
+    progress = Progress(*columns, console=told)
     task = progress.add_task(title, total=None)
-    with progress if console.is_terminal else nullcontext():
+    with progress if told.is_terminal else nullcontext():
         yield lambda count: progress.advance(task, count)
 
 
 def _write(rows: list[Row], form: str, single: bool) -> None:
     """A row for each tokenizer; the measures of a single row one below the other, or as one JSON object."""
     if form != "table" and not (single and form == "json"):
-        click.echo(intrinsic.table(rows, form))
+        say(intrinsic.table(rows, form))
     elif not single:
         for name, some in groupby(rows, key=title):
             heading, *body = cells(some)
@@ -164,8 +166,17 @@ def _shown(value: float | None) -> str:
 @click.argument("folder")
 @input_options(threads=False)
 @click.option("--vocab-size", type=click.IntRange(1), default=22_675, show_default=True, help="Entries, all included.")
+@force_option
 def train_baseline(
-    *, name: str, folder: str, inputs: tuple[str, ...], column: str, errors: str, max_line: int, vocab_size: int
+    *,
+    name: str,
+    folder: str,
+    inputs: tuple[str, ...],
+    column: str,
+    errors: str,
+    max_line: int,
+    vocab_size: int,
+    force: bool,
 ) -> None:
     """Trains the baseline NAME on texts and saves it where --tokenizers FOLDER finds it.
 
@@ -173,5 +184,5 @@ def train_baseline(
     """
     with input_texts(inputs, column, errors, max_line) as chunks:
         texts = (text for chunk in chunks for text in chunk if text)
-        trained = baselines.train(name, texts, folder, vocab_size)
-    click.echo(f"{trained.name}: {trained.vocab_size:,} entries in {trained.path}")
+        trained = baselines.train(name, texts, folder, vocab_size, overwrite=force)
+    say(f"{trained.name}: {trained.vocab_size:,} entries in {trained.path}")

@@ -82,18 +82,30 @@ class Process:
         function: of a module, so that it can be found again there.
         arguments: what can be pickled.
         folder: where it begins; None is the working directory.
+        stdin: what it reads.
+        terminal: whether it writes to a terminal, 1,000 columns wide; all is in ``stdout`` then.
     """
 
-    def __init__(self, function: Callable[..., object], *arguments: object, folder: Path | None = None) -> None:
+    def __init__(
+        self,
+        function: Callable[..., object],
+        *arguments: object,
+        folder: Path | None = None,
+        stdin: bytes = b"",
+        terminal: bool = False,
+    ) -> None:
+        self._terminal = os.openpty() if terminal else ()
+        name = os.ttyname(self._terminal[1]) if terminal else ""
         read, write = zip(*(_context().Pipe(duplex=False) for _ in range(2)), strict=True)
-        given = (function, arguments, str(folder or Path.cwd()), write)
+        given = (function, arguments, str(folder or Path.cwd()), write, stdin, name)
         self._process = _context().Process(target=_call, args=given, daemon=True)
         self._process.start()
         self.pid: int = self._process.pid
         for end in write:
             end.close()
-        self._readers = ThreadPoolExecutor(len(read))
+        self._readers = ThreadPoolExecutor(3)
         self._written = [self._readers.submit(_all_of, end) for end in read]
+        self._shown = self._readers.submit(_all_shown, self._terminal[0]) if terminal else None
 
     def finished(self) -> Finished:
         """Waits for the end."""
@@ -101,6 +113,10 @@ class Process:
         code = self._process.exitcode
         self._process.close()
         out, err = (written.result() for written in self._written)
+        if self._shown is not None:
+            os.close(self._terminal[1])
+            out = self._shown.result()
+            os.close(self._terminal[0])
         self._readers.shutdown()
         return Finished(code, out, err)
 
@@ -110,15 +126,39 @@ def _all_of(end: Any) -> bytes:
         return file.read()
 
 
+def _all_shown(terminal: int) -> bytes:
+    shown = bytearray()
+    while True:
+        try:
+            shown += os.read(terminal, 1 << 16)
+        except OSError:  # nobody can write to it any more
+            return bytes(shown)
+
+
 def _call(
-    function: Callable[..., object], arguments: tuple[object, ...], folder: str, written: tuple[Any, ...]
+    function: Callable[..., object],
+    arguments: tuple[object, ...],
+    folder: str,
+    written: tuple[Any, ...],
+    stdin: bytes,
+    terminal: str,
 ) -> None:
     os.environ.pop("IMPORT_ALL", None)
     os.chdir(folder)
+    with tempfile.TemporaryFile() as file:
+        file.write(stdin)
+        file.seek(0)
+        os.dup2(file.fileno(), 0)
+    sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115, till the end
     for name, end in zip(("stdout", "stderr"), written, strict=True):
         number = getattr(sys, f"__{name}__").fileno()
         os.dup2(end.fileno(), number)
         end.close()
+        if terminal:
+            os.environ |= {"TERM": "xterm", "COLUMNS": "1000"}
+            descriptor = os.open(terminal, os.O_RDWR | os.O_NOCTTY)
+            os.dup2(descriptor, number)
+            os.close(descriptor)
         setattr(sys, name, open(number, "w", encoding="utf-8", closefd=False))  # noqa: SIM115, till the end
     function(*arguments)
 

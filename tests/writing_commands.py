@@ -77,7 +77,7 @@ class Writing:
             if name in INPUTS:
                 INPUTS[name](folder / name)
             else:
-                shutil.copytree(_made(name), folder / name)
+                made(name, folder)
 
 
 TEXT = "Sáng nay bé ăn xôi.\nMưa 30 phút, đường ngập\nquả chuối\n" * 40
@@ -125,6 +125,11 @@ _SMALL_RUN = {
     "output.keep": 1,
 }  # fmt: skip
 _SMALL_TUNING = {"grid.learning_rate": 1e-3, "grid.epochs": 1, "machine.device": "cpu"}
+
+
+def made(name: str, folder: Path) -> None:
+    """Puts a folder that a command of the table made into another."""
+    shutil.copytree(_made(name), folder / name)
 
 
 def _set(values: dict[str, object]) -> str:
