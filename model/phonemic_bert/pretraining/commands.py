@@ -73,15 +73,18 @@ def export(checkpoint: str, out: str, dtype: str, shard_mb: float, force: bool) 
 def card(checkpoint: str, licence: str | None, data: str | None) -> None:
     """Writes the model card of CHECKPOINT anew from its log, with what you add."""
     require("pyarrow", "pretrain")
+    from phonemic.files.jsons import damaged
     from phonemic.files.writing import write_json
+    from phonemic_bert.errors import RunError
     from phonemic_bert.origin import ORIGIN, read_origin
     from phonemic_bert.pretraining.card import write_card
 
     folder = Path(checkpoint)
     origin = read_origin(folder)
     origin |= {name: value for name, value in (("licence", licence), ("data", data)) if value is not None}
+    with damaged(folder / ORIGIN, RunError):
+        write_card(folder, origin)
     write_json(folder / ORIGIN, origin)
-    write_card(folder, origin)
 
 
 COMMANDS = (pretrain, preset, export, card)

@@ -10,6 +10,7 @@ from typing import Any
 import torch
 from transformers import AutoModelForMaskedLM
 
+from phonemic.files.jsons import damaged
 from phonemic.files.outputs import claim_folder
 from phonemic.files.writing import replacing_folder, write_json
 from phonemic_bert.errors import RunError
@@ -18,6 +19,7 @@ from phonemic_bert.positions import PLAIN_SPECIALS
 from phonemic_bert.pretraining.card import source_name, write_card
 from phonemic_bert.pretraining.checksums import CHECKSUMS, check
 from phonemic_bert.pretraining.record import LOG, read_log, read_record
+from phonemic_bert.untrusted import check_folder, loading
 
 #: What Trainer and this package keep beside the weights and nobody needs to load them.
 _LEFT_OUT = ("training_args.bin", "step", CHECKSUMS)
@@ -40,13 +42,15 @@ def finish(folder: Path) -> Path:
     with replacing_folder(folder / "final") as partial:
         shutil.copytree(best, partial, ignore=shutil.ignore_patterns(*_LEFT_OUT), dirs_exist_ok=True)
         tokenizer = record["corpus"]["tokenizer"]
-        origin = {**_public(record), "step": int((best / "step").read_text()), "log": read_log(folder / LOG)}
+        with damaged(folder, RunError):
+            origin = {**_public(record), "step": int((best / "step").read_text()), "log": read_log(folder / LOG)}
         if tokenizer["name"] != "phonemic":
             # Input ids are the tokenizer's own plus this many, after the special symbols.
             origin["input_ids"] = {"special": dict(zip(PLAIN_SPECIALS, range(len(PLAIN_SPECIALS)), strict=True))}
             origin["input_ids"]["shift"] = len(PLAIN_SPECIALS)
         write_json(partial / ORIGIN, origin)
-        write_card(partial, origin)
+        with damaged(folder, RunError):
+            write_card(partial, origin)
     return folder / "final"
 
 
@@ -78,7 +82,10 @@ def export(
     """
     origin = read_origin(checkpoint)
     claim_folder(out, overwrite, checkpoint)
-    model = AutoModelForMaskedLM.from_pretrained(checkpoint, use_safetensors=True).to(getattr(torch, dtype))
+    check_folder(checkpoint)
+    with loading(checkpoint):
+        model = AutoModelForMaskedLM.from_pretrained(checkpoint, use_safetensors=True, trust_remote_code=False)
+        model = model.to(getattr(torch, dtype))
     for name, tensor in model.state_dict().items():
         if tensor.nbytes > shard_size:
             raise RunError(f"{name} alone has {tensor.nbytes:,} bytes, more than a file may have ({shard_size:,})")
@@ -92,4 +99,5 @@ def export(
         config |= {name: "float32" for name in ("dtype", "torch_dtype") if name in config}
         write_json(partial / "config.json", config)
         write_json(partial / ORIGIN, {**origin, "stored_as": dtype})
-        write_card(partial, {**origin, "stored_as": dtype})
+        with damaged(checkpoint / ORIGIN, RunError):
+            write_card(partial, {**origin, "stored_as": dtype})

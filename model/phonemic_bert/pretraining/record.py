@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ import transformers
 
 from phonemic import __version__
 from phonemic.corpus import Corpus
+from phonemic.files.jsons import checked, damaged, loads, read_object
 from phonemic.files.locking import LOCK
 from phonemic.files.writing import SUFFIX
 from phonemic_bert.errors import RunError
@@ -45,13 +45,14 @@ def read_record(folder: Path) -> dict[str, Any]:
     """
     path = folder / RECORD
     try:
-        record: dict[str, Any] = json.loads(path.read_text("utf-8"))
-        if record["format"] != FORMAT:
-            raise ValueError(f"its format is {record['format']!r}")
+        record = read_object(path, RunError)
     except FileNotFoundError as error:
         raise RunError(f"{folder}: no {RECORD} in it, so it is no pretraining run") from error
-    except (ValueError, KeyError, TypeError) as error:
-        raise RunError(f"{path}: damaged ({error})") from error
+    if record.get("format") != FORMAT:
+        raise RunError(f"{path}: damaged, or of another version (its format is {record.get('format')!r})")
+    checked(record, {"settings": dict, "corpus": dict, "versions": dict}, path, RunError)
+    checked(record["settings"], dict.fromkeys(record["settings"], dict), f"{path}, settings", RunError)
+    checked(record["corpus"], {"manifest": str, "tokenizer": dict}, f"{path}, corpus", RunError)
     return record
 
 
@@ -84,6 +85,14 @@ def _passed_over(name: str) -> bool:
 
 
 def read_log(path: Path) -> list[dict[str, Any]]:
-    """The lines of a log; a last line that was cut off is left out."""
-    lines = path.read_text("utf-8").splitlines(keepends=True) if path.exists() else []
-    return [json.loads(line) for line in lines if line.endswith("\n")]
+    """The lines of a log; a last line that was cut off is left out.
+
+    Raises:
+        RunError: another line is damaged; the message names it.
+    """
+    lines = path.read_bytes().split(b"\n")[:-1] if path.exists() else []
+    rows = []
+    for number, line in enumerate(lines, 1):
+        with damaged(f"{path}, line {number}", RunError):
+            rows.append(checked(loads(line), {"step": int, "seconds": int | float}, path, RunError))
+    return rows

@@ -8,7 +8,6 @@ not over batches), and the logged training loss, whose running sum survives an i
 
 from __future__ import annotations
 
-import json
 import math
 import os
 import signal
@@ -27,6 +26,7 @@ from torch.utils.data import SequentialSampler
 from transformers import PreTrainedModel, Trainer, TrainingArguments
 
 from phonemic.errors import PhonemicError
+from phonemic.files.jsons import loads
 from phonemic.files.writing import remove, replacing_folder
 from phonemic_bert.errors import RunError
 from phonemic_bert.pretraining.checksums import check, write_checksums
@@ -281,7 +281,7 @@ def fault(checkpoint: Path) -> str:
     for path in sorted(checkpoint.iterdir()):
         try:
             if path.suffix == ".json":
-                json.loads(path.read_bytes())
+                loads(path.read_bytes())
             elif path.suffix == ".safetensors":
                 with safe_open(path, "pt") as file:
                     file.keys()
