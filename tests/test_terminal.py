@@ -14,7 +14,7 @@ pytest.importorskip("pty", reason="needs terminals of POSIX")
 
 import forking
 import obstacles
-from writing_commands import BERT, PHONEMIC, SPACY, made
+from made import BERT, PHONEMIC, SPACY, put
 
 from phonemic.errors import printable
 from phonemic.terminal import console, json_text
@@ -103,7 +103,7 @@ class TestCommands:
 
     @needs_model
     def test_results(self):
-        made("results", Path())
+        put("results")
         [path] = Path("results").rglob("*-seed-1.json")
         found = json.loads(path.read_text("utf-8"))
         path.write_text(json.dumps(found | {"title": f"t{EVIL}", "encoder": f"e{EVIL}"}))
@@ -115,7 +115,7 @@ class TestCommands:
 
     @needs_model
     def test_inspect(self):
-        made("run", Path())
+        put("run")
         checked(shown(BERT, "inspect", "run/final", f"bé {EVIL}"))
         record = {"text": f"bé {EVIL}", "gold": [[0, 2, EVIL]], "predicted": [], "question": EVIL}
         Path("in.jsonl").write_text(json.dumps(record))
@@ -129,7 +129,7 @@ class TestCommands:
     @needs_model
     def test_checkpoints(self):
         """What transformers itself says of a checkpoint, too."""
-        made("run", Path())
+        put("run")
         Path("run/final").rename(EVIL)
         checked(shown(BERT, "inspect", f"{EVIL}x", "bé"))
         config = json.loads(Path(EVIL, "config.json").read_text())
@@ -142,7 +142,7 @@ class TestCommands:
 
     @needs_model
     def test_a_run(self):
-        made("corpus", Path())
+        put("corpus")
         found = shown(BERT, "pretrain", "tiny", "corpus", EVIL, "--set", "optimization.steps=1", "--set",
                       "model.hidden_size=24", "--set", "model.attention_heads=3", "--set", "machine.device=cpu")  # fmt: skip
         checked(found)
@@ -150,7 +150,7 @@ class TestCommands:
     @needs_model
     def test_a_name_that_is_markup(self):
         """rich's markup in the name of a folder is neither obeyed nor an error."""
-        made("corpus", Path())
+        put("corpus")
         for name in ("[red]run", "run[/x]"):
             found = shown(BERT, "pretrain", "tiny", "corpus", name, "--set", "optimization.steps=1", "--set",
                           "model.hidden_size=24", "--set", "model.attention_heads=3", "--set", "machine.device=cpu")  # fmt: skip

@@ -7,23 +7,22 @@ command is covered by a line here. ``test_interrupted_commands.py`` fails where 
 
 from __future__ import annotations
 
-import atexit
-import shutil
-import tempfile
 from dataclasses import dataclass
-from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
 import forking
 import obstacles
+from made import BERT, PHONEMIC, RECIPES, SPACY, put
 
-PHONEMIC, BERT, SPACY = "phonemic.cli", "phonemic_bert.cli", "spacy_phonemic.__main__"
-
-#: Commands that only print.
+#: Commands that only print, and what they are called with.
 PRINTING = {
-    (PHONEMIC, "show"), (PHONEMIC, "vocab"), (BERT, "params"), (BERT, "preset"), (BERT, "grid"),
-}  # fmt: skip
+    (PHONEMIC, "show"): "bé ăn --lang vi",
+    (PHONEMIC, "vocab"): "--lang vi --json",
+    (BERT, "params"): "--preset tiny",
+    (BERT, "preset"): "tiny",
+    (BERT, "grid"): "small",
+}
 
 
 @dataclass(frozen=True)
@@ -34,7 +33,7 @@ class Writing:
         name: of the test.
         module: that has its ``main``.
         words: the rest of it; what it reads and writes lies in the working directory.
-        reads: the files and folders it needs, of :data:`INPUTS` or made by the command that :data:`MADE_BY` names.
+        reads: the files and folders it needs; see ``made.py``.
         writes: patterns of the files it makes; what each finds is whole or not there. The first is named by an option
             or argument of its own.
         needs: packages that it cannot do without.
@@ -74,66 +73,7 @@ class Writing:
     def prepare(self, folder: Path = Path()) -> None:
         """Puts what it reads into a folder."""
         for name in self.reads:
-            if name in INPUTS:
-                INPUTS[name](folder / name)
-            else:
-                made(name, folder)
-
-
-TEXT = "Sáng nay bé ăn xôi.\nMưa 30 phút, đường ngập\nquả chuối\n" * 40
-
-
-def _encoded(path: Path) -> None:
-    from phonemic import Tokenizer
-    from phonemic.files import ids_writer
-
-    with ids_writer(str(path), Tokenizer("vi")) as write:
-        write(TEXT.splitlines())
-
-
-INPUTS = {
-    "vi.txt": lambda path: path.write_text(TEXT, "utf-8"),
-    "ids.parquet": _encoded,
-    "vi.conllu": lambda path: path.write_text(
-        "".join(f"{at}\t{word}\t_\tNOUN\t_\t_\t0\troot\t_\t_\n" for at, word in enumerate(("Mưa", "to"), 1)) + "\n",
-        "utf-8",
-    ),
-    "mood.csv": lambda path: path.write_text("text,label\n" + "quả chuối,good\nđường ngập,bad\n" * 8, "utf-8"),
-}
-
-#: What other commands of the table make.
-MADE_BY = {"corpus": "prepare", "run": "pretrain", "results": "finetune"}
-
-
-@cache
-def _made(name: str) -> Path:
-    """A folder that a command of the table made, once."""
-    folder = Path(tempfile.mkdtemp())
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    command = next(one for one in COMMANDS if one.name == MADE_BY[name])
-    command.prepare(folder)
-    found = command.start(folder=folder).finished()
-    assert found.returncode == 0, found.stderr.decode()
-    return folder / name
-
-
-#: A run, and a fine-tuning, as short as they can be.
-_SMALL_RUN = {
-    "model.hidden_size": 24, "model.attention_heads": 3, "model.intermediate_size": 40, "sequences.length": 48,
-    "optimization.steps": 4, "optimization.batch_size": 4, "machine.device_batch_size": 4, "machine.device": "cpu",
-    "evaluation.held_out_documents": 8, "evaluation.every": 2, "output.log_every": 1, "output.save_every": 2,
-    "output.keep": 1,
-}  # fmt: skip
-_SMALL_TUNING = {"grid.learning_rate": 1e-3, "grid.epochs": 1, "machine.device": "cpu"}
-
-
-def made(name: str, folder: Path) -> None:
-    """Puts a folder that a command of the table made into another."""
-    shutil.copytree(_made(name), folder / name)
-
-
-def _set(values: dict[str, object]) -> str:
-    return " ".join(f"--set {name}={value}" for name, value in values.items())
+            put(name, folder)
 
 
 _MODEL = ("torch", "transformers", "accelerate", "pyarrow", "matplotlib")
@@ -163,7 +103,7 @@ COMMANDS = [
     Writing(
         "train-baseline",
         PHONEMIC,
-        "train-baseline Byte-BPE tokenizers vi.txt --vocab-size 300",
+        RECIPES["tokenizers"].words,
         ("vi.txt",),
         ("tokenizers/byte-bpe/tokenizer.json",),
         ("tokenizers",),
@@ -171,7 +111,7 @@ COMMANDS = [
     Writing(
         "prepare",
         BERT,
-        "prepare vi.txt corpus --lang vi --threads 1 --shard-size 2000",
+        RECIPES["corpus"].words,
         ("vi.txt",),
         ("corpus/manifest.json",),
         _MODEL,
@@ -180,7 +120,7 @@ COMMANDS = [
     Writing(
         "pretrain",
         BERT,
-        f"pretrain tiny corpus run --export fp16 {_set(_SMALL_RUN)}",
+        RECIPES["run"].words,
         ("corpus",),
         ("run/final/model.safetensors", "run/final-fp16/model.safetensors", "corpus/flat-*/ids.bin"),
         (*_MODEL, "tensorboard"),
@@ -207,8 +147,7 @@ COMMANDS = [
     Writing(
         "finetune",
         BERT,
-        "finetune --own classification --train mood.csv --test mood.csv --lang vi --name mood --grid small --seeds 1 "
-        f"--encoder tiny=run/final --results results --save models --predictions {_set(_SMALL_TUNING)}",
+        RECIPES["results"].words,
         ("run", "mood.csv"),
         ("results/*/*/*.json", "results/*/*/*.jsonl", "models/*/*/*/model.safetensors"),
         (*_MODEL, "sklearn", "seqeval"),
