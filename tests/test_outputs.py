@@ -1,6 +1,5 @@
 """What the commands do to what is there: nothing without --force, and nothing to what they read."""
 
-import importlib.util
 import os
 import stat
 from pathlib import Path
@@ -10,6 +9,7 @@ import pytest
 pytest.importorskip("click")
 pytest.importorskip("rich")
 
+import forking
 from writing_commands import COMMANDS
 
 from phonemic.errors import OutputError
@@ -25,9 +25,8 @@ def with_command(*commands):
 @pytest.fixture
 def ready(command):
     """The command with what it reads, where it can be run."""
-    for package in command.needs:
-        if importlib.util.find_spec(package) is None:
-            pytest.skip(f"needs {package}")
+    if command.missing:
+        pytest.skip(f"needs {command.missing}")
     command.prepare()
     return command
 
@@ -36,16 +35,17 @@ def contents():
     return {str(path): path.read_bytes() for path in Path().rglob("*") if path.is_file()}
 
 
+@pytest.mark.skipif(not forking.AVAILABLE, reason="forks")
 class TestCommands:
     @with_command(*(command for command in COMMANDS if not command.resumes))
     def test_an_output_that_is_there(self, ready):
         for name in ready.writes:
-            Path(name).parent.mkdir(exist_ok=True)
+            Path(name).parent.mkdir(parents=True, exist_ok=True)
             Path(name).write_text("mine")
         before = contents()
         refused = ready.run()
         assert refused.returncode == 1, refused.stderr
-        assert f"{ready.writes[0]}: is there already" in refused.stderr.decode()
+        assert f"{ready.taken or ready.writes[0]}: is there already" in refused.stderr.decode()
         assert "--force" in refused.stderr.decode()
         assert len(refused.stderr.splitlines()) == 1
         assert contents() == before

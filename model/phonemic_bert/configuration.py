@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import Any
 
 from transformers import BertConfig
@@ -10,6 +12,7 @@ from phonemic.inventory import LANGUAGES, vocabulary
 from phonemic_bert.checkpoints import resolve
 from phonemic_bert.errors import CheckpointError
 from phonemic_bert.triples import triples
+from phonemic_bert.untrusted import CONFIG, check_config, check_folder, loading
 
 #: The slots of a triple, in their order.
 COMPONENTS = ("onset", "rime", "tone")
@@ -122,8 +125,26 @@ class PhonemicBertConfig(BertConfig):
 
     @classmethod
     def get_config_dict(cls, pretrained_model_name_or_path: Any, **kwargs: Any) -> Any:
-        """What ``from_pretrained`` reads: of a folder, an installed checkpoint's name, or a model's name on a hub."""
-        return super().get_config_dict(resolve(pretrained_model_name_or_path), **kwargs)
+        """What ``from_pretrained`` reads: of a folder, an installed checkpoint's name, or a model's name on a hub.
+
+        Raises:
+            CheckpointError: a folder's configuration is damaged, or says what no checkpoint may say.
+        """
+        where = resolve(pretrained_model_name_or_path)
+        if where is not None and os.path.isdir(where):
+            check_folder(Path(where))
+        return super().get_config_dict(where, **kwargs)
+
+    @classmethod
+    def from_dict(cls, config_dict: dict[str, Any], **kwargs: Any) -> Any:
+        """The configuration of what a file says.
+
+        Raises:
+            CheckpointError: a field is of the wrong type, or says what no checkpoint may say.
+        """
+        check_config(config_dict, CONFIG)
+        with loading(CONFIG):
+            return super().from_dict(config_dict, **kwargs)
 
     @classmethod
     def from_preset(cls, preset: str, lang: str = "vi", **kwargs: Any) -> PhonemicBertConfig:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import signal
 import sys
-from io import TextIOWrapper
 
 try:
     import click
@@ -13,6 +12,7 @@ except ImportError as missing:
     raise SystemExit(f'phonemic: the command needs {missing.name}: pip install "phonemic[cli]"') from missing
 
 from phonemic.cli.group import Group
+from phonemic.terminal import guard_streams
 from phonemic.version import __version__
 
 #: Command -> its summary, the first sentence of its help. A command lies in the module of its name (``_`` for ``-``).
@@ -36,8 +36,6 @@ def cli() -> None:
 
 def main() -> None:
     """Runs the command, which writes UTF-8 everywhere; a termination signal leaves nothing half-written either."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, TextIOWrapper):
-            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+    guard_streams()
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
     cli(prog_name="phonemic")

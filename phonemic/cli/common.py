@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
-import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import wraps
@@ -14,7 +12,6 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import click
 import numpy as np
 from rich.box import SIMPLE_HEAD
-from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TimeRemainingColumn, TransferSpeedColumn
 from rich.table import Table
 
@@ -22,6 +19,7 @@ from phonemic.errors import PhonemicError, printable
 from phonemic.files import MAX_LINE, read_texts, replacing
 from phonemic.files.outputs import claim
 from phonemic.inventory import FALLBACKS, LANGUAGES, NATIVE
+from phonemic.terminal import console, json_text, say, standard_output
 from phonemic.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
@@ -42,6 +40,7 @@ __all__ = [
     "print_json",
     "print_table",
     "printable",
+    "say",
     "size",
     "tokenizer_options",
 ]
@@ -140,9 +139,9 @@ def input_texts(
 ) -> Iterator[Iterator[list[str | None]]]:
     """The texts of all inputs in lists, under a progress bar on stderr where that is a terminal."""
     sizes = [0 if path == "-" else os.stat(path).st_size for path in inputs]
-    console = Console(stderr=True)
+    told = console(stderr=True)
     columns = BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn()
-    progress = Progress(*columns, console=console)
+    progress = Progress(*columns, console=told)
     task = progress.add_task("", total=None if "-" in inputs else sum(sizes) or None)
 
     def chunks() -> Iterator[list[str | None]]:
@@ -153,7 +152,7 @@ def input_texts(
                 progress.advance(task, sum(read))  # only now are they encoded
                 read.clear()
 
-    with progress if console.is_terminal else nullcontext():
+    with progress if told.is_terminal else nullcontext():
         yield chunks()
 
 
@@ -178,7 +177,7 @@ class LanguageCheck:
         if self.positions >= _ENOUGH and self.native < _FOREIGN * self.positions:
             share = self.native / self.positions
             name = {"vi": "Vietnamese", "zh": "Mandarin"}[self.lang]
-            click.echo(f"of {self.positions:,} positions {share:.1%} are {name} syllables: is it {name}?", err=True)
+            say(f"of {self.positions:,} positions {share:.1%} are {name} syllables: is it {name}?", err=True)
 
 
 def print_table(columns: Iterable[str], rows: Iterable[Iterable[object]]) -> None:
@@ -186,8 +185,8 @@ def print_table(columns: Iterable[str], rows: Iterable[Iterable[object]]) -> Non
     table = Table(*columns)
     for row in rows:
         cells = map(str, row)
-        table.add_row(*(cell if cell.isprintable() else repr(cell)[1:-1] for cell in cells))
-    Console(markup=False, emoji=False, highlight=False).print(table)
+        table.add_row(*(printable(cell, keep="") for cell in cells))
+    console().print(table)
 
 
 def print_figures(title: str, heading: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
@@ -200,15 +199,12 @@ def print_figures(title: str, heading: Sequence[str], rows: Iterable[Sequence[st
         table.add_column(name, justify="right", min_width=max(map(len, words)))
     for row in body:
         table.add_row(*map(printable, row))
-    console = Console(markup=False, emoji=False, highlight=False)
-    if not console.is_terminal:
-        console.width = _WIDE
-    console.print(table)
+    console(wide=_WIDE).print(table)
 
 
 def print_json(value: object) -> None:
     """JSON on standard output."""
-    click.echo(json.dumps(value, ensure_ascii=False, indent=2, allow_nan=False))
+    say(json_text(value))
 
 
 @contextmanager
@@ -218,5 +214,6 @@ def output_file(path: str | None, force: bool = True) -> Iterator[BinaryIO]:
         with replacing(path, overwrite=force) as file:
             yield file
     else:
-        yield sys.stdout.buffer
-        sys.stdout.buffer.flush()
+        stdout = standard_output()
+        yield stdout
+        stdout.flush()

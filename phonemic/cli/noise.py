@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -12,7 +11,6 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 import click
-from rich.console import Console
 from rich.table import Table
 
 from phonemic.cli.common import claim, force_option, input_texts, max_line_option
@@ -23,6 +21,7 @@ from phonemic.noise import DRAWS, SHARES, Noise, Noisy
 from phonemic.noise.homophones import POOLS, READINGS, Homophones, count_characters, frequent
 from phonemic.noise.misspellings import GROUPS, Misspellings
 from phonemic.noise.respelling import KINDS
+from phonemic.terminal import console, json_text, say, standard_output
 from phonemic.tokenizer import Tokenizer
 
 #: Writes the texts of a chunk; None is a null.
@@ -184,8 +183,9 @@ def _writer(path: str | None, column: str, force: bool) -> Iterator[Write]:
         with replacing(path, force) as file:
             yield partial(_write_lines, file, path)
     else:
-        yield partial(_write_lines, sys.stdout.buffer, "standard output")
-        sys.stdout.buffer.flush()
+        stdout = standard_output()
+        yield partial(_write_lines, stdout, "standard output")
+        stdout.flush()
 
 
 def _write_lines(file: BinaryIO, name: str, texts: list[str | None]) -> None:
@@ -223,10 +223,10 @@ def _summarise(totals: dict[str, Counter[str]], lang: str, as_json: bool, to_std
         for ratio, total in totals.items()
     ]
     if as_json:
-        click.echo(json.dumps(rows, indent=2), err=to_stderr)
+        say(json_text(rows), err=to_stderr)
         return
     units = {"zh": "Han characters", "vi": "syllables"}[lang]
     table = Table("ratio", "texts", units, "changeable", "changed", "achieved", "ids changed")
     for row in rows:
         table.add_row(*(f"{row[name]:.4f}" if name == "achieved" else f"{row[name]:,}" for name in row))
-    Console(stderr=to_stderr).print(table)
+    console(stderr=to_stderr).print(table)

@@ -15,7 +15,8 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
 
-from phonemic.cli.common import errors_option, max_line_option, printable, size, tokenizer_options
+from phonemic.cli.common import errors_option, max_line_option, printable, say, size, tokenizer_options
+from phonemic.terminal import console
 from phonemic.tokenizer import Tokenizer
 
 
@@ -93,24 +94,24 @@ def prepare(
         manifest = run(inputs, out, chosen, place, progress)
     totals = manifest["totals"]
     lines, read = (totals[f"{name}_kept"] + sum(totals[f"{name}_dropped"].values()) for name in ("lines", "bytes"))
-    click.echo(
+    say(
         f"{out}: {totals['lines_kept']:,} of {lines:,} lines, {totals['bytes_kept']:,} of {read:,} bytes, "
         f"{totals['positions']:,} positions in {totals['shards']} shards; see report.md"
     )
     for source in manifest["sources"]:
         for message in source.get("damaged", ()):
-            click.echo(f"passed over from there on: {printable(message)}", err=True)
+            say(f"passed over from there on: {printable(message)}", err=True)
 
 
 @contextmanager
 def _progress() -> Iterator[Any]:
     """Shows each phase with its rate and remaining time: a bar, or a line now and then where stderr is no terminal."""
-    console = Console(stderr=True)
+    told = console(stderr=True)
     columns = TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn()
-    if not console.is_terminal:
-        yield lines_of_progress(console)
+    if not told.is_terminal:
+        yield lines_of_progress(told)
         return
-    with Progress(*columns, TimeRemainingColumn(), console=console) as bars:
+    with Progress(*columns, TimeRemainingColumn(), console=told) as bars:
         tasks: dict[str, Any] = {}
 
         def advance(phase: str, read: float, total: float) -> None:

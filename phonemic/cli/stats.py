@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rich.console import Console
 from rich.progress import MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from phonemic import intrinsic
@@ -22,11 +21,13 @@ from phonemic.cli.common import (
     print_figures,
     print_json,
     print_table,
+    say,
     tokenizer_options,
 )
 from phonemic.errors import InputError
 from phonemic.intrinsic.measure import Measures
 from phonemic.intrinsic.tabulation import cells, title
+from phonemic.terminal import console
 from phonemic.tokenizer import Tokenizer
 
 #: Measures of a row that the vertical table and the JSON object of a single row leave out.
@@ -129,18 +130,19 @@ def measure_task(name: str, data: str, tokenizers: Any, lang: str | None = None,
 @contextmanager
 def text_progress(title: str) -> Iterator[Any]:
     """A function that counts texts on stderr where that is a terminal."""
-    console = Console(stderr=True)
-    columns = SpinnerColumn(), TextColumn(title), MofNCompleteColumn(), TextColumn("texts"), TimeElapsedColumn()
-    progress = Progress(*columns, console=console)
+    told = console(stderr=True)
+    name = TextColumn(title.replace("{", "{{").replace("}", "}}"), markup=False)
+    columns = SpinnerColumn(), name, MofNCompleteColumn(), TextColumn("texts"), TimeElapsedColumn()
+    progress = Progress(*columns, console=told)
     task = progress.add_task(title, total=None)
-    with progress if console.is_terminal else nullcontext():
+    with progress if told.is_terminal else nullcontext():
         yield lambda count: progress.advance(task, count)
 
 
 def _write(rows: list[Measures], form: str, single: bool) -> None:
     """A row for each tokenizer; the measures of a single row one below the other, or as one JSON object."""
     if form != "table" and not (single and form == "json"):
-        click.echo(intrinsic.table(rows, form))
+        say(intrinsic.table(rows, form))
     elif not single:
         for name, some in groupby(rows, key=title):
             heading, *body = cells(some)

@@ -10,6 +10,7 @@ from typing import Any
 
 from phonemic.errors import InputError
 from phonemic.files import require
+from phonemic.files.jsons import loads
 
 #: Labels as a file writes them, to their names.
 Values = Mapping[str, str]
@@ -87,7 +88,7 @@ def json_lines(path: Path) -> Iterator[Record]:
         if line.strip():
             place = f"{path}:{number}"
             try:
-                fields = json.loads(line)
+                fields = loads(line)
             except ValueError as error:
                 raise InputError(f"{place}: damaged, no JSON ({error})") from error
             if not isinstance(fields, dict):
@@ -102,9 +103,13 @@ def json_document(path: Path) -> Any:
         InputError: it is damaged; the message names the line.
     """
     try:
-        return json.loads("".join(line for _, line in lines(path)))
+        return loads("".join(line for _, line in lines(path)))
     except json.JSONDecodeError as error:
         raise InputError(f"{path}:{error.lineno}: damaged, no JSON ({error.msg} at column {error.colno})") from error
+    except InputError:
+        raise
+    except ValueError as error:
+        raise InputError(f"{path}: damaged, no JSON ({error})") from error
 
 
 def entries(path: Path, items: Any, what: str = "entry") -> Iterator[Record]:

@@ -12,6 +12,7 @@ from statistics import fmean, stdev
 from typing import Any
 
 from phonemic.errors import InputError
+from phonemic.files.jsons import loads
 
 FORMAT = 1
 
@@ -193,7 +194,7 @@ def _result(path: Path) -> Result:
         ValueError: it is no result.
     """
     try:
-        fields = json.loads(path.read_text("utf-8"))
+        fields = loads(path.read_text("utf-8"))
     except ValueError as error:
         raise ValueError(f"no JSON ({error})") from error
     if not isinstance(fields, dict) or "format" not in fields or "seed" not in fields:
@@ -241,7 +242,7 @@ def _chosen(runs: Sequence[Result], problems: list[str]) -> SeedRuns:
 
 def _told_apart(several: Sequence[str]) -> dict[str, str]:
     """What tells conditions apart: the settings in which they differ; empty of one alone."""
-    loaded = [json.loads(conditions) for conditions in several]
+    loaded = [loads(conditions) for conditions in several]
     names = sorted({name for one in loaded for name in one if len({_canonical(a.get(name)) for a in loaded}) > 1})
     return {
         conditions: ", ".join(f"{name.rpartition('.')[2]}={one.get(name)}" for name in names)

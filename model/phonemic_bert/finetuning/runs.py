@@ -26,6 +26,7 @@ import transformers
 import phonemic_bert
 from phonemic import __version__
 from phonemic.errors import InputError
+from phonemic.files.jsons import loads
 from phonemic.files.writing import replacing, replacing_folder, write_json
 from phonemic_bert.errors import RunError
 from phonemic_bert.finetuning.encoders import TOKENIZER_FILES
@@ -190,7 +191,7 @@ class Run:
         if not self.path.exists():
             return None
         try:
-            found: dict[str, Any] = json.loads(self.path.read_text("utf-8"))
+            found: dict[str, Any] = loads(self.path.read_text("utf-8"))
             for one in found["noise"]:
                 _noise_of(one)
         except (ValueError, KeyError, TypeError) as error:

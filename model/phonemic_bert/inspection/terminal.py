@@ -30,16 +30,7 @@ from phonemic_bert.inspection.wording import (
     visible,
 )
 
-_WIDE = 200
 _RED, _GREEN, _DIM = "bold red", "green", "dim"
-
-
-def console() -> Console:
-    """Standard output; where that is no terminal, wide."""
-    made = Console(markup=False, emoji=False, highlight=False)
-    if not made.is_terminal:
-        made.width = _WIDE
-    return made
 
 
 def print_example(to: Console, example: Example) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -29,6 +30,7 @@ from phonemic_bert.errors import CheckpointError
 from phonemic_bert.modeling.composition import Composing, Product, Table, TripleList
 from phonemic_bert.modeling.heads import IndependentHeads, JointHead, Predicted
 from phonemic_bert.modeling.modern import ModernEncoder, PhonemicModernBertEmbeddings, modern_config
+from phonemic_bert.untrusted import check_folder, loading
 
 #: The label of a position that is not predicted.
 IGNORE = -100
@@ -101,12 +103,17 @@ class PhonemicBertPreTrainedModel(BertPreTrainedModel):
             kwargs: likewise; ``use_safetensors`` may only be True.
 
         Raises:
-            CheckpointError: its vocabulary is not this version's, or ``use_safetensors=False``.
+            CheckpointError: its vocabulary is not this version's, its files are damaged, do not fit each other or point
+                elsewhere, or ``use_safetensors=False``.
             OSError: a file is missing.
         """
         if not kwargs.setdefault("use_safetensors", True):
             raise CheckpointError("PhonemicBERT checkpoints are safetensors; use_safetensors=False would unpickle")
-        return super().from_pretrained(resolve(pretrained_model_name_or_path), *args, **kwargs)
+        where = resolve(pretrained_model_name_or_path)
+        if where is not None and os.path.isdir(where):
+            check_folder(Path(where))
+        with loading(where):
+            return super().from_pretrained(where, *args, **kwargs)
 
     def resize_token_embeddings(self, new_num_tokens: int | None = None, *args: Any, **kwargs: Any) -> Any:
         """The embedding table; its size is the vocabulary's and cannot change.

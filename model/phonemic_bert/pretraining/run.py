@@ -7,7 +7,9 @@ The folder holds ``run.json`` (settings and corpus), ``log.jsonl``, ``tensorboar
 from __future__ import annotations
 
 import os
-from contextlib import nullcontext
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +21,8 @@ from transformers import PreTrainedModel, TrainingArguments, set_seed
 
 from phonemic.corpus import Corpus, open_corpus
 from phonemic.files.locking import locked
-from phonemic.files.writing import write_json
+from phonemic.files.writing import clear_unfinished, write_json
+from phonemic.terminal import console as new_console
 from phonemic_bert.errors import RunError, SettingsError
 from phonemic_bert.pretraining.callbacks import Flow, JsonLog, ProgressBar, StopSignal, unfolding
 from phonemic_bert.pretraining.compiled import compile_training
@@ -59,7 +62,7 @@ def pretrain(settings: Settings, corpus: str | Path, folder: str | Path, console
         LockedError: another process works in the folder.
     """
     folder, opened = Path(folder), open_corpus(corpus)
-    console = console or Console(stderr=True)
+    console = console or new_console(stderr=True)
     record = make_record(settings, opened)
     check_folder(folder, record)
     if (folder / "final").exists():
@@ -80,8 +83,8 @@ def _run(settings: Settings, opened: Corpus, folder: Path, record: dict[str, Any
         flat = FlatCorpus(opened, settings.machine.cache or None, verify, advance)
         if args.should_save:
             write_json(folder / RECORD, record)
-            if (folder / "best.old").exists() and not (folder / "best").exists():
-                os.replace(folder / "best.old", folder / "best")
+            for part in (folder, folder / "checkpoints"):
+                clear_unfinished(part)
     train, held_out, held_out_documents = split(flat, settings)
     set_seed(settings.optimization.seed)
     model = _model(settings, flat)
@@ -123,7 +126,8 @@ def _run(settings: Settings, opened: Corpus, folder: Path, record: dict[str, Any
         if settings.output.tensorboard and args.should_save:
             trainer.add_callback(_tensorboard(folder / "tensorboard", start[0] if start else 0))
         trainer.remove_callback(transformers.PrinterCallback)
-        trainer.train(resume_from_checkpoint=str(start[1]) if start else None)
+        with _raised_once():
+            trainer.train(resume_from_checkpoint=str(start[1]) if start else None)
     if flow.stopped:
         console.print(f"{folder}: stopped and saved after step {trainer.state.global_step:,}; run it again to go on")
         return STOPPED
@@ -136,6 +140,22 @@ def _run(settings: Settings, opened: Corpus, folder: Path, record: dict[str, Any
     return 0
 
 
+@contextmanager
+def _raised_once() -> Iterator[None]:
+    """Lets no thread print a traceback of an OSError: that of TensorBoard also raises it in this thread."""
+    before = threading.excepthook
+
+    def hook(args: Any) -> None:
+        if not isinstance(args.exc_value, OSError):
+            before(args)
+
+    threading.excepthook = hook
+    try:
+        yield
+    finally:
+        threading.excepthook = before
+
+
 def _newest(folder: Path, console: Console) -> tuple[int, Path] | None:
     """The newest sound checkpoint and its step; None where the run has none yet.
 
@@ -146,7 +166,7 @@ def _newest(folder: Path, console: Console) -> tuple[int, Path] | None:
     for step, path in reversed(found):
         if not (wrong := fault(path)):
             return step, path
-        console.print(f"{wrong}: damaged, so the checkpoint before it is taken", markup=False, soft_wrap=True)
+        console.print(f"{wrong}: damaged, so the checkpoint before it is taken", soft_wrap=True)
     if found:
         raise RunError(f"{folder}: every checkpoint is damaged; remove the run's folder, and it begins again")
     return None

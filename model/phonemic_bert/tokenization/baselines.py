@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from functools import cached_property
 from itertools import chain
@@ -13,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from phonemic.baselines import Baseline, load_registered
+from phonemic.files.jsons import read_json
 from phonemic.files.writing import write_json
 from phonemic_bert.errors import CheckpointError
 from phonemic_bert.tokenization.base import RowsTokenizer
@@ -138,10 +138,10 @@ def describe(folder: Path) -> dict[str, Any]:
         CheckpointError: it is missing or damaged.
     """
     try:
-        return checked(json.loads((folder / FILE).read_text("utf-8")))
+        return checked(read_json(folder / FILE, CheckpointError))
     except FileNotFoundError as error:
         raise CheckpointError(f"{folder}: there is no {FILE} in it, so it holds no BaselineTokenizer") from error
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
+    except (KeyError, TypeError) as error:
         raise CheckpointError(f"{folder / FILE}: damaged ({error})") from error
 
 

@@ -17,6 +17,7 @@ from phonemic_bert.errors import CheckpointError
 from phonemic_bert.tokenization import positions
 from phonemic_bert.tokenization.base import RowsTokenizer
 from phonemic_bert.tokenization.positions import SPECIAL_IDS, Positions
+from phonemic_bert.untrusted import loading
 
 FILE = "phonemic.json"
 
@@ -78,7 +79,9 @@ class PhonemicBertTokenizer(RowsTokenizer):
             CheckpointError: it holds no such tokenizer, or no checkpoint of that name is installed.
             SavedTokenizerError: its vocabulary is not this version's.
         """
-        return super().from_pretrained(resolve(pretrained_model_name_or_path), *args, **kwargs)
+        where = resolve(pretrained_model_name_or_path)
+        with loading(where):
+            return super().from_pretrained(where, *args, **kwargs)
 
     @classmethod
     def _from_pretrained(  # type: ignore[override,unused-ignore]
