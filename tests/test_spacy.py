@@ -37,9 +37,9 @@ def test_needs_no_import():
 
 
 def test_the_tutorial():
-    page = Path(__file__).parent.parent / "docs" / "spacy.md"
+    page = Path(__file__).parent.parent / "docs" / "guide" / "spacy.md"
     blocks = re.findall(r"```pycon\n(.*?)```", page.read_text("utf-8"), re.DOTALL)
-    test = doctest.DocTestParser().get_doctest("\n".join(blocks), {}, "docs/spacy.md", "docs/spacy.md", 0)
+    test = doctest.DocTestParser().get_doctest("\n".join(blocks), {}, "docs/guide/spacy.md", "docs/guide/spacy.md", 0)
     result = doctest.DocTestRunner().run(test)
     assert result.attempted > 25
     assert not result.failed
