@@ -1,5 +1,6 @@
 # make demo   text over its onsets, rimes and tones, in a light environment of its own; FILE=text.txt LANG=vi for yours
 # make test   sets everything up, checks style and types, and runs all tests
+# make docs   builds the documentation as a site in build/site
 # make bench       measures speed beside the limits and the rivals: DATA=folder BENCH_OPTIONS="--only limits"
 # make sanitize   builds the core with sanitizers, runs its tests and fuzzes it: SECONDS=120
 # make bench-gate   counts the core's instructions (valgrind) and compares them with benchmarks/gate.json
@@ -17,7 +18,7 @@ DEMO := build/demo
 SOURCES := pyproject.toml setup.py $(shell find phonemic -name '*.pyx' -o -name '*.pxd' -o -name '*.h' -o -name '*.tsv' -o -path '*/data/*.py')
 LANG_OF_FILE := $(if $(filter vi zh,$(LANG)),--lang $(LANG))
 
-.PHONY: demo test test-models lint format bench bench-gate sanitize sdist-check clean
+.PHONY: demo test test-models lint format docs bench bench-gate sanitize sdist-check clean
 
 demo: $(DEMO)/installed
 	$(DEMO)/bin/python examples/demo.py $(FILE) $(LANG_OF_FILE) --html build/demo.html
@@ -41,6 +42,17 @@ lint: $(VENV)/installed
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/cython-lint phonemic/*.pyx phonemic/*.pxd
+
+# The site, without warnings; the reference is read from the sources, which need not be built for it.
+docs: build/docs/installed
+	NO_MKDOCS_2_WARNING=1 build/docs/bin/mkdocs build --strict --quiet
+	@echo "build/site/index.html"
+
+build/docs/installed: pyproject.toml
+	test -x build/docs/bin/python || $(PYTHON) -m venv build/docs
+	build/docs/bin/pip install --quiet --disable-pip-version-check $$($(PYTHON) -c \
+		"import tomllib; print(*tomllib.load(open('pyproject.toml', 'rb'))['dependency-groups']['docs'])")
+	touch $@
 
 # Speed beside the least-work programs and the rivals, on real data: make bench DATA=folder
 bench: $(VENV)/rivals

@@ -1,4 +1,4 @@
-"""Fine-tunes models of one size on the tasks that the data at hand allow, and writes the tables of docs/research/benchmarks.md.
+"""Fine-tunes models of one size on the tasks that the data at hand allow; the tables of docs/research/benchmarks.md.
 
     python benchmarks/downstream.py DATA --zh PHONEMIC --zh CHARACTER --zh SUBCHAR-PINYIN --vi PHONEMIC --vi BYTE-BPE \
         --tokenizers FOLDER --results FOLDER [--page docs/research/benchmarks.md]

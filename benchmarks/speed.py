@@ -2,8 +2,9 @@
 
     python benchmarks/speed.py --data DIR [--quick] [--only PART ...]
 
-Prints one table and writes it as JSON, docs/research/benchmarks.md and a chart. Everything is CPU time of one thread, except
-where a row says otherwise; what is compared ran in turns, and a ratio is the median of the ratios of neighbouring runs.
+Prints one table and writes it as JSON, docs/research/benchmarks.md and a chart. Everything is CPU time of one thread,
+except where a row says otherwise; what is compared ran in turns, and a ratio is the median of the ratios of runs next
+to each other.
 """
 
 from __future__ import annotations
