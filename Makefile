@@ -1,5 +1,6 @@
-# make demo   sets everything up and encodes a page of each language, or FILE=text.txt LANG=vi
+# make demo   text over its onsets, rimes and tones, in a light environment of its own; FILE=text.txt LANG=vi for yours
 # make test   sets everything up, checks style and types, and runs all tests
+# make docs   builds the documentation as a site in build/site
 # make bench       measures speed beside the limits and the rivals: DATA=folder BENCH_OPTIONS="--only limits"
 # make sanitize   builds the core with sanitizers, runs its tests and fuzzes it: SECONDS=120
 # make bench-gate   counts the core's instructions (valgrind) and compares them with benchmarks/gate.json
@@ -12,12 +13,15 @@ TORCH ?= torch==2.13.0
 WORKERS ?= 2
 TEST := python -m pytest -n $(WORKERS) --dist loadfile
 TRANSFORMERS ?= 4.53.2 5.23.0
+DEMO := build/demo
+# What an installed copy is made from.
+SOURCES := pyproject.toml setup.py $(shell find phonemic -name '*.pyx' -o -name '*.pxd' -o -name '*.h' -o -name '*.tsv' -o -path '*/lexicon/*.py')
 LANG_OF_FILE := $(if $(filter vi zh,$(LANG)),--lang $(LANG))
 
-.PHONY: demo test test-models lint format bench bench-gate sanitize sdist-check clean
+.PHONY: demo test test-models lint format docs bench bench-gate sanitize sdist-check clean
 
-demo: $(VENV)/installed
-	$(BIN)/python examples/demo.py $(FILE) $(LANG_OF_FILE)
+demo: $(DEMO)/installed
+	$(DEMO)/bin/python examples/demo.py $(FILE) $(LANG_OF_FILE) --html build/demo.html
 
 test: lint
 	OMP_NUM_THREADS=1 $(BIN)/$(TEST)
@@ -38,6 +42,17 @@ lint: $(VENV)/installed
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/cython-lint phonemic/*.pyx phonemic/*.pxd phonemic/native/*.pyx phonemic/native/*.pxd
+
+# The site, without warnings; the reference is read from the sources, which need not be built for it.
+docs: build/docs/installed
+	NO_MKDOCS_2_WARNING=1 build/docs/bin/mkdocs build --strict --quiet
+	@echo "build/site/index.html"
+
+build/docs/installed: pyproject.toml
+	test -x build/docs/bin/python || $(PYTHON) -m venv build/docs
+	build/docs/bin/pip install --quiet --disable-pip-version-check $$($(PYTHON) -c \
+		"import tomllib; print(*tomllib.load(open('pyproject.toml', 'rb'))['dependency-groups']['docs'])")
+	touch $@
 
 # Speed beside the least-work programs and the rivals, on real data: make bench DATA=folder
 bench: $(VENV)/rivals
@@ -82,7 +97,15 @@ sdist-check: $(VENV)/installed
 	cd build/sdist && wheel=$$(ls "$$PWD"/phonemic-*.whl) && venv/bin/pip install --quiet '$(TORCH)' "phonemic[dev] @ file://$$wheel"
 	cd build/sdist && rm -rf phonemic-*/*phonemic phonemic-*/model && cd phonemic-*/ && env -u PHONEMIC_DATA OMP_NUM_THREADS=1 ../venv/bin/$(TEST) -q
 
-$(VENV)/installed: pyproject.toml setup.py $(wildcard phonemic/*.pyx phonemic/*.pxd phonemic/native/*.pyx phonemic/native/*.pxd phonemic/native/*.h phonemic/lexicon/*.py phonemic/lexicon/*.tsv)
+# The tokenizer and what the demonstration prints with; numpy is installed once, for building and for running.
+$(DEMO)/installed: $(SOURCES)
+	test -x $(DEMO)/bin/python || $(PYTHON) -m venv $(DEMO)
+	$(DEMO)/bin/pip install --quiet --disable-pip-version-check --no-compile rich \
+		$$($(PYTHON) -c "import tomllib; print(*tomllib.load(open('pyproject.toml', 'rb'))['build-system']['requires'])")
+	$(DEMO)/bin/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	touch $@
+
+$(VENV)/installed: $(SOURCES)
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --disable-pip-version-check '$(TORCH)'
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev]'

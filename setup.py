@@ -6,7 +6,9 @@ from glob import glob
 from types import ModuleType
 
 import numpy
+from Cython.Build import cythonize
 from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
 from setuptools.command.build_py import build_py
 
 DEBUG = os.environ.get("PHONEMIC_DEBUG")
@@ -16,7 +18,7 @@ if sys.platform == "win32":
     compile_args = ["/Od", "/Zi"] if DEBUG else ["/O2"]
     link_args = []
 else:
-    compile_args = ["-O0", "-g"] if DEBUG else ["-O1"] if SANITIZE else ["-O3"]
+    compile_args = ["-O0", "-g"] if DEBUG else ["-O1"] if SANITIZE else ["-O3", "-g0"]
     link_args = []
     if sys.platform == "linux":  # the loops are made for four kinds of text: GCC would stop inlining halfway
         compile_args += ["--param", "inline-unit-growth=300"]
@@ -40,8 +42,19 @@ class BuildTables(build_py):
         super().run()
 
 
+class BuildExtensions(build_ext):
+    """Compiles the extensions side by side."""
+
+    def build_extensions(self) -> None:
+        """Makes the C files one after the other, since Cython does not run in threads; then compiles them."""
+        for extension, made in zip(self.extensions, cythonize(self.extensions), strict=True):
+            extension.sources = made.sources
+        self.parallel = self.parallel or os.cpu_count()
+        super().build_extensions()
+
+
 setup(
-    cmdclass={"build_py": BuildTables},
+    cmdclass={"build_ext": BuildExtensions, "build_py": BuildTables},
     ext_modules=[
         Extension(
             name,

@@ -1,6 +1,6 @@
 """Learns the designs of designs.toml on the same text, one after the other, and compares what they know.
 
-    python benchmarks/designs.py DATA WORK [--only "modern*"] [--cores 1] [--page docs/learning.md]
+    python benchmarks/designs.py DATA WORK [--only "modern*"] [--cores 1] [--page docs/research/learning.md]
 
 DATA is the folder of the raw text and the treebanks, WORK keeps corpora and runs: what is finished is not repeated, and
 what was stopped goes on. Every design sees the same updates of the same text; what it knows is measured on held-out

@@ -8,7 +8,7 @@ writes them to OUT as ``intrinsic.json``, ``.md`` and ``.tex``, with plots. A to
 ``--tokenizer mine.py``.
 
 ``--nfd`` adds the table of what text in NFD does to each tokenizer. ``--page`` also keeps the figures in
-``benchmarks/results`` and writes the tables of ``docs/intrinsic.md``.
+``benchmarks/results`` and writes the tables of ``docs/research/intrinsic.md``.
 """
 
 from __future__ import annotations
@@ -135,7 +135,7 @@ def packages() -> dict[str, str]:
 @click.option("--nfd", multiple=True, metavar="DATASET", help="Also measure this one in NFC and in NFD.")
 @click.option("--out", default="intrinsic", show_default=True, type=click.Path(file_okay=False, path_type=Path))
 @click.option("--plots", "form", default="svg", type=click.Choice(["svg", "png", "pdf"]), show_default=True)
-@click.option("--page", is_flag=True, help="Write the tables of docs/intrinsic.md.")
+@click.option("--page", is_flag=True, help="Write the tables of docs/research/intrinsic.md.")
 def main(
     data: Path,
     folder: str,

@@ -1,4 +1,4 @@
-"""The table from the JSON file, in the terminal and in docs/benchmarks.md: ``python benchmarks/report.py``."""
+"""The table from the JSON file, in the terminal and in docs/research/benchmarks.md: ``python benchmarks/report.py``."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from benchmarks.measurements import Measurement
 from benchmarks.timing import ROOT
 
 RESULT = ROOT / "benchmarks" / "results" / "speed.json"
-PAGE = ROOT / "docs" / "benchmarks.md"
+PAGE = ROOT / "docs" / "research" / "benchmarks.md"
 BEGIN, END = "<!-- speed: made by benchmarks/report.py -->", "<!-- speed: end -->"
 HEADS = ("what", "against", "us, MB/s", "other, MB/s", "figure", "at least", "aim", "", "note")
 

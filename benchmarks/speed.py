@@ -2,8 +2,9 @@
 
     python benchmarks/speed.py --data DIR [--quick] [--only PART ...]
 
-Prints one table and writes it as JSON, docs/benchmarks.md and a chart. Everything is CPU time of one thread, except
-where a row says otherwise; what is compared ran in turns, and a ratio is the median of the ratios of neighbouring runs.
+Prints one table and writes it as JSON, docs/research/benchmarks.md and a chart. Everything is CPU time of one thread,
+except where a row says otherwise; what is compared ran in turns, and a ratio is the median of the ratios of runs next
+to each other.
 """
 
 from __future__ import annotations
@@ -63,7 +64,7 @@ def options(arguments: list[str] | None = None) -> argparse.Namespace:
         "--out", type=Path, help="the JSON file (default: benchmarks/results/speed.json for a whole run)"
     )
     parser.add_argument(
-        "--page", type=Path, help="the page to write into (default: docs/benchmarks.md for a whole run)"
+        "--page", type=Path, help="the page to write into (default: docs/research/benchmarks.md for a whole run)"
     )
     chosen = parser.parse_args(arguments)
     if not (chosen.only or chosen.quick):

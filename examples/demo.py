@@ -1,57 +1,103 @@
-"""Encodes a page of text and shows what came out: ``make demo``, ``make demo FILE=text.txt LANG=vi``.
+"""Text over its onsets, rimes and tones: ``make demo``, ``make demo FILE=text.txt LANG=vi``.
 
-A CoNLL-U treebank (``.conllu``) is read by its ``# text =`` lines, any other file line by line.
+Sentences are shown as linguists gloss them, with what a model reads beneath; all of them are drawn on an HTML page. A
+CoNLL-U treebank (``.conllu``) is read by its ``# text =`` lines, any other file line by line.
 """
 
 from __future__ import annotations
 
 import argparse
 import time
+from html import escape
 from pathlib import Path
 
+from rich.cells import cell_len
 from rich.console import Console
-from rich.table import Table
+from rich.text import Text
 
-from phonemic import Encoding, Tokenizer
+from phonemic import Encoding, Tokenizer, drawing
 from phonemic.metrics import Statistics
 
 HERE = Path(__file__).parent
-CONSOLE = Console()
+#: What is shown first: words that are spelt unlike they sound, and characters whose reading hangs on their phrase.
+FIRST = {
+    "vi": ["Cái giếng cổ ở đầu làng chưa bao giờ cạn nước.", "Quốc kỳ bay trên nóc nhà, quyển vở nằm dưới gốc quýt."],
+    "zh": ["银行行长在重庆开会，会上说了很重要的事。", "我姓曾，曾经在西安住过八年。"],
+}
+PAGE_SENTENCES = 500
+_SENTENCE = '<p lang="{lang}" style="font: 18px/1.3 {font}; color: {color}; margin: 0 0 0.8em">{tokens}</p>'
+_TOKEN = (
+    '<span style="display: inline-block; vertical-align: top; text-align: center; margin: 0 0.25em 0.6em">'
+    '<span style="display: block; margin-bottom: 0.15em">{text}</span>{box}</span>'
+)
 
 
 def read_sentences(path: Path) -> list[str]:
     """The sentences of a text file or a treebank."""
-    lines = path.read_text("utf-8").split("\n")
+    lines = [line.rstrip("\r") for line in path.read_text("utf-8").split("\n")]
     if path.suffix == ".conllu":
-        return [line.removeprefix("# text = ") for line in lines if line.startswith("# text = ")]
-    return [line.rstrip("\r") for line in lines if line.strip()]
+        lines = [line.removeprefix("# text = ") for line in lines if line.startswith("# text = ")]
+    return [line for line in lines if line.strip()]
 
 
-def show(encoding: Encoding) -> None:
-    """Prints one sentence as a table, a row a position."""
-    table = Table("text", "onset", "rime", "tone", "IPA", "ids", "span", title=encoding.text, title_justify="left")
-    for syllable, ids in zip(encoding, encoding.components.tolist(), strict=True):
-        table.add_row(*map(str, syllable[:5]), " ".join(map(str, ids)), f"{syllable.start}-{syllable.end}")
-    CONSOLE.print(table)
+def gloss(console: Console, encoding: Encoding) -> None:
+    """Prints a sentence over its onsets, rimes and tones, cut where the screen ends; then other views of it."""
+    columns = [[each.text, each.onset, each.rime, each.tone] for each in encoding]
+    pieces: list[list[list[str]]] = [[]]
+    width = room = console.width - 8
+    for column in columns:
+        width -= max(map(cell_len, column)) + 2
+        if width < 0 and pieces[-1]:
+            pieces.append([])
+            width = room - max(map(cell_len, column)) - 2
+        pieces[-1].append(column)
+    for piece in pieces:
+        for row, name in enumerate(("", "onset", "rime", "tone")):
+            line = Text(f"{name:8}", style="dim")
+            for column in piece:
+                look = ("bold", "", "bold cyan", f"black on {drawing.TONE_COLORS.get(column[3], '#eeeeee')}")[row]
+                line.append(column[row], style=look if column[row] else "")
+                line.append(" " * (max(map(cell_len, column)) + 2 - cell_len(column[row])))
+            console.print(line, no_wrap=True, crop=False)
+        console.print()
 
 
-def run(lang: str, path: Path) -> None:
-    """Encodes a file, prints two sentences and the figures of all."""
+def draw(encoding: Encoding) -> str:
+    """A sentence as HTML: each position over the box of its onset, rime and tone."""
+    tokens = "".join(
+        _TOKEN.format(
+            text=escape(each.text),
+            box=drawing.syllable(each.onset, each.rime, each.tone, each.ipa) if each.is_native else "",
+        )
+        for each in encoding
+    )
+    return _SENTENCE.format(lang=encoding.vocabulary.lang, font=drawing.FONT, color=drawing.COLOR, tokens=tokens)
+
+
+def run(console: Console, lang: str, path: Path) -> str:
+    """Encodes a file, prints two sentences and the figures of all; the HTML of the first 500 sentences."""
     tokenizer, sentences = Tokenizer(lang), read_sentences(path)
     start = time.perf_counter()
     batch = tokenizer.encode_batch(sentences, spans=True)
     seconds = time.perf_counter() - start
-    CONSOLE.rule(f"{lang}: {path.name}")
-    for encoding in batch[:2]:
-        show(encoding)
-        CONSOLE.print(f"decoded: {tokenizer.decode(encoding)}\n")
+    console.rule(f"{lang}: {path.name}")
+    shown = [tokenizer.encode(text) for text in FIRST[lang] if text in sentences] or batch[:2]
+    for encoding in shown:
+        gloss(console, encoding)
+        ids = " ".join(".".join(map(str, each)) for each in encoding.components.tolist())
+        console.print(f"decoded {tokenizer.decode(encoding)}")
+        console.print(f"IPA     {tokenizer.decode(encoding, to='ipa')}")
+        console.print(f"ids     {ids}\n")
     statistics = Statistics(tokenizer)
     statistics.update(sentences)
-    CONSOLE.print(f"{len(batch):,} sentences, {len(batch.ids):,} positions in {seconds * 1e3:.1f} ms")
-    CONSOLE.print(f"native positions {1 - statistics.fallback_share - statistics.unknown_share:.1%}")
-    CONSOLE.print(f"Rényi efficiency {statistics.renyi_efficiency():.4f}")
-    if lang == "vi":
-        CONSOLE.print(f"fertility {statistics.fertility:.4f} positions per whitespace-delimited unit")
+    syllables = 1 - statistics.fallback_share - statistics.unknown_share
+    console.print(
+        f"{len(batch):,} sentences, {len(batch.ids):,} positions in {seconds * 1e3:.1f} ms; {syllables:.1%} of them "
+        f"are syllables, of {len(tokenizer.vocab)} symbols"
+    )
+    console.print(f"Rényi efficiency {statistics.renyi_efficiency():.4f}", end="")
+    console.print(f", fertility {statistics.fertility:.4f} positions a word" if lang == "vi" else "")
+    return "\n".join(draw(encoding) for encoding in batch[:PAGE_SENTENCES])
 
 
 def main() -> None:
@@ -59,12 +105,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("file", nargs="?", type=Path, help="text or .conllu; default: the pages beside this script")
     parser.add_argument("--lang", choices=["vi", "zh"], default="vi")
+    parser.add_argument("--html", type=Path, metavar="FILE", help="where the sentences are drawn as a page")
     arguments = parser.parse_args()
+    console = Console(highlight=False)
+    files = {lang: HERE / f"sentences-{lang}.txt" for lang in ("vi", "zh")}
     if arguments.file:
-        run(arguments.lang, arguments.file)
-    else:
-        for lang in ("vi", "zh"):
-            run(lang, HERE / f"sentences-{lang}.txt")
+        files = {arguments.lang: arguments.file}
+    body = "\n".join(run(console, lang, path) for lang, path in files.items())
+    if arguments.html:
+        arguments.html.parent.mkdir(parents=True, exist_ok=True)
+        arguments.html.write_text(drawing.page(body, "phonemic", next(iter(files))), "utf-8")
+        console.print(f"All of it as a page: {arguments.html}", soft_wrap=True)
 
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@ from phonemic.files.writing import write_json
 from phonemic.inventory import LANGUAGES
 from spacy_phonemic.attributes import GETTERS, register, register_free
 from spacy_phonemic.reading import KEY, check_phrases, make_tokenizer, set_tokenizer, store
+from spacy_phonemic.requirements import require
 
 ASSIGNS = [f"{kind.__name__.lower()}._.{name}" for kind, getters in GETTERS.items() for name in getters]
 
@@ -56,6 +57,7 @@ def make_phonemic(
             if lang == nlp.lang
             else f"component {name!r}: unknown language {lang!r}: choose 'vi' or 'zh'"
         )
+    require(nlp, "spacy")
     return Phonemic(nlp.vocab, lang, strict, word_joiner, phrases, attrs, store, fallback)
 
 

@@ -19,6 +19,7 @@ from thinc.types import Floats2d, Ints1d
 
 from spacy_phonemic.options import Options
 from spacy_phonemic.reading import reading_of
+from spacy_phonemic.requirements import require
 from spacy_phonemic.windows import Aligned, align, plan
 
 if TYPE_CHECKING:
@@ -130,6 +131,7 @@ class PhonemicListener(Tok2VecListener):
 )
 def make_phonemic_transformer(nlp: Language, name: str, model: Model[list[Doc], list[Floats2d]]) -> PhonemicTransformer:
     """The factory of the component; see :class:`PhonemicTransformer`."""
+    require(nlp, "spacy", "model")
     return PhonemicTransformer(nlp.vocab, model, name)
 
 

@@ -16,6 +16,7 @@ from phonemic import Tokenizer
 from phonemic.inventory import LANGUAGES
 from phonemic.units import Unit, units
 from spacy_phonemic.reading import KEY, check_phrases, keep, make_tokenizer, set_tokenizer, tokenizer_of
+from spacy_phonemic.requirements import require
 
 #: What may stand between two units: a run of white space, or of something else (a word joiner, stray marks).
 _GAPS = re.compile(r"\s+|\S+")
@@ -40,6 +41,7 @@ def make_syllable_tokenizer(
     """
 
     def make(nlp: Language) -> SyllableTokenizer:
+        require(nlp, "spacy")
         return SyllableTokenizer(nlp.vocab, lang or str(nlp.lang), strict, word_joiner, phrases, fallback)
 
     return make

@@ -1,7 +1,10 @@
 """Pipelines with the component, and what their tokens must say."""
 
+from importlib import metadata
+
 import numpy as np
 import pytest
+from packaging.requirements import Requirement
 
 spacy = pytest.importorskip("spacy")
 
@@ -43,6 +46,15 @@ def check(doc, tokenizer):
     assert doc._.ipa == " ".join(syllable.ipa for syllable in doc._.syllables if syllable.is_native)
     assert np.array_equal(doc._.phonemic.ids, tokenizer.encode(doc.text).ids)
     assert np.array_equal(doc._.phonemic.spans, tokenizer.encode(doc.text).spans)
+
+
+def assert_needs(folder, extras):
+    """The packaged pipeline that is installed in a folder asks for this release with these extras, which it has."""
+    (package,) = metadata.distributions(path=[str(folder)])
+    (needed,) = [each for each in map(Requirement, package.requires) if each.name == "phonemic"]
+    assert needed.extras == extras
+    assert needed.specifier.contains(metadata.version("phonemic"))
+    assert extras <= set(metadata.metadata("phonemic").get_all("Provides-Extra"))
 
 
 NLP = {lang: pipeline(lang) for lang in ("vi", "zh")}

@@ -120,7 +120,7 @@ FILES = [
 ]  # fmt: skip
 #: Compatibility ideographs: test_compatibility_ideographs_are_read_as_what_they_are_equal_to says why.
 EQUAL_TO_ANOTHER = frozenset(mandarin.compatibility_ideographs())
-#: Characters compared of each file: 5.8 million in all. The whole data were compared once, see docs/correctness.md.
+#: Characters compared of each file: 5.8 million in all. The whole data were compared once, see docs/research/correctness.md.
 LIMIT = {"zh/raw/laws.txt.xz": 1_000_000, "zh/raw/lctt.txt.xz": 1_000_000, "zh/c3/c3-m-train.json": 500_000}
 
 

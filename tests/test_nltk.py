@@ -55,8 +55,8 @@ def test_doctests(module):
 
 
 def test_the_tutorial():
-    blocks = re.findall(r"```pycon\n(.*?)```", (ROOT / "docs" / "nltk.md").read_text("utf-8"), re.DOTALL)
-    test = doctest.DocTestParser().get_doctest("\n".join(blocks), {}, "docs/nltk.md", "docs/nltk.md", 0)
+    blocks = re.findall(r"```pycon\n(.*?)```", (ROOT / "docs" / "guide" / "nltk.md").read_text("utf-8"), re.DOTALL)
+    test = doctest.DocTestParser().get_doctest("\n".join(blocks), {}, "docs/guide/nltk.md", "docs/guide/nltk.md", 0)
     result = doctest.DocTestRunner().run(test)
     assert result.attempted > 25
     assert not result.failed

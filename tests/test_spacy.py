@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from packaging.requirements import Requirement
 
 from phonemic import Tokenizer
 
@@ -23,7 +24,7 @@ from spacy_phonemic.attributes import NAMES  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:spacy", "ignore::DeprecationWarning:weasel")
 
-from spacy_helpers import NLP, PLAIN_VI, SYLLABLES, VI, ZH, check, pipeline  # noqa: E402
+from spacy_helpers import NLP, PLAIN_VI, SYLLABLES, VI, ZH, assert_needs, check, pipeline  # noqa: E402
 
 
 def test_needs_no_import():
@@ -36,9 +37,9 @@ def test_needs_no_import():
 
 
 def test_the_tutorial():
-    page = Path(__file__).parent.parent / "docs" / "spacy.md"
+    page = Path(__file__).parent.parent / "docs" / "guide" / "spacy.md"
     blocks = re.findall(r"```pycon\n(.*?)```", page.read_text("utf-8"), re.DOTALL)
-    test = doctest.DocTestParser().get_doctest("\n".join(blocks), {}, "docs/spacy.md", "docs/spacy.md", 0)
+    test = doctest.DocTestParser().get_doctest("\n".join(blocks), {}, "docs/guide/spacy.md", "docs/guide/spacy.md", 0)
     result = doctest.DocTestRunner().run(test)
     assert result.attempted > 25
     assert not result.failed
@@ -271,15 +272,30 @@ class TestPipelines:
         nlp = pipeline("vi", strict=True)
         nlp.meta.update(name="demo", version="0.1.0")
         nlp.to_disk(tmp_path / "pipeline")
-        command = [sys.executable, "-m", "spacy", "package", tmp_path / "pipeline", tmp_path, "--build", "sdist"]
+        command = [sys.executable, "-m", "spacy", "package", tmp_path / "pipeline", tmp_path, "--build", "none"]
         subprocess.run(command, check=True, capture_output=True)
-        (archive,) = tmp_path.glob("vi_demo-0.1.0/dist/*.tar.gz")
         install = [sys.executable, "-m", "pip", "install", "--no-deps", "--no-build-isolation", "--quiet"]
-        subprocess.run([*install, "--target", tmp_path / "site", archive], check=True, capture_output=True)
+        install += ["--target", tmp_path / "site", tmp_path / "vi_demo-0.1.0"]
+        subprocess.run(install, check=True, capture_output=True)
+        assert_needs(tmp_path / "site", {"spacy"})
         code = "import spacy; nlp = spacy.load('vi_demo'); print([t._.is_syllable for t in nlp('hoc giếng')])"
         environment = {**os.environ, "PYTHONPATH": str(tmp_path / "site")}
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
         assert done.stdout.strip() == "[False, True]"
+
+
+class TestRequirements:
+    def test_a_tokenizer_alone_needs_spacy(self):
+        assert Requirement(*spacy.blank("vi", config=SYLLABLES).meta["requirements"]).extras == {"spacy"}
+
+    def test_what_the_pipeline_asks_for_is_kept(self):
+        nlp = spacy.blank("vi", config=PLAIN_VI)
+        nlp.meta["requirements"] = ["pyvi>=0.1", "phonemic[arrow]==0.1.0"]
+        nlp.add_pipe("phonemic")
+        assert [*map(Requirement, nlp.meta["requirements"])] == [
+            Requirement("pyvi>=0.1"),
+            Requirement("phonemic[arrow,spacy]==0.1.0"),
+        ]
 
 
 def words_of(path):

@@ -190,7 +190,7 @@ class TestBenchmark:
         from benchmarks.intrinsic import main
         from phonemic.baselines.base import REGISTRY
 
-        page = (ROOT / "docs/intrinsic.md").read_text(encoding="utf-8")
+        page = (ROOT / "docs/research/intrinsic.md").read_text(encoding="utf-8")
         Path("mine.py").write_text(page.partition("```python\n")[2].partition("```")[0], encoding="utf-8")
         arguments = ["--data", "data", "--tokenizers", "tokenizers", "--out", "out", "--dataset", "UIT-VSFC"]
         try:

@@ -100,7 +100,10 @@ class Homophones(Noise):
             reads the same by itself, but a phrase that it breaks or makes may change its reading or its neighbours'.
             The time grows with the square of the length of an unbroken run of Han characters.
         tokenizer: a ``Tokenizer("zh")``, with phrases of your own perhaps.
-        seed, share, draw, nested: see :class:`~phonemic.noise.Noise`.
+        seed: see :class:`~phonemic.noise.Noise`.
+        share: see :class:`~phonemic.noise.Noise`.
+        draw: see :class:`~phonemic.noise.Noise`.
+        nested: see :class:`~phonemic.noise.Noise`.
 
     Raises:
         ValueError: an unknown pool or option, a pool without a character that has a reading, a count that is not

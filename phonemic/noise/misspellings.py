@@ -35,7 +35,10 @@ class Misspellings(Noise):
     Arguments:
         kinds: names from ``KINDS``, or from ``GROUPS`` for several.
         tokenizer: a ``Tokenizer("vi")``, strict or with a joiner perhaps.
-        seed, share, draw, nested: see :class:`~phonemic.noise.Noise`.
+        seed: see :class:`~phonemic.noise.Noise`.
+        share: see :class:`~phonemic.noise.Noise`.
+        draw: see :class:`~phonemic.noise.Noise`.
+        nested: see :class:`~phonemic.noise.Noise`.
 
     Raises:
         ValueError: an unknown kind or option, no kind at all, a tokenizer for another language.

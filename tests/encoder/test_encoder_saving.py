@@ -12,6 +12,7 @@ torch = pytest.importorskip("torch", reason="needs the model extra")
 pytest.importorskip("transformers", reason="needs the model extra")
 
 from encoder_helpers import TEXTS, VI, docs_of, encoder, example, pipeline, run  # noqa: E402
+from spacy_helpers import assert_needs  # noqa: E402
 
 from phonemic_bert import CheckpointError  # noqa: E402
 
@@ -97,11 +98,8 @@ class TestSaving:
         """Packed, installed in a folder of its own and loaded by name, in another process, without the checkpoint."""
         saved.to_disk(tmp_path / "model")
         names = ["--name", "by_sound", "--version", "1.0.0"]
-        done = run("-m", "spacy", "package", tmp_path / "model", tmp_path, *names, "--build", "sdist")
+        done = run("-m", "spacy", "package", tmp_path / "model", tmp_path, *names, "--build", "none")
         assert done.returncode == 0, done.stderr
-        (archive,) = tmp_path.glob("vi_by_sound-1.0.0/dist/*.tar.gz")
-        meta = json.loads((tmp_path / "vi_by_sound-1.0.0" / "meta.json").read_text("utf-8"))
-        assert any(requirement.startswith("phonemic") for requirement in meta["requirements"])
         install = [
             "-m",
             "pip",
@@ -112,12 +110,20 @@ class TestSaving:
             "--target",
             tmp_path / "site",
         ]
-        assert run(*install, archive).returncode == 0
+        assert run(*install, tmp_path / "vi_by_sound-1.0.0").returncode == 0
+        assert_needs(tmp_path / "site", {"model", "spacy"})
         code = "import sys, spacy; sys.path.insert(0, sys.argv[1]); "
         code += "print(spacy.load('vi_by_sound')(sys.argv[2]).tensor.sum(axis=1).tolist())"
         done = run("-c", code, tmp_path / "site", VI)
         assert done.returncode == 0, done.stderr
         assert json.loads(done.stdout) == pytest.approx(saved(VI).tensor.sum(axis=1).tolist(), abs=1e-4)
+
+    def test_a_component_of_another_pipeline_needs_the_same(self, saved, tmp_path):
+        nlp = spacy.blank("vi")
+        nlp.add_pipe("phonemic_transformer", source=saved)
+        nlp.to_disk(tmp_path / "model")
+        (found,) = spacy.load(tmp_path / "model").meta["requirements"]
+        assert found.startswith("phonemic[model,spacy]")
 
     def test_another_versions_vocabulary_is_refused(self, saved, tmp_path):
         import srsly

@@ -1,4 +1,4 @@
-"""docs/model.md is true: its code runs, and gives what the comments say."""
+"""docs/guide/model.md is true: its code runs, and gives what the comments say."""
 
 import ast
 import re
@@ -9,7 +9,7 @@ import pytest
 pytest.importorskip("torch", reason="needs the model extra")
 pytest.importorskip("accelerate", reason="needs the model extra")
 
-PAGE = (Path(__file__).parents[2] / "docs" / "model.md").read_text("utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "guide" / "model.md").read_text("utf-8")
 
 
 @pytest.mark.filterwarnings("ignore:.*pin_memory.*:UserWarning")  # Trainer's default, on a machine without a GPU

@@ -78,7 +78,7 @@ def train(
     with tempfile.TemporaryDirectory(prefix="phonemic-finetune-") as folder:  # Trainer wants one, and leaves it empty
         args = _arguments(point, settings, seed, len(rows), folder)
         set_seed(seed)
-        # SDPA takes twice as long and more there; see docs/pretraining.md.
+        # SDPA takes twice as long and more there; see docs/guide/pretraining.md.
         fields = {"attn_implementation": "eager"} if args.use_cpu and args.bf16 else {}
         model = kind.encoder.model(kind.head, max(len(kind.labels), 1), **fields)
         _prepare(model, kind, settings.optimization.dropout)
