@@ -36,7 +36,7 @@ def test_needs_no_import():
 
 
 def test_the_tutorial():
-    page = Path(__file__).parent.parent / "docs" / "spacy.md"
+    page = Path(__file__).parents[2] / "docs" / "spacy.md"
     blocks = re.findall(r"```pycon\n(.*?)```", page.read_text("utf-8"), re.DOTALL)
     test = doctest.DocTestParser().get_doctest("\n".join(blocks), {}, "docs/spacy.md", "docs/spacy.md", 0)
     result = doctest.DocTestRunner().run(test)
