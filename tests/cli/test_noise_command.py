@@ -25,7 +25,7 @@ from phonemic.cli import cli  # noqa: E402
 from phonemic.noise.homophones import Homophones, count_characters  # noqa: E402
 from phonemic.noise.misspellings import Misspellings  # noqa: E402
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 ZH, VI = (ROOT / "examples" / f"sentences-{lang}.txt" for lang in ("zh", "vi"))
 ZH_LINES, VI_LINES = (path.read_text("utf-8").splitlines() for path in (ZH, VI))
 

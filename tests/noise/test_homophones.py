@@ -20,7 +20,7 @@ from phonemic.noise.homophones import POOLS, Homophones, characters, count_chara
 
 pypinyin = pytest.importorskip("pypinyin", reason="pypinyin is the independent truth")
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 LINES = (ROOT / "examples" / "sentences-zh.txt").read_text("utf-8").splitlines()
 TEXT = "".join(LINES)
 RATIOS = [0.075, 0.15, 0.225, 0.3, 0.375]

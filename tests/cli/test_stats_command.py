@@ -22,7 +22,7 @@ from phonemic import Tokenizer, intrinsic
 from phonemic.cli import cli
 
 RUNNER = CliRunner(**{"mix_stderr": False} if "mix_stderr" in signature(CliRunner).parameters else {})
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 TEXT = "今天天气很好，我们去公园。\n他在北京工作了3年！\n"
 
 

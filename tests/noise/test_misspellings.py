@@ -18,7 +18,7 @@ from phonemic import Tokenizer, vietnamese
 from phonemic.noise.misspellings import GROUPS, Misspellings
 from phonemic.noise.respelling import KINDS
 
-LINES = (Path(__file__).parent.parent / "examples" / "sentences-vi.txt").read_text("utf-8").splitlines()
+LINES = (Path(__file__).parents[2] / "examples" / "sentences-vi.txt").read_text("utf-8").splitlines()
 RATIOS = [0.075, 0.15, 0.3, 0.6, 1.0]
 
 

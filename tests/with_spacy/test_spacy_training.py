@@ -21,7 +21,7 @@ from spacy.tokens import Doc  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:spacy", "ignore::DeprecationWarning:weasel")
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "guide" / "spacy-training.md").read_text("utf-8")
 PLACES = ("Hà B-LOC\nNội I-LOC\n", "Huế B-LOC\n", "Cần B-LOC\nThơ I-LOC\n")
 NAMES = "".join(f"Tôi O\nở O\n{place}. O\n\n{place}mưa O\n\n" for place in PLACES)
