@@ -205,7 +205,7 @@ def test_prepare(tmp_path):
 def test_pretrain_and_finetune(tmp_path):
     for package in ("torch", "transformers", "accelerate", "sklearn", "seqeval", "pyarrow"):
         pytest.importorskip(package, reason="needs the model's extras")
-    sys.path.insert(0, str(Path(__file__).parents[2] / "model"))
+    sys.path.insert(0, str(Path(__file__).parents[1] / "model"))
     try:
         from corpora import write_corpus
     finally:
