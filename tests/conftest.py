@@ -57,3 +57,4 @@ def small_chunks(monkeypatch):
     monkeypatch.setattr(files, "_BLOCK", 7)
     monkeypatch.setattr(files, "_COMPRESSED_BLOCK", 7)
     monkeypatch.setattr(files, "_ROWS", 2)
+    monkeypatch.setattr(files.cells, "ROWS", 2)

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from phonemic.errors import InputError, PhonemicError
+from phonemic.files.cells import text_cells
 from phonemic.files.writing import naming, replacing
 from phonemic.inventory import FALLBACKS, LANGUAGES, vocabulary
 from phonemic.version import __version__
@@ -42,6 +43,7 @@ __all__ = [
     "read_texts",
     "replacing",
     "require",
+    "text_cells",
 ]
 
 #: Bytes of text that are held, encoded and written at a time. A longer line is held whole: it is one text.
@@ -99,7 +101,8 @@ def read_texts(
         errors: "strict" or "replace", what to do about invalid UTF-8.
         advance: is told how many bytes of the file were read.
         chunk: how many bytes of text a list holds.
-        max_line: bytes that a line may have. It is held whole, with its ids, and a small compressed file may be one.
+        max_line: bytes that a line, or a cell of Parquet, may have. It is held whole, with its ids, and a small
+            compressed file may be one.
 
     Raises:
         InputError: invalid UTF-8 (the message names the line and the byte), a line that is too long, a damaged or
@@ -108,7 +111,7 @@ def read_texts(
         PhonemicError: a package is missing.
     """
     if _suffix(path) == ".parquet":
-        return _parquet_texts(path, column, errors, advance, chunk)
+        return _parquet_texts(path, column, errors, advance, chunk, max_line)
     lines = _whole_lines(limited(blocks(path, advance), max_line, _name(path)), chunk)
     return _decoded(_name(path), lines, errors)
 
@@ -264,12 +267,12 @@ def _decoded(name: str, chunks: Iterator[bytes], errors: str) -> Iterator[list[s
 # --- reading Parquet
 
 
-def _parquet_texts(path: str, column: str, errors: str, advance: Advance, size: int) -> Iterator[list[str | None]]:
-    binary = require("pyarrow").large_binary()
-    arrays = _cells(path, column, "string", _is_string, advance)
+def _parquet_texts(
+    path: str, column: str, errors: str, advance: Advance, size: int, max_line: int
+) -> Iterator[list[str | None]]:
     texts: list[str | None] = []
     held = 0
-    for row, value in enumerate(chain.from_iterable(cells.cast(binary).to_pylist() for cells in arrays), start=1):
+    for row, value in enumerate(chain.from_iterable(_text_cells(path, column, advance, max_line)), start=1):
         try:
             texts.append(None if value is None else value.decode("utf-8", errors))
         except UnicodeDecodeError as error:
@@ -282,15 +285,39 @@ def _parquet_texts(path: str, column: str, errors: str, advance: Advance, size: 
         yield texts
 
 
-def read_ids(path: str) -> Iterator[list[int] | None]:
+def _text_cells(path: str, column: str, advance: Advance, max_line: int) -> Iterator[list[bytes | None]]:
+    """The cells of a column as lists of UTF-8, which may be damaged."""
+    with _parquet(path, column) as (file, size):
+        _check_column(path, file.schema_arrow, column, "string", _is_string)
+        for cells in text_cells(file, path, column, None, max_line):
+            advance(size * len(cells) / file.metadata.num_rows)
+            yield cells.cast(require("pyarrow").large_binary()).to_pylist()
+
+
+def read_ids(path: str, max_line: int = MAX_LINE) -> Iterator[list[int] | None]:
     """Rows of the column ``ids`` of a Parquet file.
 
+    Arguments:
+        path: the file.
+        max_line: positions that a row may have.
+
     Raises:
-        InputError: the file is damaged or no Parquet, or it has no such column of lists of integers.
+        InputError: the file is damaged or no Parquet, it has no such column of lists of integers, or a row is longer.
         OSError: the file cannot be opened.
     """
-    for cells in _cells(path, "ids", "list of integers", _is_integer_list, lambda size: None):
-        yield from cells.to_pylist()
+    row = 0
+    with _parquet(path) as (file, _):
+        _check_column(path, file.schema_arrow, "ids", "list of integers", _is_integer_list)
+        for batch in file.iter_batches(_ROWS, columns=["ids"]):
+            cells = batch.column(0)
+            sizes = require("pyarrow.compute").list_value_length(cells).fill_null(0).to_numpy(zero_copy_only=False)
+            if len(long := np.flatnonzero(sizes > max_line)):
+                raise InputError(
+                    f"{path}, row {row + long[0] + 1}: has more than {max_line:,} positions; if it is one text, "
+                    "--max-line raises that"
+                )
+            row += len(cells)
+            yield from cells.to_pylist()
 
 
 def ids_tokenizer(path: str, lang: str | None = None) -> Tokenizer:
@@ -329,26 +356,30 @@ def ids_tokenizer(path: str, lang: str | None = None) -> Tokenizer:
 
 
 @contextmanager
-def _parquet(path: str) -> Iterator[tuple[Any, int]]:
-    """An open ParquetFile and the file's size; Arrow's errors name the file."""
+def _parquet(path: str, column: str = "") -> Iterator[tuple[Any, int]]:
+    """An open ParquetFile, which reads a column of strings as a dictionary, and the file's size; errors name it."""
     parquet, arrow_error = require("pyarrow.parquet"), require("pyarrow").ArrowException
     with open(path, "rb") as source:
         try:
-            yield parquet.ParquetFile(source, buffer_size=_BLOCK), os.fstat(source.fileno()).st_size
+            file = parquet.ParquetFile(source, buffer_size=_BLOCK)
+            if file.schema_arrow.names.count(column) == 1 and _is_string(file.schema_arrow.field(column).type):
+                file = parquet.ParquetFile(source, metadata=file.metadata, buffer_size=_BLOCK, read_dictionary=[column])
+            yield file, os.fstat(source.fileno()).st_size
         except (arrow_error, OSError) as error:
             raise InputError(f"{path}: damaged, or no Parquet file ({error})") from error
 
 
 @contextmanager
 def parquet_file(path: str, column: str) -> Iterator[Any]:
-    """An open ParquetFile with a column of strings; Arrow's errors, later ones too, come as InputError.
+    """An open ParquetFile for :func:`text_cells` of a column of strings; Arrow's errors, later ones too, come as
+    InputError.
 
     Raises:
         InputError: the file is damaged or no Parquet, or the column is missing or no string.
         OSError: the file cannot be opened.
         PhonemicError: pyarrow is missing.
     """
-    with _parquet(path) as (file, _):
+    with _parquet(path, column) as (file, _):
         _check_column(path, file.schema_arrow, column, "string", _is_string)
         yield file
 
@@ -360,15 +391,6 @@ def _check_column(path: str, schema: Any, column: str, kind: str, fits: Callable
     if wrong:
         present = ", ".join(f"{field.name} ({field.type})" for field in schema)
         raise InputError(f"{path}: {wrong}; the columns are: {present}")
-
-
-def _cells(path: str, column: str, kind: str, fits: Callable[[Any], bool], advance: Advance) -> Iterator[Any]:
-    """A column as Arrow arrays of a few rows each."""
-    with _parquet(path) as (file, size):
-        _check_column(path, file.schema_arrow, column, kind, fits)
-        for batch in file.iter_batches(_ROWS, columns=[column]):
-            advance(size * batch.num_rows / file.metadata.num_rows)
-            yield batch.column(0)
 
 
 def _is_string(kind: Any) -> bool:
