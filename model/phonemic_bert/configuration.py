@@ -136,14 +136,24 @@ class PhonemicBertConfig(BertConfig):
         return super().get_config_dict(where, **kwargs)
 
     @classmethod
+    def from_pretrained(cls, pretrained_model_name_or_path: Any, *args: Any, **kwargs: Any) -> Any:
+        """The configuration of a folder, an installed checkpoint or a model on a hub.
+
+        Raises:
+            CheckpointError: it is damaged, or not one for the installed phonemic.
+        """
+        with loading(pretrained_model_name_or_path):
+            return super().from_pretrained(pretrained_model_name_or_path, *args, **kwargs)
+
+    @classmethod
     def from_dict(cls, config_dict: dict[str, Any], **kwargs: Any) -> Any:
         """The configuration of what a file says.
 
         Raises:
             CheckpointError: a field is of the wrong type, or says what no checkpoint may say.
         """
-        check_config(config_dict, CONFIG)
         with loading(CONFIG):
+            check_config(config_dict, CONFIG)
             return super().from_dict(config_dict, **kwargs)
 
     @classmethod

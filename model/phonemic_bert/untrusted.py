@@ -30,13 +30,17 @@ _FRESH = 20_000_000
 
 @contextmanager
 def loading(where: object) -> Iterator[None]:
-    """Makes one error of whatever comes of a checkpoint that is damaged or was forged.
+    """Makes one error, which names it, of whatever comes of a checkpoint that is damaged or was forged.
 
     Raises:
         CheckpointError: instead of any error but this project's, the system's, and that memory is out.
     """
     try:
         yield
+    except CheckpointError as error:
+        if str(where) in str(error):
+            raise
+        raise CheckpointError(f"{where}: {error}") from error
     except (PhonemicError, OSError, MemoryError):
         raise
     except Exception as error:

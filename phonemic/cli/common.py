@@ -100,7 +100,11 @@ def size(context: click.Context, parameter: click.Parameter, value: str) -> int:
 
 
 max_line_option = click.option(
-    "--max-line", callback=size, default=f"{MAX_LINE >> 20}M", show_default=True, help="Refuse a line that is longer."
+    "--max-line",
+    callback=size,
+    default=f"{MAX_LINE >> 20}M",
+    show_default=True,
+    help="Refuse a line, or a row, that is longer.",
 )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from phonemic.cli.common import claim, force_option, language_option, output_file
+from phonemic.cli.common import claim, force_option, language_option, max_line_option, output_file
 from phonemic.errors import InputError
 from phonemic.files import ids_tokenizer, read_ids
 
@@ -15,8 +15,11 @@ from phonemic.files import ids_tokenizer, read_ids
 @click.option("--to", type=click.Choice(["spelling", "pinyin", "ipa"]), help="[default: spelling or pinyin]")
 @click.option("--style", type=click.Choice(["new", "old"]), default="new", help="Vietnamese tone marks: hoà or hòa.")
 @click.option("-o", "--output", metavar="FILE", help="Write to a file instead of standard output.")
+@max_line_option
 @force_option
-def decode(path: str, lang: str | None, to: str | None, style: str, output: str | None, force: bool) -> None:
+def decode(
+    *, path: str, lang: str | None, to: str | None, style: str, output: str | None, max_line: int, force: bool
+) -> None:
     """Writes the ids of a Parquet file as text.
 
     One line a row; a null is an empty line.
@@ -26,7 +29,7 @@ def decode(path: str, lang: str | None, to: str | None, style: str, output: str 
     if to == {"vi": "pinyin", "zh": "spelling"}[tokenizer.lang]:
         raise click.UsageError(f"--to {to} is not for {tokenizer.lang}")
     with output_file(output, force) as file:
-        for row, ids in enumerate(read_ids(path), start=1):
+        for row, ids in enumerate(read_ids(path, max_line), start=1):
             try:
                 line = tokenizer.decode(ids or [], to, style)
             except ValueError as error:

@@ -18,11 +18,11 @@ from phonemic.arrow import utf8
 from phonemic.corpus.inputs import Piece, Source, kind_of
 from phonemic.corpus.options import Options
 from phonemic.errors import InputError
-from phonemic.files import blocks, limited, parquet_file, require
+from phonemic.files import blocks, limited, parquet_file, require, text_cells
 from phonemic.files.jsons import loads
 
-#: Bytes of a plain file read at a time, and rows of Parquet.
-_BLOCK, _ROWS = 1 << 20, 1024
+#: Bytes of a plain file read at a time.
+_BLOCK = 1 << 20
 
 
 #: Escapes of JSON: an escaped backslash, a surrogate pair, or half of one.
@@ -159,11 +159,11 @@ def _of_parquet(path: str, piece: Piece, empty: Chunk, options: Options) -> Iter
         rows = sum(file.metadata.row_group(group).num_rows for group in groups)
         held: list[Any] = []
         size = count = 0
-        for batch in file.iter_batches(_ROWS, row_groups=groups, columns=[options.column]):
-            cells = batch.column(0).cast(arrow.large_string()).drop_null()
+        for found in text_cells(file, path, options.column, groups, options.max_line):
+            cells = found.cast(arrow.large_string()).drop_null()
             held.append(cells)
             size += cells.nbytes
-            count += batch.num_rows
+            count += len(found)
             if size >= options.chunk or count == rows:
                 data, offsets = utf8(arrow.concat_arrays(held))
                 read = piece.bytes * sum(map(len, held)) / max(rows, 1)

@@ -1,9 +1,10 @@
 """Texts from files and ids to and from Parquet, in chunks, so that memory does not grow with the file; all writing."""
 
+from phonemic.files.cells import MAX_LINE, text_cells
 from phonemic.files.compressed import COMPRESSIONS, Advance, blocks
 from phonemic.files.packages import require
 from phonemic.files.parquet import ids_tokenizer, ids_writer, parquet_file, read_ids
-from phonemic.files.texts import CHUNK, MAX_LINE, limited, read_texts
+from phonemic.files.texts import CHUNK, limited, read_texts
 from phonemic.files.writing import naming, replacing
 
 __all__ = [
@@ -21,4 +22,5 @@ __all__ = [
     "read_texts",
     "replacing",
     "require",
+    "text_cells",
 ]

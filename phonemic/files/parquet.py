@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from phonemic.errors import InputError
+from phonemic.files.cells import MAX_LINE, text_cells
 from phonemic.files.compressed import BLOCK, Advance
 from phonemic.files.packages import require
 from phonemic.files.writing import replacing
@@ -27,27 +28,31 @@ _ROWS = 1024
 
 
 @contextmanager
-def _parquet(path: str) -> Iterator[tuple[Any, int]]:
-    """An open ParquetFile and the file's size; Arrow's errors name the file."""
+def _parquet(path: str, column: str = "") -> Iterator[tuple[Any, int]]:
+    """An open ParquetFile, which reads a column of strings as a dictionary, and the file's size; errors name it."""
     parquet, arrow_error = require("pyarrow.parquet"), require("pyarrow").ArrowException
     with open(path, "rb") as source:
         try:
-            yield parquet.ParquetFile(source, buffer_size=BLOCK), os.fstat(source.fileno()).st_size
+            file = parquet.ParquetFile(source, buffer_size=BLOCK)
+            if file.schema_arrow.names.count(column) == 1 and _is_string(file.schema_arrow.field(column).type):
+                file = parquet.ParquetFile(source, metadata=file.metadata, buffer_size=BLOCK, read_dictionary=[column])
+            yield file, os.fstat(source.fileno()).st_size
         except (arrow_error, OSError) as error:
             raise InputError(f"{path}: damaged, or no Parquet file ({error})") from error
 
 
 @contextmanager
 def parquet_file(path: str, column: str) -> Iterator[Any]:
-    """An open ParquetFile with a column of strings; Arrow's errors, later ones too, come as InputError.
+    """An open ParquetFile for :func:`text_cells` of a column of strings; Arrow's errors, later ones too, come as
+    InputError.
 
     Raises:
         InputError: the file is damaged or no Parquet, or the column is missing or no string.
         OSError: the file cannot be opened.
         PhonemicError: pyarrow is missing.
     """
-    with _parquet(path) as (file, _):
-        _check_column(path, file.schema_arrow, column, "string", is_string)
+    with _parquet(path, column) as (file, _):
+        _check_column(path, file.schema_arrow, column, "string", _is_string)
         yield file
 
 
@@ -60,16 +65,28 @@ def _check_column(path: str, schema: Any, column: str, kind: str, fits: Callable
         raise InputError(f"{path}: {wrong}; the columns are: {present}")
 
 
-def cells_of(path: str, column: str, kind: str, fits: Callable[[Any], bool], advance: Advance) -> Iterator[Any]:
-    """A column as Arrow arrays of a few rows each, if ``fits`` its type, which messages call ``kind``."""
-    with _parquet(path) as (file, size):
-        _check_column(path, file.schema_arrow, column, kind, fits)
-        for batch in file.iter_batches(_ROWS, columns=[column]):
-            advance(size * batch.num_rows / file.metadata.num_rows)
-            yield batch.column(0)
+def text_arrays(path: str, column: str, advance: Advance, max_line: int) -> Iterator[Any]:
+    """A column of strings as Arrow arrays of a few rows each, large_binary: the UTF-8 may be damaged.
+
+    Arguments:
+        path: the Parquet file.
+        column: its name.
+        advance: is told how many bytes of the file were read.
+        max_line: bytes that a cell may have.
+
+    Raises:
+        InputError: the file is damaged or no Parquet, the column is missing or no string, or a cell is longer.
+        OSError: the file cannot be opened.
+    """
+    binary = require("pyarrow").large_binary()
+    with _parquet(path, column) as (file, size):
+        _check_column(path, file.schema_arrow, column, "string", _is_string)
+        for cells in text_cells(file, path, column, None, max_line):
+            advance(size * len(cells) / file.metadata.num_rows)
+            yield cells.cast(binary)
 
 
-def is_string(kind: Any) -> bool:
+def _is_string(kind: Any) -> bool:
     """Whether an Arrow type is of strings, in a dictionary or not."""
     plain = kind.value_type if require("pyarrow.types").is_dictionary(kind) else kind
     return str(plain) in ("string", "large_string", "string_view")
@@ -80,15 +97,30 @@ def _is_integer_list(kind: Any) -> bool:
     return bool((types.is_list(kind) or types.is_large_list(kind)) and types.is_integer(kind.value_type))
 
 
-def read_ids(path: str) -> Iterator[list[int] | None]:
+def read_ids(path: str, max_line: int = MAX_LINE) -> Iterator[list[int] | None]:
     """Rows of the column ``ids`` of a Parquet file.
 
+    Arguments:
+        path: the file.
+        max_line: positions that a row may have.
+
     Raises:
-        InputError: the file is damaged or no Parquet, or it has no such column of lists of integers.
+        InputError: the file is damaged or no Parquet, it has no such column of lists of integers, or a row is longer.
         OSError: the file cannot be opened.
     """
-    for cells in cells_of(path, "ids", "list of integers", _is_integer_list, lambda size: None):
-        yield from cells.to_pylist()
+    row = 0
+    with _parquet(path) as (file, _):
+        _check_column(path, file.schema_arrow, "ids", "list of integers", _is_integer_list)
+        for batch in file.iter_batches(_ROWS, columns=["ids"]):
+            cells = batch.column(0)
+            sizes = require("pyarrow.compute").list_value_length(cells).fill_null(0).to_numpy(zero_copy_only=False)
+            if len(long := np.flatnonzero(sizes > max_line)):
+                raise InputError(
+                    f"{path}, row {row + long[0] + 1}: has more than {max_line:,} positions; if it is one text, "
+                    "--max-line raises that"
+                )
+            row += len(cells)
+            yield from cells.to_pylist()
 
 
 def ids_tokenizer(path: str, lang: str | None = None) -> Tokenizer:

@@ -7,15 +7,12 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 
 from phonemic.errors import InputError
+from phonemic.files.cells import MAX_LINE
 from phonemic.files.compressed import Advance, blocks, shown, suffix
-from phonemic.files.packages import require
-from phonemic.files.parquet import cells_of, is_string
+from phonemic.files.parquet import text_arrays
 
 #: Bytes of text that are held, encoded and written at a time. A longer line is held whole: it is one text.
 CHUNK = 8 << 20
-
-#: Bytes that a line may have, unless more are asked for.
-MAX_LINE = 64 << 20
 
 
 def read_texts(
@@ -36,7 +33,8 @@ def read_texts(
         errors: "strict" or "replace", what to do about invalid UTF-8.
         advance: is told how many bytes of the file were read.
         chunk: how many bytes of text a list holds.
-        max_line: bytes that a line may have. It is held whole, with its ids, and a small compressed file may be one.
+        max_line: bytes that a line, or a cell of Parquet, may have. It is held whole, with its ids, and a small
+            compressed file may be one.
 
     Raises:
         InputError: invalid UTF-8 (the message names the line and the byte), a line that is too long, a damaged or
@@ -45,7 +43,7 @@ def read_texts(
         PhonemicError: a package is missing.
     """
     if suffix(path) == ".parquet":
-        return _parquet_texts(path, column, errors, advance, chunk)
+        return _parquet_texts(path, column, errors, advance, chunk, max_line)
     lines = _whole_lines(limited(blocks(path, advance), max_line, shown(path)), chunk)
     return _decoded(shown(path), lines, errors)
 
@@ -110,12 +108,13 @@ def _decoded(name: str, chunks: Iterator[bytes], errors: str) -> Iterator[list[s
         offset += len(chunk)
 
 
-def _parquet_texts(path: str, column: str, errors: str, advance: Advance, size: int) -> Iterator[list[str | None]]:
-    binary = require("pyarrow").large_binary()
-    arrays = cells_of(path, column, "string", is_string, advance)
+def _parquet_texts(
+    path: str, column: str, errors: str, advance: Advance, size: int, max_line: int
+) -> Iterator[list[str | None]]:
+    arrays = text_arrays(path, column, advance, max_line)
     texts: list[str | None] = []
     held = 0
-    for row, value in enumerate(chain.from_iterable(cells.cast(binary).to_pylist() for cells in arrays), start=1):
+    for row, value in enumerate(chain.from_iterable(cells.to_pylist() for cells in arrays), start=1):
         try:
             texts.append(None if value is None else value.decode("utf-8", errors))
         except UnicodeDecodeError as error:

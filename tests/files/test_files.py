@@ -5,6 +5,7 @@ import os
 import zlib
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 pytest.importorskip("click")
@@ -104,6 +105,52 @@ class TestLongLines:
         Path("in.txt").write_text("mưa " * 100)
         assert "line 1" in run("stats", "in.txt", "--lang", "vi", "--max-line", "100", status=1).stderr
         run("stats", "in.txt", "--lang", "vi", "--max-line", "1k")
+
+
+class TestLongCells:
+    """Of Parquet, where a small file may hold a string a million times."""
+
+    VALUES = (None, "mưa", "x" * 300, "", "mưa", None, "ả" * 100)
+
+    @pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.dictionary(pa.int8(), pa.string())], ids=str)
+    @pytest.mark.parametrize("dictionary", [True, False])
+    @pytest.mark.parametrize("rows", [2, 3, 100])
+    def test_they_are_refused_as_lines_are(self, kind, dictionary, rows):
+        table = pa.table({"text": pa.array(self.VALUES, kind)})
+        pq.write_table(table, "in.parquet", row_group_size=rows, use_dictionary=dictionary)
+        told = "in.parquet, row 3: is longer than 299 bytes; if it is one text, --max-line raises that"
+        for command in ("encode in.parquet o.parquet", "stats in.parquet", "noise in.parquet --ratio 0 --kind typing"):
+            error = run(*command.split(), "--lang", "vi", "--max-line", "299", status=1).stderr
+            assert told in " ".join(error.split())
+        run("encode", "in.parquet", "o.parquet", "--lang", "vi", "--max-line", "300", "--text")
+        assert pq.read_table("o.parquet")["text"].to_pylist() == list(self.VALUES)
+
+    def test_one_string_a_million_times(self):
+        """40 TB, were they all there at once; of the rows that are read at a time 40 GB."""
+        texts = ["mưa " * (8 << 20), "gió"]
+        indices = pa.array(np.arange(1_000_000) % 1000 == 0).cast(pa.int8())
+        table = pa.table({"text": pa.DictionaryArray.from_arrays(indices, texts)})
+        pq.write_table(table, "in.parquet", compression="zstd", dictionary_pagesize_limit=1 << 30)
+        assert Path("in.parquet").stat().st_size < 200_000
+        chunks = files.read_texts("in.parquet")
+        assert next(chunks) == texts[::-1]
+        for _ in range(2):
+            assert next(chunks) == texts[:1]
+        with pytest.raises(InputError, match="row 2: is longer than 1,000 bytes"):
+            next(files.read_texts("in.parquet", max_line=1000))
+
+    def test_rows_of_ids(self):
+        pq.write_table(pa.table({"ids": pa.array([[1], None, [1] * 50], pa.list_(pa.int32()))}), "in.parquet")
+        error = run("decode", "in.parquet", "--lang", "vi", "--max-line", "49", status=1).stderr
+        assert "in.parquet, row 3: has more than 49 positions" in error
+        run("decode", "in.parquet", "--lang", "vi", "--max-line", "50")
+
+    def test_what_the_column_is_is_told_as_ever(self):
+        pq.write_table(pa.table({"text": [b"ba"], "n": [1]}), "in.parquet")
+        error = run("encode", "in.parquet", "o.parquet", "--lang", "vi", status=1).stderr
+        assert "column 'text' is binary, not string; the columns are: text (binary), n (int64)" in " ".join(
+            error.split()
+        )
 
 
 class TestEscapes:

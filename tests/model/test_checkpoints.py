@@ -211,3 +211,15 @@ def test_commands(checkpoint, tmp_path):
     found = run(cli, ["pretrain", "tiny", str(tmp_path), str(tmp_path / "run")])
     assert "no prepared corpus" in found.output
     assert not (tmp_path / "run").exists()
+
+
+def test_export_copies_no_file_from_elsewhere(checkpoint, tmp_path):
+    """A link in a folder that somebody made could make it publish any file."""
+    (tmp_path / "secret.txt").write_text("precious")
+    (checkpoint / "notes.txt").symlink_to(tmp_path / "secret.txt")
+    with pytest.raises(RunError, match=r"notes\.txt: is a link to .*secret\.txt"):
+        export(checkpoint, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+    (checkpoint / "notes.txt").unlink()
+    (checkpoint / "more").mkdir()
+    export(checkpoint, tmp_path / "out")

@@ -84,7 +84,7 @@ def card(checkpoint: str, licence: str | None, data: str | None) -> None:
     origin |= {name: value for name, value in (("licence", licence), ("data", data)) if value is not None}
     with damaged(folder / ORIGIN, RunError):
         write_card(folder, origin)
-    write_json(folder / ORIGIN, origin)
+        write_json(folder / ORIGIN, origin)
 
 
 COMMANDS = (pretrain, preset, export, card)

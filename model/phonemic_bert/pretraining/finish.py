@@ -89,15 +89,18 @@ def export(
     for name, tensor in model.state_dict().items():
         if tensor.nbytes > shard_size:
             raise RunError(f"{name} alone has {tensor.nbytes:,} bytes, more than a file may have ({shard_size:,})")
-    with replacing_folder(out, overwrite) as partial:
+    others = [path for path in checkpoint.iterdir() if path.is_file() and ".safetensors" not in path.name]
+    for path in others:
+        if not path.resolve().is_relative_to(checkpoint.resolve()):
+            raise RunError(f"{path}: is a link to {path.resolve()}, which would be copied; put a copy there first")
+    with replacing_folder(out, overwrite) as partial, loading(checkpoint), damaged(checkpoint / ORIGIN, RunError):
         # Room for the header of each file.
         model.save_pretrained(partial, max_shard_size=shard_size - min(shard_size // 10, 100_000))
-        for path in checkpoint.iterdir():
-            if not (partial / path.name).exists() and ".safetensors" not in path.name:
+        for path in others:
+            if not (partial / path.name).exists():
                 shutil.copy(path, partial / path.name)
         config = json.loads((partial / "config.json").read_text("utf-8"))
         config |= {name: "float32" for name in ("dtype", "torch_dtype") if name in config}
         write_json(partial / "config.json", config)
         write_json(partial / ORIGIN, {**origin, "stored_as": dtype})
-        with damaged(checkpoint / ORIGIN, RunError):
-            write_card(partial, {**origin, "stored_as": dtype})
+        write_card(partial, {**origin, "stored_as": dtype})
