@@ -100,4 +100,4 @@ def run(module: str, words: list[str], obstacle: Obstacle = NONE) -> None:
 
 def names(module: str) -> None:
     """Prints the names of a module's commands, a line each."""
-    sys.stdout.write("".join(f"{name}\n" for name in importlib.import_module(module).cli.commands))
+    sys.stdout.write("".join(f"{name}\n" for name in importlib.import_module(module).cli.list_commands(None)))

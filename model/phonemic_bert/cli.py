@@ -15,7 +15,8 @@ from phonemic.cli.common import print_json
 from phonemic.cli.group import Group
 from phonemic.cli.prepare import prepare
 from phonemic.inventory import LANGUAGES
-from phonemic.terminal import console, guard_streams
+from phonemic.streams import guard_streams
+from phonemic.terminal import console
 from phonemic_bert.configuration import PRESETS
 from phonemic_bert.finetuning import commands as finetuning
 from phonemic_bert.finetuning import results_command

@@ -12,7 +12,7 @@ except ImportError as missing:
     raise SystemExit(f'phonemic: the command needs {missing.name}: pip install "phonemic[cli]"') from missing
 
 from phonemic.cli.group import Group
-from phonemic.terminal import guard_streams
+from phonemic.streams import guard_streams
 from phonemic.version import __version__
 
 #: Command -> its summary, the first sentence of its help. A command lies in the module of its name (``_`` for ``-``).

@@ -39,7 +39,7 @@ def read_json(path: AnyPath, error: type[PhonemicError] = InputError) -> Any:
     try:
         return loads(Path(path).read_bytes())
     except ValueError as wrong:
-        raise error(f"{path}: damaged, or no JSON ({wrong})") from wrong
+        raise error(f"{path}: damaged, or not JSON ({wrong})") from wrong
 
 
 def read_object(path: AnyPath, error: type[PhonemicError] = InputError) -> dict[str, Any]:

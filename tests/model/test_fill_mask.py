@@ -214,7 +214,7 @@ def test_params_command(tmp_path):
     )
     refused = runner.invoke(cli, ["params", "--config", str(tmp_path)])
     assert refused.exit_code == 1
-    assert "Error: the checkpoint's vi vocabulary has checksum 0" in refused.output
+    assert "config.json: the checkpoint's vi vocabulary has checksum 0" in refused.output
 
 
 def test_syllables_are_native_positions():

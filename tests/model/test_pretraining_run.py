@@ -164,7 +164,7 @@ def test_killed_while_saving_leaves_the_checkpoint_before(straight, corpus, tmp_
     _, _, _, *arguments = command(corpus, folder)
     killed = subprocess.run([sys.executable, "-c", KILLING, *arguments], env=environment(), check=False)
     assert killed.returncode == -signal.SIGKILL
-    whole, unfinished = sorted(path.name for path in (folder / "checkpoints").iterdir())
+    whole, unfinished = sorted((path.name for path in (folder / "checkpoints").iterdir()), key=len)
     assert whole == "checkpoint-8"
     assert re.fullmatch(r"checkpoint-16\.[0-9a-f]{12}\.partial", unfinished)
     assert pretrain(settings(), corpus, folder, Console(quiet=True)) == 0
