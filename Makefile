@@ -15,7 +15,7 @@ TEST := python -m pytest -n $(WORKERS) --dist loadfile
 TRANSFORMERS ?= 4.53.2 5.23.0
 DEMO := build/demo
 # What an installed copy is made from.
-SOURCES := pyproject.toml setup.py $(shell find phonemic -name '*.pyx' -o -name '*.pxd' -o -name '*.h' -o -name '*.tsv' -o -path '*/data/*.py')
+SOURCES := pyproject.toml setup.py $(shell find phonemic -name '*.pyx' -o -name '*.pxd' -o -name '*.h' -o -name '*.tsv' -o -path '*/lexicon/*.py')
 LANG_OF_FILE := $(if $(filter vi zh,$(LANG)),--lang $(LANG))
 
 .PHONY: demo test test-models lint format docs bench bench-gate sanitize sdist-check clean
@@ -41,7 +41,7 @@ lint: $(VENV)/installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/cython-lint phonemic/*.pyx phonemic/*.pxd
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/cython-lint phonemic/*.pyx phonemic/*.pxd phonemic/native/*.pyx phonemic/native/*.pxd
 
 # The site, without warnings; the reference is read from the sources, which need not be built for it.
 docs: build/docs/installed
@@ -112,4 +112,4 @@ $(VENV)/installed: $(SOURCES)
 	touch $@
 
 clean:
-	rm -rf $(VENV) build dist *.egg-info phonemic/_core.c phonemic/_batch.c phonemic/*.so phonemic/data/*.bin
+	rm -rf $(VENV) build dist *.egg-info phonemic/_core.c phonemic/native/_batch.c phonemic/*.so phonemic/native/*.so phonemic/lexicon/*.bin

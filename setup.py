@@ -28,7 +28,7 @@ else:
 
 
 class BuildTables(build_py):
-    """Compiles the tables into phonemic/data before the package's files are gathered."""
+    """Compiles the tables into phonemic/lexicon before the package's files are gathered."""
 
     def run(self) -> None:
         """Writes the tables, then does what build_py does."""
@@ -36,7 +36,7 @@ class BuildTables(build_py):
         package = ModuleType("phonemic")
         package.__path__ = [os.path.join(os.path.dirname(os.path.abspath(__file__)), "phonemic")]
         sys.modules["phonemic"] = package
-        from phonemic.data import compile as compile_tables
+        from phonemic.lexicon import compile as compile_tables
 
         compile_tables.main()
         super().run()
@@ -57,14 +57,14 @@ setup(
     cmdclass={"build_ext": BuildExtensions, "build_py": BuildTables},
     ext_modules=[
         Extension(
-            f"phonemic.{name}",
-            [f"phonemic/{name}.pyx"],
-            depends=[*glob("phonemic/*.pxd"), *glob("phonemic/*.h")],
-            include_dirs=[numpy.get_include(), "phonemic"],
+            name,
+            [f"{name.replace('.', '/')}.pyx"],
+            depends=[*glob("phonemic/*.pxd"), *glob("phonemic/native/*.pxd"), *glob("phonemic/native/*.h")],
+            include_dirs=[numpy.get_include(), "phonemic/native"],
             define_macros=[("NPY_NO_DEPRECATED_API", "NPY_1_7_API_VERSION")],
             extra_compile_args=compile_args,
             extra_link_args=link_args,
         )
-        for name in ("_core", "_batch")
+        for name in ("phonemic._core", "phonemic.native._batch")
     ],
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from benchmarks.rows import Row
+from benchmarks.measurements import Measurement
 from benchmarks.session import LANGS
 
 COLOURS = {"us": "#c0392b", "limit": "#7f8c8d", "rival": "#2c5f8a"}
@@ -15,7 +15,7 @@ NAMES = {"vi": "Vietnamese", "zh": "Chinese"}
 def bars(result: dict[str, Any], lang: str) -> list[tuple[str, float, str]]:
     """Label, MB/s and kind of each bar, the slowest first."""
     found: dict[str, tuple[float, str]] = {}
-    for row in (Row.from_dict(record) for record in result["rows"]):
+    for row in (Measurement.from_dict(record) for record in result["rows"]):
         language, _, source = row.what.partition(", ")
         if (
             language != lang

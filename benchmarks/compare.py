@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from functools import partial
 
 from benchmarks.costs import calls
+from benchmarks.measurements import Measurement, speed_ratio
 from benchmarks.rivals import RIVALS, Rival, RivalProcess, version
-from benchmarks.rows import Row, speed_ratio
 from benchmarks.session import LANGS, Session
 from benchmarks.texts import WAYS, in_way
 from benchmarks.timing import ProcessError, in_turns, ratio
@@ -27,16 +27,16 @@ REQUIRED_OF_A_SENTENCE = {"HF tokenizers BPE": 15, "HF tokenizers WordPiece": 15
 LIMIT = 240  # seconds for getting ready (training, calibration) or for one run
 
 
-def rivals(session: Session) -> Iterator[Row]:
+def rivals(session: Session) -> Iterator[Measurement]:
     """Every rival of each language, on a list of str and on one sentence."""
     for lang in LANGS:
         rows = [row for rival in RIVALS if lang in rival.langs for row in _rival(session, rival, lang)]
         yield from rows
 
 
-def _rival(session: Session, rival: Rival, lang: str) -> Iterator[Row]:
+def _rival(session: Session, rival: Rival, lang: str) -> Iterator[Measurement]:
     language = session.language(lang)
-    row = Row("Rivals", f"{lang}, list of str", rival.name, at_least=REQUIRED.get((lang, rival.name)))
+    row = Measurement("Rivals", f"{lang}, list of str", rival.name, at_least=REQUIRED.get((lang, rival.name)))
     row.note, row.details["version"] = rival.note, version(rival)
     try:
         with RivalProcess(rival, lang, language.path, session.folder(f"models/{language.path.stem}"), LIMIT) as process:
@@ -51,13 +51,13 @@ def _rival(session: Session, rival: Rival, lang: str) -> Iterator[Row]:
         yield row
 
 
-def _sentence(session: Session, rival: Rival, lang: str, process: RivalProcess) -> Iterator[Row]:
+def _sentence(session: Session, rival: Rival, lang: str, process: RivalProcess) -> Iterator[Measurement]:
     language = session.language(lang)
     for way in WAYS:
         us = calls(language.tokenizer.encode, in_way(way, language.sentences))
         seconds = in_turns({"us": us, "rival": partial(process.seconds, way)}, session.runs)
         bound = REQUIRED_OF_A_SENTENCE[rival.name]
-        row = Row("One sentence", f"{lang}, encode, {way}", f"{rival.name}, encode", at_least=bound)
+        row = Measurement("One sentence", f"{lang}, encode, {way}", f"{rival.name}, encode", at_least=bound)
         row.value = ratio(seconds["rival"], seconds["us"])
         row.runs = {"ours": seconds["us"], "other": seconds["rival"]}
         row.note = f"{statistics.median(seconds['rival']) * 1e6:.1f} µs a call"

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from importlib.util import find_spec
 from typing import Any
 
-from benchmarks.rows import Row
+from benchmarks.measurements import Measurement
 from benchmarks.session import LANGS, Session
 from benchmarks.timing import Contestant, cpu, in_turns, ratio
 
@@ -22,11 +22,11 @@ TOKENIZERS: dict[str, dict[str, dict[str, Any]]] = {
 READS = 100_000
 
 
-def components(session: Session) -> Iterator[Row]:
+def components(session: Session) -> Iterator[Measurement]:
     """``nlp.pipe`` with the component against the same pipeline without it, and one attribute of one token."""
     for lang in LANGS:
         if find_spec("spacy") is None:
-            yield Row(GROUP, f"{lang}, nlp.pipe", note="needs spaCy")
+            yield Measurement(GROUP, f"{lang}, nlp.pipe", note="needs spaCy")
             continue
         rows = session.language(lang).texts[:DOCS]
         texts = [row[: CHARACTERS[lang]] for row in rows]
@@ -35,7 +35,7 @@ def components(session: Session) -> Iterator[Row]:
         yield _attribute(lang, texts[0], session.runs)
 
 
-def _pipelines(lang: str, name: str, tokenizer: dict[str, Any], texts: list[str], runs: int) -> Iterator[Row]:
+def _pipelines(lang: str, name: str, tokenizer: dict[str, Any], texts: list[str], runs: int) -> Iterator[Measurement]:
     import spacy
 
     def pipeline(component: bool, **config: Any) -> Any:
@@ -57,7 +57,7 @@ def _pipelines(lang: str, name: str, tokenizer: dict[str, Any], texts: list[str]
     seconds = in_turns(ways, runs)
     for way in list(ways)[1:]:
         at_least = 1.08 if way == "the component" else None
-        row = Row(GROUP, f"{lang}, {name}, {way}", "the same without it", at_least=at_least, less=True)
+        row = Measurement(GROUP, f"{lang}, {name}, {way}", "the same without it", at_least=at_least, less=True)
         row.value = ratio(seconds[way], seconds["none"])
         row.runs = {"ours": seconds[way], "other": seconds["none"]}
         row.note = f"{len(texts):,} texts of at most {CHARACTERS[lang]} characters, nlp.pipe"
@@ -68,7 +68,7 @@ def _rimes(doc: Iterable[Any]) -> int:
     return len([token._.rime for token in doc])
 
 
-def _attribute(lang: str, text: str, runs: int) -> Row:
+def _attribute(lang: str, text: str, runs: int) -> Measurement:
     import spacy
 
     nlp = spacy.blank(lang, config={"nlp": {"tokenizer": OURS}})
@@ -84,7 +84,7 @@ def _attribute(lang: str, text: str, runs: int) -> Row:
             token  # noqa: B018
 
     seconds = in_turns({"read": lambda: cpu(read), "nothing": lambda: cpu(nothing)}, runs)
-    row = Row(GROUP, f"{lang}, token._.rime", "an empty loop", unit="µs", at_least=3, less=True)
+    row = Measurement(GROUP, f"{lang}, token._.rime", "an empty loop", unit="µs", at_least=3, less=True)
     row.runs = {"ours": seconds["read"], "other": seconds["nothing"]}
     pairs = zip(seconds["read"], seconds["nothing"], strict=True)
     row.value = statistics.median((one - other) / READS * 1e6 for one, other in pairs)

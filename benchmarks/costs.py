@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import texts, worst_cases
-from benchmarks.rows import Row, megabytes, time_ratio
+from benchmarks.measurements import Measurement, megabytes, time_ratio
 from benchmarks.session import LANGS, Session
 from benchmarks.texts import MEGABYTE
 from benchmarks.timing import ROOT, Contestant, cpu, in_turns
@@ -28,7 +28,7 @@ def calls(function: Callable[[str], Any], sentences: list[str]) -> Contestant:
     return lambda: cpu(call_all) / len(sentences)
 
 
-def sentence(session: Session) -> Iterator[Row]:
+def sentence(session: Session) -> Iterator[Measurement]:
     """One ``encode`` of 15 syllables, beyond a Python call that does nothing."""
 
     def nothing(text: str) -> None:
@@ -40,7 +40,7 @@ def sentence(session: Session) -> Iterator[Row]:
             rows = texts.in_way(way, language.sentences)
             contestants = {"us": calls(language.tokenizer.encode, rows), "empty": calls(nothing, rows)}
             seconds = in_turns(contestants, session.runs)
-            row = Row(
+            row = Measurement(
                 "One sentence", f"{lang}, encode, {way}", "an empty call", unit="µs", at_least=3, aim=1.5, less=True
             )
             row.runs = {"ours": seconds["us"], "other": seconds["empty"]}
@@ -60,26 +60,26 @@ def _probe(*arguments: str) -> dict[str, Any]:
     return dict(json.loads(done.stdout))
 
 
-def memory(session: Session) -> Iterator[Row]:
+def memory(session: Session) -> Iterator[Measurement]:
     """The peak beyond the input over the size of the arrays that come out."""
     for lang in LANGS:
         for way in ("list of str", "list of str with spans", "Arrow UTF-8"):
             language = session.language(lang)
             found = _probe("memory", lang, way, str(language.path if session.quick else language.whole))
-            row = Row("Memory", f"{lang}, {way}", "the output arrays", at_least=1.05, less=True, details=found)
+            row = Measurement("Memory", f"{lang}, {way}", "the output arrays", at_least=1.05, less=True, details=found)
             row.note = found.get("error", "peak beyond the input")
             if "error" not in found:
                 row.value = found["peak"] / found["output"]
             yield row
 
 
-def start_up(session: Session) -> Iterator[Row]:
+def start_up(session: Session) -> Iterator[Measurement]:
     """``import phonemic`` and the first Tokenizer in a fresh process, beyond ``import numpy``."""
     for lang in LANGS:
         found = [_probe("start", lang) for _ in range(session.runs + 1)][1:]
         bad = [run["error"] for run in found if "error" in run]
         for key, unit, at_least, aim in (("milliseconds", "ms", 20, 8), ("megabytes", "MB", 6, None)):
-            row = Row(
+            row = Measurement(
                 "Start",
                 f"{lang}, import and first Tokenizer",
                 "numpy",
@@ -96,7 +96,7 @@ def start_up(session: Session) -> Iterator[Row]:
             yield row
 
 
-def scaling(session: Session) -> Iterator[Row]:
+def scaling(session: Session) -> Iterator[Measurement]:
     """MB a second of batches of 1 kB, 1 MB, 100 MB, and of 1 GB that is read block by block."""
     for lang in LANGS:
         language = session.language(lang)
@@ -143,12 +143,12 @@ def _batches(rows: list[str], size: int) -> list[list[str]]:
     return [batch for batch in batches if batch]
 
 
-def _speed(what: str, size: int, seconds: list[float], note: str) -> Row:
+def _speed(what: str, size: int, seconds: list[float], note: str) -> Measurement:
     speed = megabytes(size, seconds)
-    return Row("Scaling", what, value=speed, unit="MB/s", runs={"ours": seconds}, note=note)
+    return Measurement("Scaling", what, value=speed, unit="MB/s", runs={"ours": seconds}, note=note)
 
 
-def worst(session: Session) -> Iterator[Row]:
+def worst(session: Session) -> Iterator[Measurement]:
     """Inputs made to be slow, by the time for a byte against that of the ordinary text."""
     for lang in LANGS:
         language = session.language(lang)
@@ -157,7 +157,7 @@ def worst(session: Session) -> Iterator[Row]:
         for name, rows in worst_cases.inputs(lang, language.tokenizer, session.size // 2):
             size = texts.size_of(rows)
             seconds = in_turns({"bad": language.batch(rows), "plain": language.batch(plain)}, min(session.runs, 7))
-            row = Row("Worst inputs", f"{lang}, {name}", "the plain text", at_least=5)
+            row = Measurement("Worst inputs", f"{lang}, {name}", "the plain text", at_least=5)
             time_ratio(row, seconds["bad"], seconds["plain"], size, plain_size)
             assert row.value is not None
             row.value *= plain_size / size

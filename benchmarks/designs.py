@@ -32,8 +32,8 @@ from benchmarks.held_out import Judge, documents, judged
 from phonemic import Tokenizer
 from phonemic.corpus import open_corpus
 from phonemic.inventory import NATIVE
-from phonemic_bert.positions import SPECIAL_IDS
 from phonemic_bert.pretraining.flat import FlatCorpus
+from phonemic_bert.tokenization.positions import SPECIAL_IDS
 
 HERE = Path(__file__).parent
 TABLE = tomllib.loads((HERE / "designs.toml").read_text("utf-8"))
@@ -124,10 +124,10 @@ def measure(name: str, on: str, work: Path, data: Path) -> dict[str, Any]:
 def treebank(lang: str, data: Path, length: int) -> tuple[list[torch.Tensor], list[torch.Tensor]]:
     """Sentences of a treebank as input ids, and one syllable of each to mask, drawn by number: (N,) each."""
     texts = [
-        line.removeprefix("# text = ").strip()
+        line.removeprefix("# text =").strip()
         for name in TABLE["treebanks"][lang]
         for line in (data / name).read_text("utf-8").splitlines()
-        if line.startswith("# text = ")
+        if line.startswith("# text =")
     ]
     tokenizer, rows, masks = Tokenizer(lang), [], []
     for number, text in enumerate(texts):

@@ -25,7 +25,7 @@ if __name__ == "__main__":
 
 from benchmarks.downstream_errors import error_tables
 from phonemic.errors import InputError
-from phonemic_bert.finetuning import tables
+from phonemic_bert.finetuning import tabulation
 from phonemic_bert.finetuning.encoders import load_encoder, named
 from phonemic_bert.finetuning.jobs import Job, Limits, find_jobs
 from phonemic_bert.finetuning.noise import parse
@@ -122,12 +122,12 @@ def main(
         console.print(problem, markup=False, soft_wrap=True)
     references = {lang: _called(langs[lang][0], tokenizers) for lang in TASKS if langs[lang]}
     made = [table for lang, name in references.items() for table in _tables(found, lang, name)]
-    tables.show(made, Console())
+    tabulation.show(made, Console())
     if page:
         if not quick:
-            FIGURES.write_text(f"{tables.comma_separated_tables(made)}\n", encoding="utf-8")
+            FIGURES.write_text(f"{tabulation.comma_separated_tables(made)}\n", encoding="utf-8")
         head, tail = _parted(page)
-        section = f"{conditions(found)}\n\n{tables.markdown(made)}"
+        section = f"{conditions(found)}\n\n{tabulation.markdown(made)}"
         page.write_text(f"{head}{BEGIN}\n\n{section}\n\n{END}{tail}", encoding="utf-8")
 
 
@@ -145,13 +145,13 @@ def _parted(page: Path) -> tuple[str, str]:
     return head, tail
 
 
-def _tables(found: Results, lang: str, reference: str) -> Iterator[tables.Table]:
+def _tables(found: Results, lang: str, reference: str) -> Iterator[tabulation.Table]:
     """Scores, differences from the reference, robustness and errors, of one language."""
     cells = {(column, row): point for (column, row), point in found.cells.items() if column[0] == lang}
     results = Results(cells, ())
-    yield from tables.score_tables(results)
-    yield from tables.difference_tables(results, reference)
-    yield from tables.robustness_tables(results)
+    yield from tabulation.score_tables(results)
+    yield from tabulation.difference_tables(results, reference)
+    yield from tabulation.robustness_tables(results)
     yield from error_tables(results)
 
 

@@ -6,8 +6,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from phonemic_bert.finetuning.results import Point, Results, Summary
-from phonemic_bert.finetuning.tables import Table
+from phonemic_bert.finetuning.results import Results, SeedRuns, Summary
+from phonemic_bert.finetuning.tabulation import Table
 from phonemic_bert.inspection.confusions import (
     CORRECT,
     MISSED,
@@ -57,7 +57,7 @@ def error_tables(results: Results) -> Iterator[Table]:
         yield Table(f"{title}: per 100 gold spans", ("encoder", *OUTCOMES), tuple(sorted(rows)), cells, ranked=False)
 
 
-def _predictions(point: Point) -> Iterator[Path]:
+def _predictions(point: SeedRuns) -> Iterator[Path]:
     for run in point.runs:
         path = run.path.with_suffix(".predictions.jsonl")
         if path.exists():

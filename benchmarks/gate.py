@@ -21,7 +21,7 @@ import tempfile
 import unicodedata
 from pathlib import Path
 
-from phonemic import _batch
+from phonemic.native import _batch
 
 HERE = Path(__file__).parent
 KEPT = HERE / "gate.json"

@@ -29,12 +29,12 @@ from benchmarks import intrinsic_page
 from benchmarks.corpora import CORPORA
 from benchmarks.environment import environment
 from phonemic import intrinsic, tasks
-from phonemic.cli_common import print_figures
-from phonemic.cli_stats import text_progress
+from phonemic.cli.common import print_figures
+from phonemic.cli.stats import text_progress
 from phonemic.errors import PhonemicError
-from phonemic.intrinsic.measure import Row
+from phonemic.intrinsic.measure import Measures
 from phonemic.intrinsic.plots import draw
-from phonemic.intrinsic.tables import Table, latex, markdown, pivot
+from phonemic.intrinsic.tabulation import Table, latex, markdown, pivot
 
 #: Left out unless it is asked for: its vocabulary and its rules are mBERT's, so all its figures are.
 SAME_AS_ANOTHER = ("DistilBERT",)
@@ -71,7 +71,7 @@ def corpora(root: Path, wanted: tuple[str, ...]) -> Iterator[tuple[str, str, Ite
             click.echo(f"left out: {corpus.title}: no {corpus.pattern} in {root}", err=True)
 
 
-def tables(rows: list[Row]) -> Iterator[tuple[str, Table]]:
+def tables(rows: list[Measures]) -> Iterator[tuple[str, Table]]:
     """The paper's tables, each with its title."""
     for lang, measures in TABLES.items():
         some = [row for row in rows if row["lang"] == lang]
@@ -85,7 +85,7 @@ def tables(rows: list[Row]) -> Iterator[tuple[str, Table]]:
         yield f"{LANGUAGES[lang]}: coverage", coverage(some)
 
 
-def coverage(rows: list[Row]) -> Table:
+def coverage(rows: list[Measures]) -> Table:
     """Types and occurrences of our tokenizer, and how many of them are native (section 6.1)."""
     heading = ["data set", "types", "native", "coverage", "occurrences", "native", "coverage"]
     body = [
@@ -106,10 +106,10 @@ def coverage(rows: list[Row]) -> Table:
 
 def measured(
     data: Path, folder: str, wanted: tuple[str, ...], names: tuple[str, ...], alpha: float, form: Any = None
-) -> list[Row]:
+) -> list[Measures]:
     """The rows of all data sets at hand; with a normal form, of the Vietnamese ones."""
     loaded: dict[str, dict[str, Any]] = {}
-    rows: list[Row] = []
+    rows: list[Measures] = []
     for title, lang, texts in corpora(data, wanted):
         if form and lang != "vi":
             continue

@@ -12,7 +12,8 @@ if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.timing import ROOT
-from phonemic.intrinsic.tables import Table, markdown, written
+from phonemic.intrinsic.measure import Measures
+from phonemic.intrinsic.tabulation import Table, markdown, written
 
 RESULT = ROOT / "benchmarks" / "results" / "intrinsic.json"
 PAPER = ROOT / "benchmarks" / "paper" / "intrinsic.tsv"
@@ -23,7 +24,6 @@ PLOTS = ("intrinsic-renyi-zh", "intrinsic-ranks-zh", "intrinsic-alpha-vi", "intr
 
 BEGIN, END = "<!-- table: {} -->", "<!-- end of table -->"
 
-Row = dict[str, Any]
 Result = dict[str, Any]
 
 
@@ -91,7 +91,7 @@ def _covered(counts: list[Any]) -> list[str]:
     ]
 
 
-def forms(rows: list[Row]) -> Table:
+def forms(rows: list[Measures]) -> Table:
     """Fertility, length and Rényi efficiency of the same texts in NFC and in NFD."""
     keys = {"fertility": "fertility", "average_length": "length", "renyi_efficiency": "Rényi"}
     by_key = {(row["dataset"], row["tokenizer"], row["form"]): row for row in rows}

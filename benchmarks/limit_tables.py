@@ -11,8 +11,8 @@ import numpy as np
 
 from phonemic import Tokenizer
 from phonemic.inventory import UNK
-from phonemic.phrases import phrases_of
-from phonemic.tables import tables_of
+from phonemic.lexicon.phrases import phrases_of
+from phonemic.lexicon.tables import tables_of
 
 UNKNOWN = UNK * 0x010101
 LETTER_CODES = 255

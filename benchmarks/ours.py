@@ -13,7 +13,7 @@ import numpy as np
 
 from benchmarks import texts
 from benchmarks.limits import LimitRun
-from benchmarks.rows import Row, megabytes, speed_ratio, time_ratio
+from benchmarks.measurements import Measurement, megabytes, speed_ratio, time_ratio
 from benchmarks.session import LANGS, Language, Session
 from benchmarks.timing import ROOT, Process, in_turns, ratio, wall, warm
 from phonemic import Tokenizer
@@ -36,7 +36,7 @@ LIMIT_ROWS: list[tuple[str, str, str, float | None, float | None]] = [
 ]
 
 
-def limits(session: Session) -> Iterator[Row]:
+def limits(session: Session) -> Iterator[Measurement]:
     """Us and the least-work programs, in turns."""
     for lang in LANGS:
         language = session.language(lang)
@@ -44,7 +44,7 @@ def limits(session: Session) -> Iterator[Row]:
         runner = language.limits
         if runner is None:
             yield from (
-                Row(LIMIT_GROUP, f"{lang}, {source}", f"limit {name}", note="no C compiler")
+                Measurement(LIMIT_GROUP, f"{lang}, {source}", f"limit {name}", note="no C compiler")
                 for _, source, name, *_ in rows
             )
             continue
@@ -52,7 +52,7 @@ def limits(session: Session) -> Iterator[Row]:
         names = {name: runner.contestant(name) for _, _, name, _, _ in rows}
         seconds = in_turns({name: warm(contestant) for name, contestant in (inputs | names).items()}, session.runs)
         for _, source, name, at_least, aim in rows:
-            row = Row(LIMIT_GROUP, f"{lang}, {source}", f"limit {name}", at_least=at_least, aim=aim)
+            row = Measurement(LIMIT_GROUP, f"{lang}, {source}", f"limit {name}", at_least=at_least, aim=aim)
             speed_ratio(row, seconds[source], language.bytes, seconds[name], language.path.stat().st_size)
             if name != "copy":
                 row.details["work"] = work(language, runner.run(name))
@@ -72,12 +72,12 @@ def work(language: Language, run: LimitRun) -> dict[str, int]:
     }
 
 
-def spans(session: Session) -> Iterator[Row]:
+def spans(session: Session) -> Iterator[Measurement]:
     """What asking for spans adds."""
     for lang in LANGS:
         language = session.language(lang)
         seconds = in_turns({"with": language.batch(spans=True), "without": language.batch()}, session.runs)
-        row = Row("Options", f"{lang}, spans asked for too", "without spans", at_least=1.25, aim=1.1)
+        row = Measurement("Options", f"{lang}, spans asked for too", "without spans", at_least=1.25, aim=1.1)
         yield time_ratio(row, seconds["with"], seconds["without"], language.bytes, language.bytes)
 
 
@@ -94,12 +94,12 @@ def _forms(language: Language) -> Iterator[tuple[str, list[str] | str]]:
         yield "traditional", str(error)
 
 
-def forms(session: Session) -> Iterator[Row]:
+def forms(session: Session) -> Iterator[Measurement]:
     """The same sentences in another form, by the time for the whole text; and mixed text, by the time for a byte."""
     for lang in LANGS:
         language = session.language(lang)
         for name, form in _forms(language):
-            row = Row("Other text", f"{lang}, {name}", "the plain text", at_least=2, aim=1.3)
+            row = Measurement("Other text", f"{lang}, {name}", "the plain text", at_least=2, aim=1.3)
             if isinstance(form, str):
                 row.note = form
                 yield row
@@ -111,8 +111,8 @@ def forms(session: Session) -> Iterator[Row]:
         yield _mixed(session, language)
 
 
-def _mixed(session: Session, language: Language) -> Row:
-    row = Row("Other text", f"{language.lang}, as on social media", "the plain text")
+def _mixed(session: Session, language: Language) -> Measurement:
+    row = Measurement("Other text", f"{language.lang}, as on social media", "the plain text")
     try:
         posts = texts.social(language.lang, session.data, session.size // 4)
     except texts.MissingTextError as error:
@@ -127,12 +127,12 @@ def _mixed(session: Session, language: Language) -> Row:
     return row
 
 
-def threads(session: Session) -> Iterator[Row]:
+def threads(session: Session) -> Iterator[Measurement]:
     """Two threads against one, by the clock, and what the machine gives to two processes that share nothing."""
     cores = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else list(range(os.cpu_count() or 1))
     for lang in LANGS:
         rows = [
-            Row("Two threads", f"{lang}, {name}", "one thread", at_least=1.85, aim=1.95, note="needs two cores")
+            Measurement("Two threads", f"{lang}, {name}", "one thread", at_least=1.85, aim=1.95, note="needs two cores")
             for name in (PYTHON_THREADS, OWN_THREADS)
         ]
         if len(cores) > 1:
@@ -142,7 +142,9 @@ def threads(session: Session) -> Iterator[Row]:
             lines = texts.read(path)
             seconds = _threads(language.tokenizer, lines, path, cores, MORE * session.runs)
             note = f"by the clock, {len(seconds['one'])} turns"
-            ceiling = Row("Two threads", f"{lang}, two processes, a half each", "one after the other", note=note)
+            ceiling = Measurement(
+                "Two threads", f"{lang}, two processes, a half each", "one after the other", note=note
+            )
             in_a_row = [sum(pair) for pair in zip(*(seconds[name] for name in ALONE), strict=True)]
             ceiling.value = ratio(in_a_row, seconds["together"])
             ceiling.runs = {"ours": seconds["together"], "other": in_a_row}

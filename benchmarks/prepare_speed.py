@@ -1,4 +1,4 @@
-"""Speed of ``phonemic-bert prepare``: one and two threads, and a Ray cluster of two workers on this machine.
+"""Speed of ``phonemic prepare``: one and two threads, and a Ray cluster of two workers on this machine.
 
     python benchmarks/prepare_speed.py --data folder     # the real data; its raw text is unpacked into --work
 

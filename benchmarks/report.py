@@ -13,7 +13,7 @@ from typing import Any
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from benchmarks.rows import Row
+from benchmarks.measurements import Measurement
 from benchmarks.timing import ROOT
 
 RESULT = ROOT / "benchmarks" / "results" / "speed.json"
@@ -31,11 +31,11 @@ def number(value: float | None, unit: str = "") -> str:
     return f"{text} x" if unit == "x" else f"{text} {unit}".strip()
 
 
-def _bound(row: Row, value: float | None) -> str:
+def _bound(row: Measurement, value: float | None) -> str:
     return "" if value is None else f"{'≤' if row.less else '≥'} {value:,g}"
 
 
-def cells(row: Row) -> list[str]:
+def cells(row: Measurement) -> list[str]:
     """A row of the table."""
     return [
         row.what,
@@ -50,14 +50,14 @@ def cells(row: Row) -> list[str]:
     ]
 
 
-def line(row: Row) -> str:
+def line(row: Measurement) -> str:
     """A row for the terminal."""
     what, against, ours, other, figure, at_least, aim, verdict, note = cells(row)
     bounds = ", ".join(text for text in (at_least, aim and f"aim {aim}") if text)
     return f"{what:<44} {against:<28} {ours:>8} {other:>9} {figure:>12}  {bounds:<20} {verdict:<13} {note}".rstrip()
 
 
-def markdown(rows: Iterable[Row]) -> str:
+def markdown(rows: Iterable[Measurement]) -> str:
     """One table a group."""
     parts = []
     for group, members in groupby(rows, key=lambda row: row.group):
@@ -69,7 +69,7 @@ def markdown(rows: Iterable[Row]) -> str:
 def section(result: dict[str, Any]) -> str:
     """What stands between the marks of the page."""
     where = result["environment"]
-    rows = [Row.from_dict(record) for record in result["rows"]]
+    rows = [Measurement.from_dict(record) for record in result["rows"]]
     verdicts = [row.verdict for row in rows]
     counted = ", ".join(
         f"{verdicts.count(verdict)} {verdict}" for verdict in ("aim met", "met", "missed", "not measured")
@@ -108,7 +108,7 @@ def main() -> None:
     options = parser.parse_args()
     result = json.loads(options.result.read_text(encoding="utf-8"))
     for record in result["rows"]:
-        print(line(Row.from_dict(record)))
+        print(line(Measurement.from_dict(record)))
     write_page(result, options.page)
 
 

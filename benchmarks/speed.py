@@ -23,7 +23,7 @@ if __name__ == "__main__":
 
 from benchmarks import chart, compare, components, costs, ours, report
 from benchmarks.environment import environment
-from benchmarks.rows import Row
+from benchmarks.measurements import Measurement
 from benchmarks.session import Session
 from benchmarks.texts import MEGABYTE, MissingTextError
 from benchmarks.timing import ROOT, RUNS
@@ -86,9 +86,9 @@ def cores(part: str) -> Iterator[None]:
         os.sched_setaffinity(0, every)
 
 
-def measure(session: Session, parts: list[str]) -> list[Row]:
+def measure(session: Session, parts: list[str]) -> list[Measurement]:
     """Measures the parts and prints each row as soon as it is there."""
-    rows: list[Row] = []
+    rows: list[Measurement] = []
     for part in parts:
         started = time.perf_counter()
         with cores(part):

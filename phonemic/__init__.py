@@ -1,6 +1,7 @@
 """Vietnamese and Mandarin text, syllable by syllable, as an onset, a rime and a tone."""
 
 try:
+    from phonemic import moved
     from phonemic.encoding import Batch, Encoding, Syllable
     from phonemic.errors import InputError, PhonemicError, PhraseError, SavedTokenizerError, TableError
     from phonemic.inventory import Triple, Vocabulary, pack, unpack
@@ -31,3 +32,5 @@ __all__ = [
     "pack",
     "unpack",
 ]
+
+moved.install()

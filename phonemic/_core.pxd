@@ -1,9 +1,9 @@
-"""The tables of one language, and a text read against them: what ``_batch.pyx`` calls without the GIL."""
+"""The tables of one language, and a text read against them: what ``native/_batch.pyx`` calls without the GIL."""
 
-from phonemic._mandarin cimport Readings
-from phonemic._strings cimport Text
-from phonemic._text cimport Characters, Output
-from phonemic._vietnamese cimport Memo, Syllables
+from phonemic.native.mandarin cimport Readings
+from phonemic.native.strings cimport Text
+from phonemic.native.text cimport Characters, Output
+from phonemic.native.vietnamese cimport Memo, Syllables
 
 
 cdef class Core:

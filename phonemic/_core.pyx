@@ -3,8 +3,8 @@
 """The native core: text where it lies -> packed ids, spans and word ids, without the GIL.
 
 It reads CPython's own string buffer (1, 2 or 4 bytes a character) or UTF-8 bytes, in one pass, against immutable tables
-made by ``data/compile.py``. The loops are in ``_vietnamese.pxd`` and ``_mandarin.pxd``; ``reference.py`` is the same in
-plain Python.
+made by ``lexicon/compile.py``. The loops are in ``native/vietnamese.pxd`` and ``native/mandarin.pxd``; ``reference.py``
+is the same in plain Python.
 """
 
 cimport numpy as cnp
@@ -14,12 +14,12 @@ from libc.string cimport memcpy
 
 import numpy as np
 
-from phonemic._mandarin cimport (
+from phonemic.native.mandarin cimport (
     CHANGING_PAIRS, CHANGING_TRIPLES, CHANGING_WHOLE, INNER, Phrases, encode_mandarin,
 )
-from phonemic._strings cimport UTF8, Text, take
-from phonemic._text cimport Output, text_t, utf8_t
-from phonemic._vietnamese cimport Memo, Syllables, encode_vietnamese
+from phonemic.native.strings cimport UTF8, Text, take
+from phonemic.native.text cimport Output, text_t, utf8_t
+from phonemic.native.vietnamese cimport Memo, Syllables, encode_vietnamese
 
 cnp.import_array()
 

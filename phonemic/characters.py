@@ -1,4 +1,4 @@
-"""Unicode facts frozen in ``data/characters.tsv``: the class of a character and what it folds to in the fallback."""
+"""Unicode facts frozen in ``lexicon/characters.tsv``: the class of a character and what it folds to in the fallback."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ plain: Callable[[str], str] = str.__str__
 
 SPACE, IGNORABLE, JAMO, MARK, LETTER, OTHER = "SIJMLO"
 
-DATA = Path(__file__).parent / "data"
+DATA = Path(__file__).parent / "lexicon"
 
 
 def rows() -> Iterator[tuple[range, str, str]]:

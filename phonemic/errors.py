@@ -28,16 +28,23 @@ class InputError(PhonemicError, ValueError):
     """An input file or a line of it cannot be read."""
 
 
-def printable(text: str) -> str:
-    """Text from a file as it may go to a terminal: control characters, line feeds and tabs apart, are written out.
+def printable(text: str, keep: str = "\n\t") -> str:
+    """Text from a file as it may go to a terminal: control characters are written out.
 
     They could move the cursor, set the window's title or make text look like other text.
+
+    Arguments:
+        text: the text.
+        keep: those that stay.
     """
-    return "".join(char if _shows(char) else repr(char)[1:-1] for char in text)
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(char if shows(char, keep) else repr(char)[1:-1] for char in text)
 
 
-def _shows(char: str) -> bool:
-    return char in "\n\t" or unicodedata.category(char) not in ("Cc", "Cf", "Cs", "Zl", "Zp")
+def shows(char: str, keep: str = "\n\t") -> bool:
+    """Whether a character is one to be seen: no control, no format character, no half of a pair, no line separator."""
+    return char in keep or unicodedata.category(char) not in ("Cc", "Cf", "Cs", "Zl", "Zp")
 
 
 def message(error: Exception) -> str:

@@ -79,7 +79,7 @@ class Vocabulary(Sequence[str]):
     """
 
     def __init__(self, lang: str) -> None:
-        lines = (Path(__file__).parent / "data" / f"vocabulary-{lang}.tsv").read_text("utf-8").splitlines()
+        lines = (Path(__file__).parent / "lexicon" / f"vocabulary-{lang}.tsv").read_text("utf-8").splitlines()
         rows = [line.split("\t") for line in lines]
         self.lang = lang
         self.symbols = tuple(symbol for symbol, _ in rows)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from phonemic import mandarin, vietnamese
 from phonemic.characters import IGNORABLE, JAMO, LETTER, MARK, SPACE, fold, kind_of
 from phonemic.inventory import SPECIALS, UNK, Triple, Vocabulary, fallback_triple, packs, vocabulary
-from phonemic.userphrases import LONGEST_PHRASE
+from phonemic.lexicon.user_phrases import LONGEST_PHRASE
 
 #: No phrase of the lexicon is longer, and no user's.
 MAX_PHRASE = LONGEST_PHRASE

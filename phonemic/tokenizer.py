@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from phonemic._batch import Work
 from phonemic._core import Core
 from phonemic.characters import plain
 from phonemic.encoding import Batch, Encoding, Syllable
-from phonemic.entries import JOINER, ZH_HAN, ZH_JOINER, Tables, entry, with_entries, with_packing
 from phonemic.errors import SavedTokenizerError
 from phonemic.inventory import FALLBACKS, LANGUAGES, Triple, Vocabulary, kinds_of, vocabulary
-from phonemic.tables import tables_of
+from phonemic.lexicon.entries import JOINER, ZH_HAN, ZH_JOINER, Tables, entry, with_entries, with_packing
+from phonemic.lexicon.tables import tables_of
+from phonemic.native._batch import Work
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -84,7 +84,7 @@ class Tokenizer:
         if phrases:
             if lang != "zh":
                 raise ValueError("phrases are for Mandarin (lang='zh'); Vietnamese spelling tells how it is read")
-            from phonemic.userphrases import read_phrases, with_phrases
+            from phonemic.lexicon.user_phrases import read_phrases, with_phrases
 
             self.phrases = read_phrases(phrases, lambda char: bool(entry(tables, char) & ZH_HAN))
             tables = with_phrases(tables, self.phrases)

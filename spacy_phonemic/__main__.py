@@ -69,7 +69,7 @@ def _convert(given: argparse.Namespace) -> int:
     try:
         docs, problems = FORMATS[given.format](given.input, nlp)
     except (OSError, UnicodeDecodeError) as error:
-        sys.stderr.write(f"{given.input}: cannot be read: {error}\n")
+        sys.stderr.write(printable(f"{given.input}: cannot be read: {error}\n"))
         return 1
     for problem in problems:
         sys.stderr.write(f"{printable(str(problem))}\n")
@@ -82,7 +82,7 @@ def _convert(given: argparse.Namespace) -> int:
         sys.stderr.write(printable(f"{given.input}: {counts}; nothing written{hint}\n"))
         return 1
     write(docs, given.output, given.force)
-    sys.stdout.write(f"{given.output}: {counts}\n")
+    sys.stdout.write(printable(f"{given.output}: {counts}\n"))
     return 0
 
 

@@ -13,6 +13,8 @@ from spacy.util import minibatch
 from spacy.vocab import Vocab
 
 from phonemic import Tokenizer
+from phonemic.errors import SavedTokenizerError
+from phonemic.files.jsons import damaged, loads, read_object
 from phonemic.files.writing import write_json
 from phonemic.inventory import LANGUAGES
 from spacy_phonemic.attributes import GETTERS, register, register_free
@@ -132,7 +134,8 @@ class Phonemic:
 
     def from_bytes(self, data: bytes, *, exclude: Iterable[str] = ()) -> Phonemic:
         """Reads what :meth:`to_bytes` wrote."""
-        return self._load(json.loads(data))
+        with damaged("a saved phonemic component", SavedTokenizerError):
+            return self._load(loads(data))
 
     def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
         """Writes the options and the user's readings as JSON."""
@@ -140,7 +143,7 @@ class Phonemic:
 
     def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> Phonemic:
         """Reads what :meth:`to_disk` wrote."""
-        return self._load(json.loads(Path(path).read_text(encoding="utf-8")))
+        return self._load(read_object(path, SavedTokenizerError))
 
     def _state(self) -> dict[str, Any]:
         made = self.tokenizer

@@ -6,7 +6,6 @@ pipeline's own tokenizer: where that does not cut at its borders, training could
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -20,6 +19,7 @@ from spacy.tokens import Doc, DocBin, Span
 from spacy.util import filter_spans
 
 from phonemic.files import replacing
+from phonemic.files.jsons import loads
 
 _TAG = re.compile(r"O|([BIMESLU])-(.+)")
 _NUMBERED = re.compile(r"(.+?)(\d+)", re.DOTALL)
@@ -143,7 +143,7 @@ def read_cluener(path: str | os.PathLike[str], nlp: Language) -> Converted:
         if not text.strip():
             continue
         try:
-            record = json.loads(text)
+            record = loads(text)
             found = [
                 (kind, name, int(first), int(last) + 1)
                 for kind, names in record["label"].items()

@@ -15,6 +15,7 @@ from thinc.api import PyTorchShim, get_torch_default_device
 from torch import Tensor, nn
 from torch.nn import functional
 
+from phonemic.files.jsons import loads
 from phonemic_bert import PRESETS, CheckpointError, PhonemicBertConfig, PhonemicBertModel
 from phonemic_bert.checkpoints import resolve, silent_transformers
 from spacy_phonemic.options import Options
@@ -110,7 +111,7 @@ class Network(nn.Module):
         if not data:
             return
         state = srsly.msgpack_loads(data)
-        config = PhonemicBertConfig.from_dict(json.loads(state["config"]))
+        config = PhonemicBertConfig.from_dict(loads(state["config"]))
         self._use(PhonemicBertModel(config, add_pooling_layer=False))
         self.load_state_dict(safetensors.torch.load(state["weights"]))
 

@@ -51,9 +51,10 @@ def in_tmp_path(tmp_path, monkeypatch):
 @pytest.fixture
 def small_chunks(monkeypatch):
     """Texts are read in chunks of a few bytes, so that a small file has many."""
-    from phonemic import files
+    from phonemic.files import cells, compressed, parquet, texts
 
-    monkeypatch.setattr("phonemic.cli_common.read_texts", functools.partial(files.read_texts, chunk=16))
-    monkeypatch.setattr(files, "_BLOCK", 7)
-    monkeypatch.setattr(files, "_COMPRESSED_BLOCK", 7)
-    monkeypatch.setattr(files, "_ROWS", 2)
+    monkeypatch.setattr("phonemic.cli.common.read_texts", functools.partial(texts.read_texts, chunk=16))
+    monkeypatch.setattr(compressed, "BLOCK", 7)
+    monkeypatch.setattr(compressed, "_COMPRESSED_BLOCK", 7)
+    monkeypatch.setattr(parquet, "_ROWS", 2)
+    monkeypatch.setattr(cells, "ROWS", 2)

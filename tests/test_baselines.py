@@ -259,8 +259,15 @@ class TestSubChar:
         assert not list(tmp_path.glob("subchar/*"))
 
     def test_what_is_there_is_kept(self, trained):
-        with pytest.raises(BaselineError, match=r"raw_zh_49.model is there already"):
+        with pytest.raises(BaselineError, match=r"raw_zh_49.model: is there already; give --force"):
             baselines.train("Subword", CHINESE * 20, trained, 48)
+
+    def test_what_is_there_is_replaced_when_asked(self, tmp_path):
+        """Also where the new file has another name, so that there are never two to choose from."""
+        for texts, size in ((["ab"], 7), (["abc"], 8), (["abd"], 8)):
+            baselines.train("Character", texts, tmp_path, 100, overwrite=True)
+            assert [path.name for path in tmp_path.glob("*/*")] == [f"bert_chinese_uncased_{size}.vocab"]
+            assert set(texts[0]) <= set(baselines.load("Character", tmp_path).tokens(range(size)))
 
     def test_long_texts_are_learnt_from(self, tmp_path):
         once = baselines.train("Subword", ["".join(CHINESE) * 200], tmp_path, 49)

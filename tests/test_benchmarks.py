@@ -18,9 +18,9 @@ from benchmarks import report, texts, timing
 from benchmarks.compare import REQUIRED, REQUIRED_OF_A_SENTENCE
 from benchmarks.limit_tables import mandarin_tables, phrases, vietnamese_tables
 from benchmarks.limits import Limits
+from benchmarks.measurements import Measurement, speed_ratio, time_ratio
 from benchmarks.ours import work
 from benchmarks.rivals import RIVALS, Rival, RivalProcess
-from benchmarks.rows import Row, speed_ratio, time_ratio
 from benchmarks.session import Session
 from benchmarks.timing import ROOT, Process, ProcessError, in_turns, ratio
 from benchmarks.worst_cases import inputs
@@ -187,11 +187,13 @@ def test_a_ratio_is_the_median_of_paired_ratios_not_the_ratio_of_medians():
 def test_which_way_up_a_ratio_is(pairs, factor):
     """Twice as fast is 2 in a speed ratio; twice as slow is 2 in a time ratio; sizes count in speeds."""
     ours, other = map(list, zip(*pairs, strict=True))
-    fast = speed_ratio(Row("g", "w"), ours, factor * 1000, other, 1000)
+    fast = speed_ratio(Measurement("g", "w"), ours, factor * 1000, other, 1000)
     assert fast.value == pytest.approx(factor * statistics.median(b / a for a, b in pairs))
     assert fast.ours == pytest.approx(factor * 1e-3 / statistics.median(ours))
     slow = (
-        time_ratio(Row("g", "w"), ours, 1000, other, 1000) if False else time_ratio(Row("g", "w"), ours, other, 10, 10)
+        time_ratio(Measurement("g", "w"), ours, 1000, other, 1000)
+        if False
+        else time_ratio(Measurement("g", "w"), ours, other, 10, 10)
     )
     assert slow.value == pytest.approx(statistics.median(a / b for a, b in pairs))
 
@@ -201,13 +203,13 @@ def test_which_way_up_a_ratio_is(pairs, factor):
     [(2, False, "aim met"), (1.5, False, "met"), (0.9, False, "missed"), (0.9, True, "met"), (1.1, True, "missed")],
 )
 def test_verdicts(value, less, verdict):
-    row = Row("g", "w", value=value, at_least=1, aim=0.5 if less else 2, less=less)
+    row = Measurement("g", "w", value=value, at_least=1, aim=0.5 if less else 2, less=less)
     assert row.verdict == verdict
 
 
 def test_verdicts_of_what_has_nothing_to_reach():
-    assert Row("g", "w", value=3).verdict == ""
-    assert Row("g", "w", at_least=3).verdict == "not measured"
+    assert Measurement("g", "w", value=3).verdict == ""
+    assert Measurement("g", "w", at_least=3).verdict == "not measured"
 
 
 def test_a_process_that_fails_or_hangs_is_an_error_with_its_reason():
@@ -344,7 +346,7 @@ def test_the_json_file(result):
     assert found["environment"]["versions"]["numpy"]
     assert {row["group"] for row in found["rows"]} >= {"Share of the limit", "Options", "Other text", "Start"}
     for record in found["rows"]:
-        row = Row.from_dict(record)
+        row = Measurement.from_dict(record)
         assert row.as_dict() == record
         assert row.what in printed
         assert (row.value is None) == (row.verdict == "not measured")
@@ -354,7 +356,7 @@ def test_the_json_file(result):
 
 @needs_cc
 def test_the_shares_are_those_of_the_runs(result):
-    rows = [Row.from_dict(record) for record in result[0]["rows"] if record["group"] == "Share of the limit"]
+    rows = [Measurement.from_dict(record) for record in result[0]["rows"] if record["group"] == "Share of the limit"]
     assert {(row.what, row.against) for row in rows} >= {
         ("vi, list of str", "limit E"),
         ("zh, Arrow UTF-8", "limit all-utf8"),
@@ -372,7 +374,7 @@ def test_the_page_holds_the_figures_between_its_marks(result, tmp_path):
     assert text.endswith("\n\nAfter\n")
     assert "old" not in text
     for record in found["rows"]:
-        row = Row.from_dict(record)
+        row = Measurement.from_dict(record)
         assert "| " + " | ".join(report.cells(row)) + " |" in text
     again = tmp_path / "again.md"
     again.write_text(text, encoding="utf-8")

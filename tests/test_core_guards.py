@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from phonemic import InputError, PhraseError, Tokenizer
-from phonemic._batch import Work
 from phonemic._core import Core
-from phonemic.entries import entry
-from phonemic.tables import tables_of
+from phonemic.lexicon.entries import entry
+from phonemic.lexicon.tables import tables_of
+from phonemic.lexicon.user_phrases import LONGEST_PHRASE
+from phonemic.native._batch import Work
 from phonemic.tokenizer import MOST_THREADS, encode_rows
-from phonemic.userphrases import LONGEST_PHRASE
 
 
 def rows_of(core, texts):

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from phonemic import Tokenizer, baselines, intrinsic, tasks
 from phonemic.intrinsic import Corpus, TokenStatistics
-from phonemic.intrinsic.tables import cells, latex, markdown, pivot
+from phonemic.intrinsic.tabulation import cells, latex, markdown, pivot
 from phonemic.metrics import renyi_efficiency
 
 

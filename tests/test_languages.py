@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from phonemic import InputError
-from phonemic.tasks import own, tagging
+from phonemic.tasks import custom, tagging
 
 TEXTS = {"vi": "Sáng nay bé ăn xôi, mưa to.", "zh": "今天天气很好，银行不开门。"}
 
@@ -72,7 +72,7 @@ class TestStrayTags:
     def made(self, file, **options):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", tagging.StrayTagWarning)
-            return own.data_set("sequence-labelling", lang="zh", train=file, dev=file, **options)
+            return custom.data_set("sequence-labelling", lang="zh", train=file, dev=file, **options)
 
     def test_each_begins_a_span_and_is_counted(self, file):
         made = self.made(file)
@@ -86,7 +86,7 @@ class TestStrayTags:
 
     def test_strict_refuses(self, file):
         with pytest.raises(InputError, match=r"a\.bmes:5: 'M-ORG' goes on with no ORG before it"):
-            own.data_set("sequence-labelling", lang="zh", train=file, dev=file, strict=True)
+            custom.data_set("sequence-labelling", lang="zh", train=file, dev=file, strict=True)
 
 
 def test_what_cannot_be_added_changes_nothing(tmp_path):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-HEADER = Path(__file__).parent.parent / "phonemic" / "letters.h"
+HEADER = Path(__file__).parent.parent / "phonemic" / "native" / "letters.h"
 SOURCE = """
 #include "letters.h"
 #include "spans.h"

@@ -17,7 +17,7 @@ import pytest
 
 from phonemic import TableError, Tokenizer
 from phonemic.characters import DATA
-from phonemic.tables import read_tables, write_tables
+from phonemic.lexicon.tables import read_tables, write_tables
 
 TEXTS = {
     "vi": ["Tôi yêu tiếng Việt.", "giếng nước COVID-19 🎉", "", "hòang hôn \u200b" * 50] * 200,

@@ -8,8 +8,8 @@ import pytest
 
 from phonemic import Tokenizer
 from phonemic.baselines.offsets import scalar
-from phonemic.homophones import Homophones
-from phonemic.misspellings import Misspellings
+from phonemic.noise.homophones import Homophones
+from phonemic.noise.misspellings import Misspellings
 
 
 class Word(str, Enum):  # noqa: UP042, a StrEnum prints as its characters

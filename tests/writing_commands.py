@@ -1,25 +1,28 @@
 """Every command that writes, a line each: what it is called with, what it reads and what it writes.
 
 The tests of outputs, of full disks, of read-only folders, of kills and of two at once go through this table: a new
-command is covered by a line here.
+command is covered by a line here. ``test_interrupted_commands.py`` fails where a command is neither here nor in
+:data:`PRINTING`.
 """
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-import tempfile
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
-import phonemic
+import forking
+import obstacles
+from made import BERT, PHONEMIC, RECIPES, SPACY, put
 
-ROOT = Path(phonemic.__file__).parents[1]
-
-PHONEMIC = (sys.executable, "-m", "phonemic.cli")
-BERT = (sys.executable, "-m", "phonemic_bert.cli")
-SPACY = (sys.executable, "-m", "spacy_phonemic")
+#: Commands that only print, and what they are called with.
+PRINTING = {
+    (PHONEMIC, "show"): "bé ăn --lang vi",
+    (PHONEMIC, "vocab"): "--lang vi --json",
+    (BERT, "params"): "--preset tiny",
+    (BERT, "preset"): "tiny",
+    (BERT, "grid"): "small",
+}
 
 
 @dataclass(frozen=True)
@@ -28,70 +31,52 @@ class Writing:
 
     Attributes:
         name: of the test.
-        program: how the command begins.
+        module: that has its ``main``.
         words: the rest of it; what it reads and writes lies in the working directory.
-        reads: the files it needs, of :data:`INPUTS`.
-        writes: the files, or folders, it makes; the first is named by an option or argument of its own.
+        reads: the files and folders it needs; see ``made.py``.
+        writes: patterns of the files it makes; what each finds is whole or not there. The first is named by an option
+            or argument of its own.
         needs: packages that it cannot do without.
         resumes: whether it goes on with what is there, or repeats it, instead of asking for --force.
+        taken: what it says is there already, where that is not the first of ``writes``.
     """
 
     name: str
-    program: tuple[str, ...]
+    module: str
     words: str
     reads: tuple[str, ...]
     writes: tuple[str, ...]
     needs: tuple[str, ...] = ()
     resumes: bool = False
+    taken: str = ""
 
-    def arguments(self, *more: str) -> list[str]:
-        return [*self.program, *self.words.split(), *more]
+    @property
+    def missing(self) -> str:
+        """A package that it needs and that is not installed; "" where all are."""
+        return next((package for package in self.needs if find_spec(package) is None), "")
 
-    def run(self, *more: str, before: str = "", **extra: str) -> subprocess.CompletedProcess[bytes]:
-        """Runs it here.
+    @property
+    def roots(self) -> set[str]:
+        """The files and folders of the working directory that it makes or changes."""
+        return {Path(name).parts[0] for name in self.writes}
 
-        Arguments:
-            more: further words.
-            before: Python that the process runs first.
-            extra: variables of its environment.
-        """
-        command = self.arguments(*more)
-        if before:
-            module, words = command[2], command[3:]
-            code = f"import runpy, sys; sys.argv[1:] = {words!r}; {before}; runpy.run_module({module!r}, run_name='__main__')"
-            command = [sys.executable, "-c", code]
-        return subprocess.run(command, capture_output=True, env=environment(**extra), check=False)
+    def start(
+        self, *more: str, obstacle: obstacles.Obstacle = obstacles.NONE, folder: Path | None = None
+    ) -> forking.Process:
+        """Begins it, in the working directory or another, with further words and with something in its way."""
+        return forking.Process(obstacles.run, self.module, [*self.words.split(), *more], obstacle, folder=folder)
 
-    def prepare(self) -> None:
-        """Makes what it reads, in the working directory."""
+    def run(self, *more: str, obstacle: obstacles.Obstacle = obstacles.NONE) -> forking.Finished:
+        """Runs it to its end; see :meth:`start`."""
+        return self.start(*more, obstacle=obstacle).finished()
+
+    def prepare(self, folder: Path = Path()) -> None:
+        """Puts what it reads into a folder."""
         for name in self.reads:
-            INPUTS[name](Path(name))
+            put(name, folder)
 
 
-def environment(**extra: str) -> dict[str, str]:
-    paths = os.pathsep.join([str(ROOT), str(ROOT / "model")])
-    return os.environ | {"PYTHONPATH": paths, "OMP_NUM_THREADS": "1", "MPLCONFIGDIR": tempfile.gettempdir()} | extra
-
-
-TEXT = "Sáng nay bé ăn xôi.\nMưa 30 phút, đường ngập\nquả chuối\n" * 40
-
-
-def _encoded(path: Path) -> None:
-    from phonemic import Tokenizer
-    from phonemic.files import ids_writer
-
-    with ids_writer(str(path), Tokenizer("vi")) as write:
-        write(TEXT.splitlines())
-
-
-INPUTS = {
-    "vi.txt": lambda path: path.write_text(TEXT, "utf-8"),
-    "ids.parquet": _encoded,
-    "vi.conllu": lambda path: path.write_text(
-        "".join(f"{at}\t{word}\t_\tNOUN\t_\t_\t0\troot\t_\t_\n" for at, word in enumerate(("Mưa", "to"), 1)) + "\n",
-        "utf-8",
-    ),
-}
+_MODEL = ("torch", "transformers", "accelerate", "pyarrow", "matplotlib")
 
 COMMANDS = [
     Writing("encode", PHONEMIC, "encode vi.txt out.parquet --lang vi", ("vi.txt",), ("out.parquet",), ("pyarrow",)),
@@ -116,13 +101,74 @@ COMMANDS = [
         ("matplotlib",),
     ),
     Writing(
+        "train-baseline",
+        PHONEMIC,
+        RECIPES["tokenizers"].words,
+        ("vi.txt",),
+        ("tokenizers/byte-bpe/tokenizer.json",),
+        ("tokenizers",),
+    ),
+    Writing(
         "prepare",
-        BERT,
-        "prepare vi.txt corpus --lang vi --threads 1 --shard-size 2000",
+        PHONEMIC,
+        RECIPES["corpus"].words,
         ("vi.txt",),
         ("corpus/manifest.json",),
-        ("torch", "transformers", "pyarrow", "matplotlib"),
+        ("pyarrow", "matplotlib"),
         resumes=True,
+    ),
+    Writing(
+        "pretrain",
+        BERT,
+        RECIPES["run"].words,
+        ("corpus",),
+        ("run/final/model.safetensors", "run/final-fp16/model.safetensors", "corpus/flat-*/ids.bin"),
+        (*_MODEL, "tensorboard"),
+        resumes=True,
+    ),
+    Writing(
+        "export",
+        BERT,
+        "export run/final out",
+        ("run",),
+        ("out/config.json", "out/model.safetensors"),
+        _MODEL,
+        taken="out",
+    ),
+    Writing(
+        "card",
+        BERT,
+        "card run/final --licence cc0-1.0 --data Rain.",
+        ("run",),
+        ("run/final/README.md", "run/final/pretraining.json"),
+        _MODEL,
+        resumes=True,
+    ),
+    Writing(
+        "finetune",
+        BERT,
+        RECIPES["results"].words,
+        ("run", "mood.csv"),
+        ("results/*/*/*.json", "results/*/*/*.jsonl", "models/*/*/*/model.safetensors"),
+        (*_MODEL, "sklearn", "seqeval"),
+        resumes=True,
+    ),
+    Writing(
+        "results",
+        BERT,
+        "results results --format csv --out out.csv --plot out.svg",
+        ("results",),
+        ("out.csv", "out.svg"),
+        (*_MODEL, "sklearn", "seqeval"),
+    ),
+    Writing("inspect", BERT, "inspect run/final xôi --html out.html", ("run",), ("out.html",), _MODEL),
+    Writing(
+        "embeddings",
+        BERT,
+        "embeddings run/final --method pca --out out.svg --json out.json",
+        ("run",),
+        ("out.svg", "out.json"),
+        (*_MODEL, "sklearn"),
     ),
     Writing("spacy-config", SPACY, "config ner --output out.cfg", (), ("out.cfg",), ("spacy",)),
     Writing(

@@ -28,7 +28,7 @@ from phonemic_bert.modeling import (
     PhonemicBertForTokenClassification,
     PhonemicBertModel,
 )
-from phonemic_bert.plain import (
+from phonemic_bert.modeling.plain import (
     PlainModernBertConfig,
     PlainModernBertForMaskedLM,
     PlainModernBertForMultipleChoice,

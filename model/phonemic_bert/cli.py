@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-import json
-
 try:
     import click
-    from rich.console import Console
     from rich.table import Table
 except ImportError as missing:
     raise SystemExit(f'phonemic-bert: the command needs {missing.name}: pip install "phonemic[model]"') from missing
 
+from transformers.utils import logging
+
 from phonemic import __version__
-from phonemic.cli_common import Group
+from phonemic.cli.common import print_json
+from phonemic.cli.group import Group
+from phonemic.cli.prepare import prepare
 from phonemic.inventory import LANGUAGES
+from phonemic.streams import guard_streams
+from phonemic.terminal import console
 from phonemic_bert.configuration import PRESETS
 from phonemic_bert.finetuning import commands as finetuning
 from phonemic_bert.finetuning import results_command
 from phonemic_bert.inspection import commands as inspection
-from phonemic_bert.prepare import prepare
 from phonemic_bert.pretraining import commands as pretraining
 
 
@@ -42,7 +44,7 @@ def params(preset: str, lang: str, config: str | None, as_json: bool) -> None:
     parts = count_parameters(shape)
     sums = totals(parts)
     if as_json:
-        click.echo(json.dumps({"parts": parts, "totals": sums, "paper": PAPER_MILLIONS * 1e6}, indent=2))
+        print_json({"parts": parts, "totals": sums, "paper": PAPER_MILLIONS * 1e6})
         return
     table = Table("part", "parameters", title=f"{shape.num_hidden_layers} layers of {shape.hidden_size}, {shape.lang}")
     for part, count in parts.items():
@@ -50,12 +52,12 @@ def params(preset: str, lang: str, config: str | None, as_json: bool) -> None:
     table.add_section()
     for name, count in sums.items():
         table.add_row(name, f"{count:,}")
-    console = Console()
-    console.print(table)
+    to = console()
+    to.print(table)
     if PRESETS["paper-12"].items() <= shape.to_dict().items() and shape.lang == "vi":
         for name, count in sums.items():
             away = count / 1e6 - PAPER_MILLIONS
-            console.print(f"{name}: {count / 1e6:.2f}M, {away:+.2f}M from the paper's {PAPER_MILLIONS}M")
+            to.print(f"{name}: {count / 1e6:.2f}M, {away:+.2f}M from the paper's {PAPER_MILLIONS}M")
 
 
 for command in (
@@ -70,6 +72,8 @@ for command in (
 
 def main() -> None:
     """Runs the command."""
+    guard_streams()
+    logging.disable_progress_bar()  # what shows is ours
     cli(prog_name="phonemic-bert")
 
 

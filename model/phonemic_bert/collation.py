@@ -8,7 +8,7 @@ from zlib import crc32
 import numpy as np
 from transformers import DataCollatorForLanguageModeling
 
-from phonemic_bert.composition import check_positions
+from phonemic_bert.modeling.composition import check_positions
 from phonemic_bert.tokenization import PhonemicBertTokenizer
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import Any
 
 from transformers import BertConfig
@@ -10,6 +12,7 @@ from phonemic.inventory import LANGUAGES, vocabulary
 from phonemic_bert.checkpoints import resolve
 from phonemic_bert.errors import CheckpointError
 from phonemic_bert.triples import triples
+from phonemic_bert.untrusted import CONFIG, check_config, check_folder, loading
 
 #: The slots of a triple, in their order.
 COMPONENTS = ("onset", "rime", "tone")
@@ -21,12 +24,21 @@ CHOICES = {
     "head": ("independent", "joint"),
 }
 
-#: Encoder shapes: the two of the paper (Table 1), and smaller ones. Those of the pretraining presets are the same.
-PRESETS = {
+#: The design that learns best where there are hours and not weeks: see docs/research/learning.md.
+_BEYOND = {"backbone": "modernbert", "composition": "product", "head": "joint", "neighbours": 3}
+
+#: Encoders: the two of the paper (Table 1), and smaller ones. Those of the pretraining presets are the same.
+PRESETS: dict[str, dict[str, Any]] = {
     "paper-12": {"num_hidden_layers": 12, "hidden_size": 768, "num_attention_heads": 12, "intermediate_size": 3072},
     "paper-6": {"num_hidden_layers": 6, "hidden_size": 768, "num_attention_heads": 12, "intermediate_size": 3072},
-    "small": {"num_hidden_layers": 6, "hidden_size": 384, "num_attention_heads": 6, "intermediate_size": 1536},
-    "mini": {"num_hidden_layers": 3, "hidden_size": 192, "num_attention_heads": 6, "intermediate_size": 768},
+    "small": {
+        "num_hidden_layers": 6,
+        "hidden_size": 384,
+        "num_attention_heads": 6,
+        "intermediate_size": 1536,
+        **_BEYOND,
+    },
+    "mini": {"num_hidden_layers": 3, "hidden_size": 192, "num_attention_heads": 6, "intermediate_size": 768, **_BEYOND},
     "tiny": {"num_hidden_layers": 2, "hidden_size": 128, "num_attention_heads": 2, "intermediate_size": 512},
 }
 
@@ -113,17 +125,45 @@ class PhonemicBertConfig(BertConfig):
 
     @classmethod
     def get_config_dict(cls, pretrained_model_name_or_path: Any, **kwargs: Any) -> Any:
-        """What ``from_pretrained`` reads: of a folder, an installed checkpoint's name, or a model's name on a hub."""
-        return super().get_config_dict(resolve(pretrained_model_name_or_path), **kwargs)
+        """What ``from_pretrained`` reads: of a folder, an installed checkpoint's name, or a model's name on a hub.
+
+        Raises:
+            CheckpointError: a folder's configuration is damaged, or says what no checkpoint may say.
+        """
+        where = resolve(pretrained_model_name_or_path)
+        if where is not None and os.path.isdir(where):
+            check_folder(Path(where))
+        return super().get_config_dict(where, **kwargs)
+
+    @classmethod
+    def from_pretrained(cls, pretrained_model_name_or_path: Any, *args: Any, **kwargs: Any) -> Any:
+        """The configuration of a folder, an installed checkpoint or a model on a hub.
+
+        Raises:
+            CheckpointError: it is damaged, or not one for the installed phonemic.
+        """
+        with loading(pretrained_model_name_or_path):
+            return super().from_pretrained(pretrained_model_name_or_path, *args, **kwargs)
+
+    @classmethod
+    def from_dict(cls, config_dict: dict[str, Any], **kwargs: Any) -> Any:
+        """The configuration of what a file says.
+
+        Raises:
+            CheckpointError: a field is of the wrong type, or says what no checkpoint may say.
+        """
+        with loading(CONFIG):
+            check_config(config_dict, CONFIG)
+            return super().from_dict(config_dict, **kwargs)
 
     @classmethod
     def from_preset(cls, preset: str, lang: str = "vi", **kwargs: Any) -> PhonemicBertConfig:
-        """The configuration of a named shape.
+        """The configuration of a named encoder.
 
         Arguments:
             preset: ``"paper-12"``, ``"paper-6"``, ``"small"``, ``"mini"`` or ``"tiny"``.
             lang: ``"vi"`` or ``"zh"``.
-            kwargs: BERT's fields, which win over the preset's.
+            kwargs: any other field, which wins over the preset's.
 
         Raises:
             ValueError: there is no such preset.

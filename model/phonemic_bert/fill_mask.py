@@ -8,11 +8,11 @@ from typing import NamedTuple
 import torch
 
 from phonemic.decoding import speller
-from phonemic_bert.heads import Predicted
 from phonemic_bert.modeling import PhonemicBertForMaskedLM
-from phonemic_bert.positions import SPECIAL_IDS
+from phonemic_bert.modeling.heads import Predicted
 from phonemic_bert.syllables import readings, syllables
 from phonemic_bert.tokenization import PhonemicBertTokenizer
+from phonemic_bert.tokenization.positions import SPECIAL_IDS
 
 
 class Filling(NamedTuple):

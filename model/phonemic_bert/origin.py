@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
+from phonemic.files.jsons import checked, read_object
 from phonemic_bert.errors import RunError
 
 ORIGIN = "pretraining.json"
@@ -18,7 +18,9 @@ def read_origin(checkpoint: Path) -> dict[str, Any]:
         RunError: it was not made by ``phonemic-bert pretrain``.
     """
     try:
-        origin: dict[str, Any] = json.loads((checkpoint / ORIGIN).read_text("utf-8"))
-    except (OSError, ValueError) as error:
-        raise RunError(f"{checkpoint}: no readable {ORIGIN} in it; give the final folder of a run") from error
-    return origin
+        origin = read_object(checkpoint / ORIGIN, RunError)
+    except (OSError, RunError) as error:
+        raise RunError(f"{checkpoint}: no readable {ORIGIN} in it; give the final folder of a run ({error})") from error
+    return checked(
+        origin, {"settings": dict, "corpus": dict, "log": list, "versions": dict}, checkpoint / ORIGIN, RunError
+    )

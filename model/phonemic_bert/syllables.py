@@ -10,8 +10,8 @@ import numpy as np
 
 from phonemic import Tokenizer, vietnamese
 from phonemic.inventory import NATIVE, vocabulary
-from phonemic.phrases import phrases_of
-from phonemic.tables import tables_of
+from phonemic.lexicon.phrases import phrases_of
+from phonemic.lexicon.tables import tables_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

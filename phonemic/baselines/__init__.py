@@ -107,7 +107,13 @@ def load_registered(name: object, folder: str | os.PathLike[str] | None = None) 
     return kind(kind.locate(folder))
 
 
-def train(name: str, texts: Iterable[str], folder: str | os.PathLike[str], vocab_size: int = 22_675) -> Baseline:
+def train(
+    name: str,
+    texts: Iterable[str],
+    folder: str | os.PathLike[str],
+    vocab_size: int = 22_675,
+    overwrite: bool = False,
+) -> Baseline:
     """Trains a baseline of your own and saves it in the layout that :func:`load` reads.
 
     Arguments:
@@ -115,6 +121,7 @@ def train(name: str, texts: Iterable[str], folder: str | os.PathLike[str], vocab
         texts: the corpus; it is read once, as a stream.
         folder: where to save, in the folder of the baseline's files. SubChar's code map must lie there already.
         vocab_size: entries of the vocabulary, all included.
+        overwrite: whether one that is there is replaced.
 
     Returns:
         The trained baseline, loaded from ``folder``.
@@ -125,10 +132,15 @@ def train(name: str, texts: Iterable[str], folder: str | os.PathLike[str], vocab
     """
     kind = get(name)
     target = Path(folder) if Path(folder).name == kind.folder else Path(folder) / kind.folder
-    if found := [file for file in target.glob(next(iter(kind.files), "")) if file.is_file()]:
-        raise BaselineError(f"{name}: {found[0]} is there already; name another folder")
+    pattern = next(iter(kind.files), "")
+    found = {file: file.stat() for file in target.glob(pattern) if file.is_file()}
+    if found and not overwrite:
+        raise BaselineError(f"{min(found)}: is there already; give --force to replace it, or another folder")
     target.mkdir(parents=True, exist_ok=True)
     kind.train(texts, target, vocab_size)
+    for file, state in found.items():  # whose name holds another size
+        if os.path.samestat(file.stat(), state):
+            file.unlink()
     return kind(target)
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from pathlib import Path
 from typing import ClassVar
 
 from phonemic.baselines.base import Baseline, BaselineError, library, register
 from phonemic.baselines.offsets import Span
+from phonemic.files.jsons import read_object
 
 #: Words of more characters are one [UNK], as in BERT's own code.
 LONGEST_WORD = 100
@@ -40,7 +40,7 @@ class _WordPiece(Baseline):
         config = path / "tokenizer_config.json"
         if not config.is_file():
             return self.lower_case
-        return bool(json.loads(config.read_text(encoding="utf-8")).get("do_lower_case", self.lower_case))
+        return bool(read_object(config, BaselineError).get("do_lower_case", self.lower_case))
 
     def ids(self, texts: list[str]) -> list[list[int]]:
         """WordPiece's ids."""

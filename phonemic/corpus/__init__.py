@@ -1,4 +1,4 @@
-"""From raw text to shards of ids, and the shards as arrays: ``phonemic-bert prepare`` without its command.
+"""From raw text to shards of ids, and the shards as arrays: ``phonemic prepare`` without its command.
 
 Nothing here imports torch, so that the workers of an engine start at once.
 """

@@ -18,10 +18,11 @@ from phonemic.arrow import utf8
 from phonemic.corpus.inputs import Piece, Source, kind_of
 from phonemic.corpus.options import Options
 from phonemic.errors import InputError
-from phonemic.files import blocks, limited, parquet_file, require
+from phonemic.files import blocks, limited, parquet_file, require, text_cells
+from phonemic.files.jsons import loads
 
-#: Bytes of a plain file read at a time, and rows of Parquet.
-_BLOCK, _ROWS = 1 << 20, 1024
+#: Bytes of a plain file read at a time.
+_BLOCK = 1 << 20
 
 
 #: Escapes of JSON: an escaped backslash, a surrogate pair, or half of one.
@@ -158,11 +159,11 @@ def _of_parquet(path: str, piece: Piece, empty: Chunk, options: Options) -> Iter
         rows = sum(file.metadata.row_group(group).num_rows for group in groups)
         held: list[Any] = []
         size = count = 0
-        for batch in file.iter_batches(_ROWS, row_groups=groups, columns=[options.column]):
-            cells = batch.column(0).cast(arrow.large_string()).drop_null()
+        for found in text_cells(file, path, options.column, groups, options.max_line):
+            cells = found.cast(arrow.large_string()).drop_null()
             held.append(cells)
             size += cells.nbytes
-            count += batch.num_rows
+            count += len(found)
             if size >= options.chunk or count == rows:
                 data, offsets = utf8(arrow.concat_arrays(held))
                 read = piece.bytes * sum(map(len, held)) / max(rows, 1)
@@ -191,7 +192,7 @@ def texts_of_json(chunk: Chunk, path: str, field: str) -> Chunk:
         raise InputError(f"{path}: damaged JSON lines ({error})") from error
     written = {json.dumps(field, ensure_ascii=escaped).encode() for escaped in (True, False)}
     if table[field].null_count == table.num_rows and not any(name in data.tobytes() for name in written):
-        names = ", ".join(json.loads(data.tobytes().lstrip().split(b"\n", 1)[0]))
+        names = ", ".join(loads(data.tobytes().lstrip().split(b"\n", 1)[0]))
         raise InputError(f"{path}: no line from byte {chunk.start} on has the field {field!r}; the first has {names}")
     texts = arrow.concat_arrays([part.cast(arrow.large_string()).drop_null() for part in table[field].chunks])
     found, offsets = utf8(texts)
@@ -204,7 +205,7 @@ def _raise_json_fault(chunk: Chunk, path: str, field: str) -> None:
         line = chunk.data[start:stop].tobytes()
         wrong = ""
         try:
-            value = json.loads(line) if line.strip() else {}
+            value = loads(line) if line.strip() else {}
             if not isinstance(value, dict):
                 wrong = f"a JSON {type(value).__name__}, not an object"
             elif not isinstance(value.get(field, ""), str | None):

@@ -143,7 +143,7 @@ def sha256(path: Path | str) -> str:
 
 
 def open_corpus(folder: str | Path, verify: bool = False) -> Corpus:
-    """Opens what ``phonemic-bert prepare`` wrote.
+    """Opens what ``phonemic prepare`` wrote.
 
     Arguments:
         folder: the folder of the corpus.
@@ -157,7 +157,7 @@ def open_corpus(folder: str | Path, verify: bool = False) -> Corpus:
     path = folder / MANIFEST
     if not path.exists():
         unfinished = (folder / "partial").is_dir()
-        hint = "it is unfinished: run phonemic-bert prepare again" if unfinished else "run phonemic-bert prepare"
+        hint = "it is unfinished: run phonemic prepare again" if unfinished else "run phonemic prepare"
         raise InputError(f"{folder}: no prepared corpus ({MANIFEST} is missing; {hint})")
     manifest = read_object(path)
     if manifest.get("format") != FORMAT:

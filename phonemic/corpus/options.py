@@ -10,7 +10,7 @@ from typing import Any
 from phonemic.errors import InputError
 from phonemic.files import MAX_LINE
 from phonemic.inventory import Vocabulary, vocabulary
-from phonemic.tables import tables_path
+from phonemic.lexicon.tables import tables_path
 from phonemic.tokenizer import Tokenizer
 from phonemic.version import __version__
 

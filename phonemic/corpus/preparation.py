@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -20,9 +20,9 @@ from phonemic.corpus.manifest import FORMAT, MANIFEST, check_manifest, check_nam
 from phonemic.corpus.options import Options
 from phonemic.corpus.report import write_report
 from phonemic.corpus.segments import Job, records
-from phonemic.errors import InputError, PhonemicError
+from phonemic.errors import InputError
 from phonemic.files import replacing, require
-from phonemic.files.jsons import checked, read_object
+from phonemic.files.jsons import checked, damaged, read_object
 from phonemic.files.locking import LOCK, locked
 from phonemic.files.writing import clear_unfinished, to_disk, write_json
 
@@ -105,21 +105,9 @@ def _prepared(
         return _complete(out, folder)
 
 
-@contextmanager
-def _reading(folder: Path) -> Iterator[None]:
-    """Makes one error of whatever comes of records that somebody changed.
-
-    Raises:
-        InputError: they are damaged.
-    """
-    try:
-        yield
-    except (PhonemicError, OSError):
-        raise
-    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
-        raise InputError(
-            f"{folder}: damaged ({type(error).__name__}: {error}); remove it, and the corpus is made again"
-        ) from error
+def _reading(folder: Path) -> AbstractContextManager[None]:
+    """Makes one error of whatever comes of records that somebody changed."""
+    return damaged(folder, hint="remove it, and the corpus is made again")
 
 
 def _claim(out: Path, folder: Path, plan: dict[str, Any]) -> None:

@@ -327,6 +327,7 @@ class _ShardFile:
 
     def discard(self) -> None:
         if self._unfinished is not None:
-            with suppress(OSError):  # a full disk takes no footer either
-                self._writer.close()
+            if self._writer is not None:  # a signal may come before it is there
+                with suppress(OSError):  # a full disk takes no footer either
+                    self._writer.close()
             self._unfinished.discard()

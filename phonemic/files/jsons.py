@@ -3,13 +3,26 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from types import UnionType
 from typing import Any
 
 from phonemic.errors import InputError, PhonemicError
 from phonemic.files.writing import AnyPath
+
+
+def loads(text: str | bytes) -> Any:
+    """As ``json.loads``, with one class of error.
+
+    Raises:
+        ValueError: no JSON, or one that is nested thousands of times.
+    """
+    try:
+        return json.loads(text)
+    except RecursionError as error:
+        raise ValueError("nested too deeply") from error
 
 
 def read_json(path: AnyPath, error: type[PhonemicError] = InputError) -> Any:
@@ -24,9 +37,9 @@ def read_json(path: AnyPath, error: type[PhonemicError] = InputError) -> Any:
         OSError: it cannot be read.
     """
     try:
-        return json.loads(Path(path).read_bytes())
-    except (ValueError, RecursionError) as wrong:
-        raise error(f"{path}: damaged, or no JSON ({wrong})") from wrong
+        return loads(Path(path).read_bytes())
+    except ValueError as wrong:
+        raise error(f"{path}: damaged, or not JSON ({wrong})") from wrong
 
 
 def read_object(path: AnyPath, error: type[PhonemicError] = InputError) -> dict[str, Any]:
@@ -62,6 +75,26 @@ def checked(
         elif not isinstance(value[name], kind) or (isinstance(value[name], bool) and kind in (int, int | float)):
             raise error(f"{where}: damaged ({name} is {_kind(value[name])})")
     return value
+
+
+@contextmanager
+def damaged(where: object, error: type[PhonemicError] = InputError, hint: str = "") -> Iterator[None]:
+    """Makes one error of whatever comes of values that somebody changed, where not every field is looked at before.
+
+    Arguments:
+        where: names the file, or the folder, in the error.
+        error: what is raised.
+        hint: what to do.
+
+    Raises:
+        PhonemicError: as ``error`` says.
+    """
+    try:
+        yield
+    except (PhonemicError, OSError):
+        raise
+    except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as wrong:
+        raise error(f"{where}: damaged ({type(wrong).__name__}: {wrong}){hint and '; '}{hint}") from wrong
 
 
 def _kind(value: object) -> str:

@@ -7,7 +7,7 @@ import os
 import socket
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -22,8 +22,12 @@ class LockedError(PhonemicError):
 
 
 @contextmanager
-def locked(folder: Path) -> Iterator[None]:
+def locked(folder: Path, wait: bool = False) -> Iterator[None]:
     """Holds a folder, which is made if it is missing, until the end; a process that dies lets go of it.
+
+    Arguments:
+        folder: the folder.
+        wait: whether to wait while another process holds it.
 
     Raises:
         LockedError: another process holds it; the message says which.
@@ -31,29 +35,45 @@ def locked(folder: Path) -> Iterator[None]:
     """
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / LOCK
-    descriptor = _acquired(folder, path)
+    descriptor = _acquired(folder, path, wait)
     try:
         begun = datetime.now(UTC).isoformat(timespec="seconds")
         holder = f"process {os.getpid()} on {socket.gethostname()}, since {begun}: {' '.join(sys.argv)}"
         os.ftruncate(descriptor, 0)
-        os.pwrite(descriptor, holder.encode("utf-8", "replace")[:_HOLDER], 0)
+        os.lseek(descriptor, 0, os.SEEK_SET)
+        os.write(descriptor, holder.encode("utf-8", "replace")[:_HOLDER])
         yield
     finally:
-        path.unlink(missing_ok=True)  # while it is held, so that nobody holds a file without a name unawares
-        os.close(descriptor)
+        _release(descriptor, path)
 
 
 #: Bytes that are kept of who holds a folder.
 _HOLDER = 1000
 
+_WINDOWS = os.name == "nt"
 
-def _acquired(folder: Path, path: Path) -> int:
-    flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
+#: The byte that is locked on Windows, where nobody else may read what is locked: far behind who holds the folder.
+_BYTE = 1 << 30
+
+
+def _release(descriptor: int, path: Path) -> None:
+    if not _WINDOWS:
+        path.unlink(missing_ok=True)  # while it is held, so that nobody holds a file without a name unawares
+    os.close(descriptor)
+    if _WINDOWS:  # where no file is removed that somebody has open
+        with suppress(OSError):
+            path.unlink(missing_ok=True)
+
+
+def _acquired(folder: Path, path: Path, wait: bool) -> int:
+    flags = os.O_RDWR | os.O_CREAT
+    for name in ("O_NOFOLLOW", "O_CLOEXEC", "O_BINARY"):
+        flags |= getattr(os, name, 0)
     while True:
         descriptor = os.open(path, flags, 0o666)
         try:
-            if not _lock(descriptor):
-                holder = os.pread(descriptor, _HOLDER, 0).decode("utf-8", "replace") or "another process"
+            if not _lock(descriptor, wait):
+                holder = os.read(descriptor, _HOLDER).decode("utf-8", "replace") or "another process"
                 raise LockedError(f"{folder}: {holder} is at work in it; wait for it, end it, or take another folder")
             if _is_at(descriptor, path):
                 return descriptor
@@ -70,17 +90,38 @@ def _is_at(descriptor: int, path: Path) -> bool:
         return False
 
 
-def _lock(descriptor: int) -> bool:
+def _lock(descriptor: int, wait: bool) -> bool:
     """False where another has locked it. A file system without locks is taken for one that nobody else works on."""
+    if _WINDOWS:
+        return _lock_byte(descriptor, wait)
+    import fcntl
+
     try:
-        import fcntl
-    except ImportError:  # Windows
-        return True
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
     except OSError as error:
         if error.errno in (errno.EWOULDBLOCK, errno.EACCES):
             return False
         if error.errno not in (errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS):
             raise
     return True
+
+
+def _lock_byte(descriptor: int, wait: bool) -> bool:
+    """The same on Windows; the system lets go of the byte when the file is closed, or the process ends."""
+    import msvcrt
+
+    os.lseek(descriptor, _BYTE, os.SEEK_SET)
+    try:
+        while True:
+            try:
+                # LK_LOCK tries once a second, ten times.
+                msvcrt.locking(descriptor, msvcrt.LK_LOCK if wait else msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
+            except OSError as error:
+                if error.errno not in (errno.EACCES, errno.EDEADLK):
+                    raise
+                if not wait:
+                    return False
+            else:
+                return True
+    finally:
+        os.lseek(descriptor, 0, os.SEEK_SET)

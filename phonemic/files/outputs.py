@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from pathlib import Path
 
 from phonemic.errors import OutputError
 from phonemic.files.writing import AnyPath, is_stream
@@ -35,6 +36,24 @@ def claim(outputs: Iterable[AnyPath | None], force: bool, inputs: Iterable[str] 
             raise OutputError(f"{path}: is a folder; name a file")
         if not force and os.path.lexists(real):
             raise OutputError(f"{path}: is there already; give --force to replace it, or another name")
+
+
+def claim_folder(path: AnyPath, force: bool, read: AnyPath | None = None) -> None:
+    """As :func:`claim`, of one folder that a command makes.
+
+    Arguments:
+        path: the folder; an empty one is taken.
+        force: one that is there, with all in it, may be replaced.
+        read: a folder that is read; it is not written to, and nothing that holds it, even so.
+
+    Raises:
+        OutputError: the folder is there, or holds what is read.
+    """
+    real = Path(path).resolve()
+    if read is not None and Path(read).resolve().is_relative_to(real):
+        raise OutputError(f"{path}: is also read, as {read}; name another output")
+    if os.path.lexists(path) and not (force and real.is_dir()) and not (real.is_dir() and not any(real.iterdir())):
+        raise OutputError(f"{path}: is there already; give --force to replace it, or another name")
 
 
 def _keys(path: AnyPath) -> list[object]:

@@ -11,6 +11,7 @@ import json
 import os
 import shutil
 import stat
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from io import TextIOWrapper
@@ -19,8 +20,8 @@ from typing import Any, BinaryIO, TextIO
 
 AnyPath = str | os.PathLike[str]
 
-#: How the names of unfinished files and folders end.
-SUFFIX = ".partial"
+#: How the names of unfinished files and folders end, and those of folders that a new one takes the place of.
+SUFFIX, OLD = ".partial", ".old"
 
 #: What an unfinished name keeps of the final one: a file's name has at most 255 bytes.
 _KEPT = 32
@@ -45,8 +46,8 @@ def _called(path: AnyPath) -> Iterator[None]:
         raise OSError(error.errno, error.strerror or str(error), os.fspath(path)) from error
 
 
-def _beside(path: Path) -> Path:
-    return path.with_name(f"{path.name[:_KEPT]}.{os.urandom(6).hex()}{SUFFIX}")
+def _beside(path: Path, suffix: str = SUFFIX) -> Path:
+    return path.with_name(f"{path.name[:_KEPT]}.{os.urandom(6).hex()}{suffix}")
 
 
 class Unfinished:
@@ -211,7 +212,6 @@ def replacing_folder(path: AnyPath, overwrite: bool = False) -> Iterator[Path]:
     with _called(path):
         target.parent.mkdir(parents=True, exist_ok=True)
         partial.mkdir()
-    old = None
     try:
         with naming(path):
             yield partial
@@ -220,24 +220,47 @@ def replacing_folder(path: AnyPath, overwrite: bool = False) -> Iterator[Path]:
             if inner.is_file() and not inner.is_symlink():
                 inner.chmod(mode)
         tree_to_disk(partial)
-        if overwrite and target.exists():
-            old = _beside(target)
-            os.rename(target, old)
         try:
             with _called(path):
-                os.rename(partial, target)
+                _put_folder(partial, target, overwrite)
         except OSError as error:
-            if old is not None:
-                os.rename(old, target)
-                old = None
             if error.errno in (errno.ENOTEMPTY, errno.ENOTDIR):
                 raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), os.fspath(path)) from error
             raise
         to_disk(target.parent)
     finally:
-        for left in (partial, old):
-            if left is not None:
-                shutil.rmtree(left, ignore_errors=True)
+        with suppress(OSError):
+            remove(partial)
+
+
+def _put_folder(partial: Path, target: Path, overwrite: bool) -> None:
+    """Gives a folder its name. Linux swaps it with an older one; elsewhere there is none of the name for a moment."""
+    if not (overwrite and target.exists()):
+        os.rename(partial, target)
+    elif not _swapped(partial, target):
+        old = _beside(target, OLD)
+        os.rename(target, old)
+        try:
+            os.rename(partial, target)
+        except OSError:
+            os.rename(old, target)
+            raise
+        with suppress(OSError):
+            remove(old)
+
+
+def _swapped(one: Path, other: Path) -> bool:
+    """Whether the system exchanged two names, in one step."""
+    if sys.platform != "linux":
+        return False
+    import ctypes
+
+    try:
+        rename = ctypes.CDLL(None).renameat2
+    except (AttributeError, OSError):  # an old C library
+        return False
+    here, exchange = -100, 2  # AT_FDCWD, RENAME_EXCHANGE
+    return bool(rename(here, os.fsencode(one), here, os.fsencode(other), exchange) == 0)
 
 
 def new_folder(path: Path) -> None:
@@ -263,9 +286,18 @@ def remove(path: Path) -> None:
 
 
 def clear_unfinished(folder: Path) -> None:
-    """Removes the unfinished files and folders that a killed program left in a folder that nobody else writes to."""
+    """Removes what a killed program left in a folder that nobody else writes to: unfinished files and folders.
+
+    A folder whose place was about to be taken gets its name again, if nothing has it.
+    """
     for path in folder.glob(f"*{SUFFIX}"):
         remove(path)
+    for path in folder.glob(f"*.{'[0-9a-f]' * 12}{OLD}"):
+        target = path.with_name(path.name[: -len(OLD) - 13])
+        if target.exists():
+            remove(path)
+        else:
+            os.rename(path, target)
 
 
 def tree_to_disk(folder: Path) -> None:

@@ -9,7 +9,7 @@ print(intrinsic.table(rows, "markdown"))
 
 from phonemic.intrinsic.measure import OURS, available, chunks, measure, tokenizers
 from phonemic.intrinsic.statistics import Corpus, TokenStatistics
-from phonemic.intrinsic.tables import FORMATS, pivot, table
+from phonemic.intrinsic.tabulation import FORMATS, pivot, table
 
 __all__ = [
     "FORMATS",

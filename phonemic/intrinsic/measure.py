@@ -28,7 +28,8 @@ ALPHAS = (0, 0.25, 0.5, 0.75, 1, 1.5, 2, 2.5, 3, 4, 5, 7, 10)
 #: Points of the rank-frequency curve, at most.
 _RANKS = 60
 
-Row = dict[str, Any]
+#: What was measured of one tokenizer on one data set, by name.
+Measures = dict[str, Any]
 AnyTokenizer = Tokenizer | Baseline
 
 
@@ -92,7 +93,7 @@ def measure(
     form: Literal["NFC", "NFD"] | None = None,
     num_threads: int = 1,
     advance: Callable[[int], object] = lambda texts: None,
-) -> list[Row]:
+) -> list[Measures]:
     """Measures tokenizers on a corpus, which is read once; memory grows only with the number of types.
 
     Arguments:

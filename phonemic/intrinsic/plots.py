@@ -7,9 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from phonemic.files import replacing, require
-from phonemic.intrinsic.measure import OURS
-
-Row = dict[str, Any]
+from phonemic.intrinsic.measure import OURS, Measures
 
 #: Ours in reds, the others from dark to light in the order of the rows.
 OUR_COLOURS = dict(zip(OURS, ("#c0392b", "#e8998d"), strict=True))
@@ -17,7 +15,7 @@ OUR_COLOURS = dict(zip(OURS, ("#c0392b", "#e8998d"), strict=True))
 _BAR = 0.8
 
 
-def draw(rows: list[Row], folder: Path, form: str = "svg", only: Container[str] | None = None) -> list[Path]:
+def draw(rows: list[Measures], folder: Path, form: str = "svg", only: Container[str] | None = None) -> list[Path]:
     """Writes all plots of the rows, a file for each kind and language.
 
     Arguments:
@@ -33,7 +31,7 @@ def draw(rows: list[Row], folder: Path, form: str = "svg", only: Container[str] 
         PhonemicError: matplotlib is missing.
     """
     matplotlib = require("matplotlib", "baselines")
-    kinds: dict[str, Callable[[Any, list[Row]], object]] = {
+    kinds: dict[str, Callable[[Any, list[Measures]], object]] = {
         "renyi": lambda figure, some: _bars(figure, some, "renyi_efficiency", "Rényi efficiency"),
         "length": lambda figure, some: _bars(figure, some, "average_length", "tokens per text", log=True),
         "fertility": lambda figure, some: _bars(figure, some, "fertility", "tokens per whitespace-delimited unit"),
@@ -66,7 +64,7 @@ def _colours(names: list[str]) -> dict[str, Any]:
     return {name: colours[name] for name in names}
 
 
-def _bars(figure: Any, rows: list[Row], measure: str, title: str, log: bool = False) -> None:
+def _bars(figure: Any, rows: list[Measures], measure: str, title: str, log: bool = False) -> None:
     axes = figure.subplots()
     datasets = list(dict.fromkeys(row["dataset"] for row in rows))
     names = list(dict.fromkeys(row["tokenizer"] for row in rows))
@@ -82,7 +80,7 @@ def _bars(figure: Any, rows: list[Row], measure: str, title: str, log: bool = Fa
     _finish(figure, axes)
 
 
-def _ranks(figure: Any, rows: list[Row]) -> None:
+def _ranks(figure: Any, rows: list[Measures]) -> None:
     """The data set with the most texts, every tokenizer."""
     axes = figure.subplots()
     some = _largest(rows)
@@ -94,7 +92,7 @@ def _ranks(figure: Any, rows: list[Row]) -> None:
     _finish(figure, axes)
 
 
-def _alpha(figure: Any, rows: list[Row]) -> None:
+def _alpha(figure: Any, rows: list[Measures]) -> None:
     """The data set with the most texts, every tokenizer."""
     axes = figure.subplots()
     some = _largest(rows)
@@ -108,7 +106,7 @@ def _alpha(figure: Any, rows: list[Row]) -> None:
     _finish(figure, axes)
 
 
-def _largest(rows: list[Row]) -> list[Row]:
+def _largest(rows: list[Measures]) -> list[Measures]:
     dataset = max(rows, key=lambda row: row["texts"])["dataset"]
     return [row for row in rows if row["dataset"] == dataset]
 

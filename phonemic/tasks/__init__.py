@@ -1,6 +1,6 @@
 """The paper's 23 data sets and a few beyond.
 
-One registry of what each is, and readers of the files as their authors publish them. :mod:`phonemic.tasks.own` reads
+One registry of what each is, and readers of the files as their authors publish them. :mod:`phonemic.tasks.custom` reads
 users' own files.
 """
 

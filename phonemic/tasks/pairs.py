@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from phonemic.tasks.examples import PairExample
-from phonemic.tasks.reading import Values, json_lines
+from phonemic.tasks.records import Values, json_lines
 
 #: What an NLI set writes where the annotators did not agree.
 NO_GOLD = "-"

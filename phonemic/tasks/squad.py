@@ -7,7 +7,7 @@ from pathlib import Path
 
 from phonemic.errors import InputError
 from phonemic.tasks.examples import Answer, QuestionExample
-from phonemic.tasks.reading import Record, entries, json_document
+from phonemic.tasks.records import Record, entries, json_document
 
 
 def parse(paths: Sequence[Path]) -> Iterator[QuestionExample]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from phonemic.errors import InputError
 from phonemic.tasks.examples import Span, TaggedExample
-from phonemic.tasks.reading import Record, json_lines, lines
+from phonemic.tasks.records import Record, json_lines, lines
 
 
 def tagged_words(

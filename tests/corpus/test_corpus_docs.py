@@ -35,8 +35,8 @@ def test_every_field_of_the_manifest_is_described(corpus):
 
 
 def test_options_are_the_commands():
-    pytest.importorskip("torch", reason="needs the model extra")
-    from phonemic_bert.prepare import prepare as command
+    pytest.importorskip("click", reason="needs the cli extra")
+    from phonemic.cli.prepare import prepare as command
 
     known = {name for parameter in command.params for name in parameter.opts}
     shown = set(re.findall(r"(--[a-z]+(?:-[a-z]+)*)", PAGE))

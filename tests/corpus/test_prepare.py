@@ -81,7 +81,7 @@ class TestManifest:
 
     def test_names_the_tokenizer(self, tmp_path, source):
         tokenizer = prepare([str(source)], tmp_path / "out", options(), Threads(1))["tokenizer"]
-        data = Path(phonemic.__file__).parent / "data"
+        data = Path(phonemic.__file__).parent / "lexicon"
         assert tokenizer == {
             "name": "phonemic",
             "lang": "vi",
@@ -358,7 +358,7 @@ class TestDamaged:
             open_corpus(out)[1]
 
     def test_a_damaged_manifest(self, tmp_path, source):
-        with pytest.raises(InputError, match=r"manifest\.json is missing; run phonemic-bert prepare"):
+        with pytest.raises(InputError, match=r"manifest\.json is missing; run phonemic prepare"):
             open_corpus(tmp_path)
         prepare([str(source)], tmp_path / "out", options(), Threads(1))
         (tmp_path / "out" / "manifest.json").write_text("{")
@@ -400,10 +400,10 @@ class TestFullDisk:
 
 
 def test_sigterm_is_an_ordinary_end(tmp_path, lines):
-    pytest.importorskip("torch", reason="needs the model extra")
+    pytest.importorskip("click", reason="needs the cli extra")
     source = tmp_path / "in.txt"
     source.write_text("\n".join(lines("vi", 40_000)), "utf-8")
-    command = [sys.executable, "-m", "phonemic_bert.cli", "prepare", source, tmp_path / "out", "--lang", "vi"]
+    command = [sys.executable, "-m", "phonemic", "prepare", source, tmp_path / "out", "--lang", "vi"]
     with subprocess.Popen([*command, "--shard-size", "50k", "--threads", "2"]) as process:
         while not list((tmp_path / "out" / "partial").glob("shard-*.json")) and process.poll() is None:
             time.sleep(0.02)

@@ -1,21 +1,22 @@
-"""``phonemic-bert prepare``: what it prints, what it refuses, and a baseline's ids for the same lines."""
+"""``phonemic prepare``: what it prints, what it refuses, and a baseline's ids for the same lines."""
 
 import gzip
 import json
+import subprocess
+import sys
 from io import StringIO
 
 import pytest
 from corpus_helpers import expected_rows, files_of, rows_of
 
-pytest.importorskip("torch", reason="needs the model extra")
+pytest.importorskip("click", reason="needs the cli extra")
 
 from click.testing import CliRunner
 from rich.console import Console
 
 from phonemic import Tokenizer, baselines
-from phonemic.corpus import Options, Threads, prepare
-from phonemic_bert.cli import cli
-from phonemic_bert.corpus import open_corpus
+from phonemic.cli import cli
+from phonemic.corpus import Options, Threads, open_corpus, prepare
 
 CHARACTERS = '''
 from phonemic import baselines
@@ -114,7 +115,7 @@ def test_what_is_refused(tmp_path, monkeypatch, words, status, message):
 
 
 def test_progress_is_lines_where_there_is_no_terminal(monkeypatch):
-    from phonemic_bert import prepare as module
+    from phonemic.cli import prepare as module
 
     now = [100.0]
     monkeypatch.setattr(module.time, "monotonic", lambda: now[0])
@@ -142,3 +143,23 @@ def test_keep_going_names_what_was_passed_over(tmp_path):
     assert "passed over from there on" in result.stderr
     assert "bad.txt, byte 3 of the file" in result.stderr
     assert "2 of 2 lines" in result.stdout
+
+
+def test_the_old_name_is_the_same_command():
+    pytest.importorskip("torch", reason="needs the model extra")
+    from phonemic.cli.prepare import prepare as command
+    from phonemic_bert.cli import cli as bert
+
+    assert bert.commands["prepare"] is command
+
+
+def test_it_needs_no_torch(tmp_path):
+    """Nor transformers: they are as good as not installed."""
+    (tmp_path / "in.txt").write_text("trời mưa to\n" * 3, "utf-8")
+    code = "import sys; sys.modules.update(torch=None, transformers=None); sys.argv[0] = 'phonemic'\n"
+    code += "from phonemic.cli import main; main()"
+    words = ["prepare", "in.txt", "out", "--lang", "vi"]
+    done = subprocess.run(
+        [sys.executable, "-c", code, *words], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.startswith("out: 3 of 3 lines")

@@ -1,4 +1,4 @@
-"""Small prepared corpora, in the format that ``phonemic-bert prepare`` writes."""
+"""Small prepared corpora, in the format that ``phonemic prepare`` writes."""
 
 import hashlib
 import json

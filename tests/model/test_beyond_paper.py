@@ -1,5 +1,8 @@
 """What goes beyond the paper: compositions, neighbours and ModernBERT, and that nothing of one document reaches another."""
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 
@@ -21,7 +24,7 @@ from phonemic_bert import (
     PhonemicBertForTokenClassification,
     PhonemicBertModel,
 )
-from phonemic_bert.modern import modern_config
+from phonemic_bert.modeling.modern import modern_config
 from phonemic_bert.pretraining.trainer import separate
 from phonemic_bert.triples import triples
 
@@ -291,6 +294,17 @@ def test_ways_to_compute_change_nothing(tiny, options):
     for prepare in (checkpointed, lambda model: torch.compile(model, backend="eager")):
         for got, expected in zip(step(prepare), want, strict=True):
             torch.testing.assert_close(got, expected, rtol=1e-4, atol=1e-5)
+
+
+@every
+def test_copies_and_pickles_give_the_same(tiny, options):
+    torch.manual_seed(0)
+    model = PhonemicBertForMaskedLM(tiny("zh", **options)).eval()
+    (text,) = syllables("zh", 13)
+    want = model(text[None]).logits
+    for other in (copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
+        for got, expected in zip(other(text[None]).logits, want, strict=True):
+            torch.testing.assert_close(got, expected)
 
 
 @every

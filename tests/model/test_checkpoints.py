@@ -16,6 +16,7 @@ from click.testing import CliRunner
 from transformers import AutoModelForMaskedLM, AutoTokenizer
 
 import phonemic_bert
+from phonemic.errors import OutputError
 from phonemic_bert import (
     CheckpointError,
     PhonemicBertConfig,
@@ -163,8 +164,15 @@ def test_export_in_small_files(checkpoint, tmp_path, dtype, bits):
     assert AutoTokenizer.from_pretrained(out)("tôi")["input_ids"]
     assert f"stored as {dtype}" in (out / "README.md").read_text()
     assert not list(tmp_path.glob("*partial*"))
-    with pytest.raises(RunError, match="it exists"):
+    with pytest.raises(OutputError, match="out: is there already; give --force"):
         export(checkpoint, out)
+    (out / "mine").write_text("")
+    export(checkpoint, out, dtype, limit, overwrite=True)
+    assert sorted(path.stat().st_size for path in out.glob("*.safetensors")) == sorted(sizes)
+    assert not (out / "mine").exists()
+    for holds in (checkpoint, tmp_path):
+        with pytest.raises(OutputError, match="is also read"):
+            export(checkpoint, holds, overwrite=True)
 
 
 def test_export_refuses_what_does_not_fit(checkpoint, tmp_path):
@@ -203,3 +211,15 @@ def test_commands(checkpoint, tmp_path):
     found = run(cli, ["pretrain", "tiny", str(tmp_path), str(tmp_path / "run")])
     assert "no prepared corpus" in found.output
     assert not (tmp_path / "run").exists()
+
+
+def test_export_copies_no_file_from_elsewhere(checkpoint, tmp_path):
+    """A link in a folder that somebody made could make it publish any file."""
+    (tmp_path / "secret.txt").write_text("precious")
+    (checkpoint / "notes.txt").symlink_to(tmp_path / "secret.txt")
+    with pytest.raises(RunError, match=r"notes\.txt: is a link to .*secret\.txt"):
+        export(checkpoint, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+    (checkpoint / "notes.txt").unlink()
+    (checkpoint / "more").mkdir()
+    export(checkpoint, tmp_path / "out")

@@ -9,8 +9,8 @@ pytest.importorskip("transformers", reason="needs the model extra")
 from phonemic.encoding import PACKED_SEP
 from phonemic.inventory import fallback_triple, vocabulary
 from phonemic_bert import PhonemicBertForMaskedLM, joint_scores
-from phonemic_bert.composition import pack
-from phonemic_bert.heads import JointHead
+from phonemic_bert.modeling.composition import pack
+from phonemic_bert.modeling.heads import JointHead
 from phonemic_bert.triples import last_of_packed, triples
 
 LANGS = ["vi", "zh"]
@@ -172,7 +172,7 @@ def test_labels_that_cannot_be_predicted_are_refused(tiny, packed):
 
 
 def test_pack_is_the_inverse_of_components():
-    from phonemic_bert.composition import components
+    from phonemic_bert.modeling.composition import components
 
     ids = torch.from_numpy(triples("vi").packed).long()
     assert torch.equal(pack(components(ids)), ids)

@@ -129,7 +129,7 @@ def test_equals_bert_fed_with_the_projected_embeddings(tiny, random_ids, attenti
 
 def test_a_masked_triple_never_leaks(tiny, random_ids, monkeypatch):
     """Whatever the masked syllable was, the logits are the same; masking one component only would not give that."""
-    monkeypatch.setattr("phonemic_bert.composition.check_positions", lambda ids, symbols: None)
+    monkeypatch.setattr("phonemic_bert.modeling.composition.check_positions", lambda ids, symbols: None)
     model = PhonemicBertForMaskedLM(tiny(initializer_range=0.3)).eval()
     ids, mask = random_ids()
     other = ids.clone()

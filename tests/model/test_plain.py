@@ -18,8 +18,8 @@ from transformers import (
 )
 
 from phonemic_bert import CheckpointError
-from phonemic_bert.modern import modern_config
-from phonemic_bert.plain import PlainModernBertConfig, PlainModernBertForMaskedLM, PlainModernBertModel
+from phonemic_bert.modeling.modern import modern_config
+from phonemic_bert.modeling.plain import PlainModernBertConfig, PlainModernBertForMaskedLM, PlainModernBertModel
 from phonemic_bert.pretraining.trainer import separate
 
 

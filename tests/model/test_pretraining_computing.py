@@ -8,6 +8,7 @@ import socket
 import subprocess
 from functools import partial
 
+import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch", reason="needs the model extra")
@@ -29,6 +30,9 @@ from rich.console import Console
 from transformers import AutoModelForMaskedLM, AutoTokenizer, BertForMaskedLM
 
 from phonemic.corpus import open_corpus
+from phonemic_bert import PhonemicBertConfig, PhonemicBertForMaskedLM
+from phonemic_bert.errors import SettingsError
+from phonemic_bert.pretraining.compiled import filled_up
 from phonemic_bert.pretraining.run import STOPPED, pretrain
 from phonemic_bert.triples import triples
 
@@ -64,21 +68,74 @@ def test_other_ways_to_compute(corpus, tmp_path, straight, change):
     assert (tmp_path / "run" / "final" / "model.safetensors").exists()
 
 
+# Where dynamo leaves the graph, it looks at gradients of tensors that have none.
 @pytest.mark.filterwarnings("ignore:The .grad attribute of a Tensor that is not a leaf:UserWarning")
-def test_compiled_as_not_compiled(corpus, tmp_path, monkeypatch):
-    """As torch.compile traces it; what inductor makes of that takes a minute, and is torch's."""
-    from phonemic_bert.pretraining import run
-
-    traced = partial(run.training_arguments, torch_compile_backend="eager")
+@pytest.mark.parametrize(
+    "beyond", [{}, {"backbone": "modernbert", "composition": "product", "head": "joint", "neighbours": 3}]
+)
+def test_compiled_as_not_compiled(corpus, tmp_path, monkeypatch, beyond):
+    """As torch.compile traces it; what inductor makes of the joint head is looked at below."""
+    monkeypatch.setattr(torch, "compile", partial(torch.compile, backend="eager"))
+    module_compile = torch.nn.Module.compile
+    monkeypatch.setattr(torch.nn.Module, "compile", lambda self, **kw: module_compile(self, backend="eager", **kw))
     logs = []
     for compiled in (False, True):
-        monkeypatch.setattr(run, "training_arguments", traced if compiled else run.training_arguments)
-        changes = {"machine__compile": compiled, "optimization__steps": 6}
+        changes = {
+            "machine__compile": compiled,
+            "optimization__steps": 6,
+            **{f"model__{k}": v for k, v in beyond.items()},
+        }
         pretrain(settings(**changes), corpus, tmp_path / str(compiled), Console(quiet=True))
         logs.append(log(tmp_path / str(compiled)))
     assert len(logs[0]) > 2
     for one, other in zip(*logs, strict=True):
         assert one == pytest.approx(other, rel=1e-4)
+
+
+def test_no_compiler_is_said(corpus, tmp_path, monkeypatch):
+    monkeypatch.setattr("shutil.which", lambda name: None)
+    with pytest.raises(SettingsError, match=r"machine\.compile = true needs a C\+\+ compiler"):
+        pretrain(settings(machine__compile=True), corpus, tmp_path / "run", Console(quiet=True))
+
+
+@pytest.mark.parametrize("count", [0, 1, 7, 8, 9, 23])
+def test_filled_up_asks_for_multiples_and_changes_nothing(count):
+    asked = []
+    weight = torch.randn(5, 3, generator=torch.Generator().manual_seed(0), requires_grad=True)
+
+    def losses(hidden, labels):
+        asked.append(len(hidden))
+        return torch.nn.functional.cross_entropy(hidden @ weight.T, labels, reduction="none")
+
+    hidden, labels = torch.randn(count, 3, requires_grad=True), torch.arange(count) % 5
+    got = filled_up(losses, 8)(hidden, labels)
+    assert asked == ([-(-count // 8) * 8] if count else [])
+    want = torch.nn.functional.cross_entropy(hidden @ weight.T, labels, reduction="none")
+    torch.testing.assert_close(got, want)
+    if count:
+        for one, other in zip(*(torch.autograd.grad(x.sum(), (hidden, weight)) for x in (got, want)), strict=True):
+            torch.testing.assert_close(one, other)
+
+
+# Where dynamo leaves the graph, it looks at gradients of tensors that have none.
+@pytest.mark.filterwarnings("ignore:The .grad attribute of a Tensor that is not a leaf:UserWarning")
+def test_generated_code_has_the_joint_head_s_gradient():
+    """Code that inductor generates, of the head alone: its loss was right and its gradient a thousand times too large."""
+    torch.manual_seed(0)
+    model = PhonemicBertForMaskedLM(
+        PhonemicBertConfig(
+            "zh", num_hidden_layers=1, hidden_size=24, num_attention_heads=2, intermediate_size=24, head="joint"
+        )
+    ).train()
+    hidden = torch.randn(8, 24, requires_grad=True)
+    labels = torch.from_numpy(triples("zh").packed[[0, 5, 400, -1, 3000, 77, 900, 12]].astype(np.int64))
+    wanted = [hidden, *model.heads.parameters()]
+    plain, compiled = (
+        [loss, *torch.autograd.grad(loss.sum(), wanted)]
+        for loss in (model.losses(hidden, labels), torch.compile(model.losses, dynamic=False)(hidden, labels))
+    )
+    for one, other in zip(plain, compiled, strict=True):
+        torch.testing.assert_close(one, other, rtol=1e-4, atol=1e-5)
 
 
 def test_two_processes_learn_as_one(corpus, tmp_path):
@@ -229,7 +286,7 @@ def test_plain_bert_computes_what_transformers_computes():
     labels = torch.where(torch.rand(3, 9) < 0.4, ids, -100)
     got, want = ours(ids, labels=labels), stock(ids, labels=labels)
     torch.testing.assert_close(got.loss, want.loss)
-    torch.testing.assert_close(got.logits, want.logits[labels != -100])
+    torch.testing.assert_close(ours.eval()(ids, labels=labels).logits, want.logits[labels != -100])
     torch.testing.assert_close(ours(ids).logits, want.logits)
     half = ours(ids, labels=labels, num_items_in_batch=2 * int((labels != -100).sum())).loss
     torch.testing.assert_close(2 * half, want.loss)

@@ -16,7 +16,7 @@ from transformers import AutoModelForMaskedLM
 from phonemic.corpus import open_corpus
 from phonemic_bert import PhonemicBertForMaskedLM
 from phonemic_bert.errors import SettingsError
-from phonemic_bert.plain import PlainModernBertForMaskedLM
+from phonemic_bert.modeling.plain import PlainModernBertForMaskedLM
 from phonemic_bert.pretraining.flat import FlatCorpus
 from phonemic_bert.pretraining.run import pretrain, split
 from phonemic_bert.pretraining.sequences import collate

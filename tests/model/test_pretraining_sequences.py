@@ -21,7 +21,7 @@ from phonemic.corpus.options import describe
 from phonemic.inventory import CLS, MASK, PAD, SEP, UNK
 from phonemic_bert import PhonemicBertForMaskedLM
 from phonemic_bert.pretraining.flat import opened
-from phonemic_bert.pretraining.sequences import LEAST_PIECE, Sequences, collate, pack
+from phonemic_bert.pretraining.sequences import LEAST_PIECE, MaskedSequences, collate, pack
 from phonemic_bert.pretraining.symbols import Symbols
 from phonemic_bert.pretraining.trainer import MAJOR, separate
 
@@ -38,7 +38,7 @@ def make(lengths, length=32, described=PLAIN, ids=None, **options):
     if ids is None:
         ids = np.arange(offsets[-1]).astype(np.int32) % 50
     defaults = {"probability": 0.15, "replacement": "mask", "seed": 3, "count": 1000, "restart_positions": True}
-    return Sequences(ids, offsets, pack(offsets, length), symbols(described), length, **{**defaults, **options})
+    return MaskedSequences(ids, offsets, pack(offsets, length), symbols(described), length, **{**defaults, **options})
 
 
 lengths_of_documents = st.lists(st.one_of(st.integers(0, 8), st.integers(0, 100)), min_size=1, max_size=30)
@@ -245,7 +245,7 @@ def test_worker_processes_map_the_corpus_themselves(tmp_path):
     offsets.tofile(tmp_path / "offsets.bin")
     mapped = [opened(tmp_path / name, kind) for name, kind in (("ids.bin", "<i4"), ("offsets.bin", "<i8"))]
     options = {"probability": 0.15, "replacement": "mask", "seed": 3, "count": 1000, "restart_positions": True}
-    data = Sequences(*mapped, pack(offsets, 64), symbols(), 64, **options)
+    data = MaskedSequences(*mapped, pack(offsets, 64), symbols(), 64, **options)
     sent = pickle.dumps(data)
     assert len(sent) < ids.nbytes / 8
     again = pickle.loads(sent)

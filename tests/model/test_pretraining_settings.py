@@ -117,6 +117,9 @@ def test_the_page_tells_the_presets(tiny):
         lang = "vi" if model.lang == "any" else model.lang
         shape = {"num_hidden_layers": model.layers, "hidden_size": model.hidden_size}
         shape |= {"num_attention_heads": model.attention_heads, "intermediate_size": model.intermediate_size}
+        shape |= {name: getattr(model, name) for name in ("backbone", "composition", "head", "neighbours")}
+        encoder = PhonemicBertConfig.from_preset(re.sub("paper-(vi|zh)", "paper", name), lang)
+        assert {field: getattr(encoder, field) for field in shape} == shape
         parts = count_parameters(PhonemicBertConfig(lang, max_position_embeddings=settings.sequences.length, **shape))
         count = totals(parts)["encoder with heads (for pretraining)"]
         assert rows[name] == [

@@ -13,6 +13,7 @@ from phonemic import baselines
 from phonemic.errors import InputError
 from phonemic.files import require
 from phonemic.inventory import LANGUAGES
+from phonemic.terminal import console, say
 
 if TYPE_CHECKING:
     from phonemic.tasks import DataSet
@@ -70,8 +71,6 @@ def finetune(tasks: tuple[str, ...], results: str, **options: Any) -> None:
         require(package, "finetune")
     for file in options["register"]:
         baselines.get(file)
-    from rich.console import Console
-
     from phonemic_bert.finetuning.jobs import Limits, find_jobs, jobs_of
 
     if bool(tasks) == bool(options["own"]):
@@ -89,7 +88,7 @@ def finetune(tasks: tuple[str, ...], results: str, **options: Any) -> None:
             jobs = jobs_of(_own(options), Path(), None, options["divide"], limits)
     except ValueError as error:
         raise InputError(str(error)) from error
-    _sweep(jobs, Path(results), Console(stderr=True), options)
+    _sweep(jobs, Path(results), console(stderr=True), options)
 
 
 def _needed(options: dict[str, Any], *names: str) -> None:
@@ -100,17 +99,17 @@ def _needed(options: dict[str, Any], *names: str) -> None:
 
 def _own(options: dict[str, Any]) -> DataSet:
     """Files of the user's own as a data set; a value of --field may be a list with commas."""
-    from phonemic.tasks import own
+    from phonemic.tasks import custom
 
     fields: dict[str, Any] = {}
-    known = [name for name in signature(own.data_set).parameters if name not in ("kind", *_FILES)]
+    known = [name for name in signature(custom.data_set).parameters if name not in ("kind", *_FILES)]
     for written in options["fields"]:
         name, equals, value = written.partition("=")
         if not equals or name not in known:
             raise click.BadParameter(f"{written!r}: a field is NAME=VALUE, and the names are {', '.join(known)}")
         parts = value.split(",") if name in ("label", "choices") and "," in value else value
         fields[name] = _FIELDS.get(name, str)(value) if isinstance(parts, str) else parts
-    return own.data_set(options["own"], **{name: options[name] for name in _FILES}, **fields)
+    return custom.data_set(options["own"], **{name: options[name] for name in _FILES}, **fields)
 
 
 def _place(value: str) -> int | str:
@@ -123,12 +122,12 @@ def _yes(value: str) -> bool:
     return value == "true"
 
 
-#: The arguments of ``own.data_set`` that are options of their own, and those that are no strings.
+#: The arguments of ``custom.data_set`` that are options of their own, and those that are no strings.
 _FILES = ("lang", "train", "dev", "test", "name")
 _FIELDS: dict[str, Any] = {"word": _place, "tag": _place, "quoting": _yes, "strict": _yes}
 
 
-def _sweep(jobs: Any, results: Path, console: Any, options: dict[str, Any]) -> None:
+def _sweep(jobs: Any, results: Path, told: Any, options: dict[str, Any]) -> None:
     """Runs the sweep; ends the process with its exit status."""
     from phonemic_bert.finetuning.noise import parse
     from phonemic_bert.finetuning.runs import Wishes
@@ -149,18 +148,18 @@ def _sweep(jobs: Any, results: Path, console: Any, options: dict[str, Any]) -> N
         results,
         wishes,
         options["tokenizers"],
-        console,
+        told,
     )
     try:
         outcome = sweep.execute()
     except KeyboardInterrupt:
         done = len(sweep.outcome.results)
-        console.print(f"stopped: {done} runs are finished; run the same command again to go on")
+        told.print(f"stopped: {done} runs are finished; run the same command again to go on")
         sys.exit(STOPPED)
     if outcome.repeated:
-        console.print(f"{outcome.repeated} runs were finished before")
+        told.print(f"{outcome.repeated} runs were finished before")
     if outcome.failures:
-        console.print(f"{len(outcome.failures)} failed:", *outcome.failures, sep="\n  ", markup=False, soft_wrap=True)
+        told.print(f"{len(outcome.failures)} failed:", *outcome.failures, sep="\n  ", soft_wrap=True)
         sys.exit(1)
 
 
@@ -180,7 +179,7 @@ def grid(name: str) -> None:
     """Writes the grid NAME (base, small), a TOML file that explains every field, to standard output."""
     from phonemic_bert.finetuning.settings import grid_text
 
-    click.echo(grid_text(name), nl=False)
+    say(grid_text(name), end="")
 
 
 COMMANDS = (finetune, grid)

@@ -14,13 +14,14 @@ from transformers import AutoConfig, AutoTokenizer, PretrainedConfig, PreTrained
 import phonemic_bert  # noqa: F401  registers PhonemicBERT with the Auto classes
 from phonemic import PhonemicError
 from phonemic.baselines import load_registered
-from phonemic_bert.baseline_tokenization import FILE, BaselineTokenizer, check_files, checked, describe
 from phonemic_bert.checkpoints import checkpoint_path, silent_transformers
 from phonemic_bert.configuration import PhonemicBertConfig
 from phonemic_bert.errors import CheckpointError, RunError
 from phonemic_bert.origin import ORIGIN, read_origin
 from phonemic_bert.tokenization import FILE as PHONEMIC_FILE
 from phonemic_bert.tokenization import PhonemicBertTokenizer
+from phonemic_bert.tokenization.baselines import FILE, BaselineTokenizer, check_files, checked, describe
+from phonemic_bert.untrusted import check_folder, loading
 
 Kind = Literal["phonemic", "baseline", "transformers"]
 Folder = str | os.PathLike[str]
@@ -97,7 +98,8 @@ class Encoder:
         if head in ("classification", "tokens"):
             fields["num_labels"] = num_labels
         auto = getattr(transformers, HEADS[head])
-        with silent_transformers():
+        check_folder(self.path)
+        with silent_transformers(), loading(self.path):
             try:
                 model, info = auto.from_pretrained(
                     self.path, trust_remote_code=False, ignore_mismatched_sizes=True, output_loading_info=True, **fields
@@ -156,7 +158,9 @@ def load_encoder(where: Folder, tokenizers: Folder | None = None, name: str | No
         inner = next((part for part in _OF_RUN if (path / part / "config.json").is_file()), None)
         hint = f"; did you mean {path / inner}?" if inner else ""
         raise CheckpointError(f"{path}: no config.json in it, so it holds no checkpoint{hint}")
-    config = AutoConfig.from_pretrained(path, trust_remote_code=False)
+    check_folder(path)
+    with loading(path):
+        config = AutoConfig.from_pretrained(path, trust_remote_code=False)
     kind, lang, tokenizer = _tokenizer(path, config, tokenizers)
     limit = _max_length(config, tokenizer)
     tokenizer.model_max_length = limit
@@ -212,7 +216,9 @@ def _any_tokenizer(path: Path, config: PretrainedConfig) -> PreTrainedTokenizerB
         raise CheckpointError(f"{path}: no tokenizer in it, none of {', '.join(_VOCABULARIES)}")
     try:
         tokenizer: PreTrainedTokenizerBase = AutoTokenizer.from_pretrained(path, trust_remote_code=False)
-    except (OSError, ValueError, ImportError) as error:
+    except MemoryError:
+        raise
+    except Exception as error:  # the library tokenizers raises Exception itself
         raise CheckpointError(f"{path}: its tokenizer cannot be loaded: {error}") from error
     if len(tokenizer) > config.vocab_size:
         raise CheckpointError(

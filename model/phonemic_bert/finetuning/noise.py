@@ -11,10 +11,10 @@ from typing import Any
 
 from phonemic.errors import InputError
 from phonemic.files import read_texts
-from phonemic.homophones import Homophones, count_characters, frequent
-from phonemic.misspellings import GROUPS, Misspellings
 from phonemic.noise import Noise, Noisy
-from phonemic.respelling import KINDS as RESPELLINGS
+from phonemic.noise.homophones import Homophones, count_characters, frequent
+from phonemic.noise.misspellings import GROUPS, Misspellings
+from phonemic.noise.respelling import KINDS as RESPELLINGS
 from phonemic_bert.finetuning.jobs import hash_file
 
 #: Kinds of task whose annotation has places in the text: noise must keep lengths.
@@ -42,7 +42,7 @@ class Noising:
     Attributes:
         name: one of ``NAMES``.
         ratio: the share of characters or syllables to rewrite.
-        options: of :class:`~phonemic.homophones.Homophones` or :class:`~phonemic.misspellings.Misspellings`, as pairs;
+        options: of :class:`~phonemic.noise.Homophones` or :class:`~phonemic.noise.Misspellings`, as pairs;
             ``counts``, a file of texts, and ``min_count`` and ``by_count`` limit the pool as ``phonemic noise`` does.
     """
 

@@ -10,7 +10,7 @@ from typing import Any
 from phonemic.errors import InputError
 from phonemic.files import replacing, require
 from phonemic_bert.finetuning.results import Results, Summary
-from phonemic_bert.finetuning.tables import name_of, robustness
+from phonemic_bert.finetuning.tabulation import name_of, robustness
 
 _COLUMNS = 3
 

@@ -12,6 +12,7 @@ from statistics import fmean, stdev
 from typing import Any
 
 from phonemic.errors import InputError
+from phonemic.files.jsons import loads
 
 FORMAT = 1
 
@@ -66,7 +67,7 @@ class Result:
 
 
 @dataclass(frozen=True)
-class Point:
+class SeedRuns:
     """The runs of one encoder on one task at one point of the grid, which differ by nothing but their seeds."""
 
     runs: tuple[Result, ...]
@@ -123,7 +124,7 @@ class Results:
         problems: what was left out and why, and where rows are not comparable.
     """
 
-    cells: Mapping[tuple[Column, str], Point]
+    cells: Mapping[tuple[Column, str], SeedRuns]
     problems: tuple[str, ...]
 
     @property
@@ -162,7 +163,7 @@ def read(folder: Path) -> Results:
     columns: dict[Column, dict[str, dict[str, list[Result]]]] = defaultdict(lambda: defaultdict(dict))
     for result in results:
         columns[result.column][result["encoder"]].setdefault(_canonical(result.conditions), []).append(result)
-    cells: dict[tuple[Column, str], Point] = {}
+    cells: dict[tuple[Column, str], SeedRuns] = {}
     for column, encoders in sorted(columns.items()):
         for encoder, by_conditions in sorted(encoders.items()):
             for conditions, apart in _told_apart(list(by_conditions)).items():
@@ -172,7 +173,7 @@ def read(folder: Path) -> Results:
     return Results(cells, tuple(problems))
 
 
-def difference(point: Point, other: Point) -> Summary | None:
+def difference(point: SeedRuns, other: SeedRuns) -> Summary | None:
     """The mean difference over the seeds that both have, and its standard error in place of the deviation; times 100.
 
     None where they have no seed in common.
@@ -193,7 +194,7 @@ def _result(path: Path) -> Result:
         ValueError: it is no result.
     """
     try:
-        fields = json.loads(path.read_text("utf-8"))
+        fields = loads(path.read_text("utf-8"))
     except ValueError as error:
         raise ValueError(f"no JSON ({error})") from error
     if not isinstance(fields, dict) or "format" not in fields or "seed" not in fields:
@@ -218,7 +219,7 @@ def _noise(fields: Mapping[str, Any]) -> list[dict[str, Any]]:
     return noise
 
 
-def _chosen(runs: Sequence[Result], problems: list[str]) -> Point:
+def _chosen(runs: Sequence[Result], problems: list[str]) -> SeedRuns:
     """The point of the grid with the best mean score on dev; says what it does not choose from."""
     first = runs[0]
     where = f"{first['title']}, {first['encoder']}"
@@ -235,13 +236,13 @@ def _chosen(runs: Sequence[Result], problems: list[str]) -> Point:
     short = sum(len(seeds) < most for seeds in points.values())
     if short:
         problems.append(f"{where}: {short} of {len(points)} points of the grid have not all {most} seeds; left out")
-    whole = [Point(tuple(seeds[seed] for seed in sorted(seeds))) for seeds in points.values() if len(seeds) == most]
+    whole = [SeedRuns(tuple(seeds[seed] for seed in sorted(seeds))) for seeds in points.values() if len(seeds) == most]
     return max(whole, key=lambda point: point.dev)
 
 
 def _told_apart(several: Sequence[str]) -> dict[str, str]:
     """What tells conditions apart: the settings in which they differ; empty of one alone."""
-    loaded = [json.loads(conditions) for conditions in several]
+    loaded = [loads(conditions) for conditions in several]
     names = sorted({name for one in loaded for name in one if len({_canonical(a.get(name)) for a in loaded}) > 1})
     return {
         conditions: ", ".join(f"{name.rpartition('.')[2]}={one.get(name)}" for name in names)
@@ -249,7 +250,7 @@ def _told_apart(several: Sequence[str]) -> dict[str, str]:
     }
 
 
-def _compare(column: Column, points: Mapping[str, Point], problems: list[str]) -> None:
+def _compare(column: Column, points: Mapping[str, SeedRuns], problems: list[str]) -> None:
     """Says where the rows of a column were not run under the same conditions."""
     conditions = {row: _canonical(point.first.conditions) for row, point in points.items()}
     apart = _told_apart(sorted(set(conditions.values())))

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import click
 
-from phonemic.cli_common import claim, force_option, printable
+from phonemic.cli.common import claim, force_option, printable, say
 from phonemic.files.writing import replacing_text, write_text
+from phonemic.terminal import console
 
 
 @click.command(name="results")
@@ -30,9 +31,7 @@ def results(
     seeds ± standard deviation, times 100; the number of seeds stands in parentheses. The best of a column is bold, the
     second underlined. What is left out is named on standard error.
     """
-    from rich.console import Console
-
-    from phonemic_bert.finetuning import plots, tables
+    from phonemic_bert.finetuning import plots, tabulation
     from phonemic_bert.finetuning.results import read
 
     if robustness and against:
@@ -40,22 +39,22 @@ def results(
     claim([out, plot], force)
     found = read(folder)
     for problem in found.problems:
-        click.echo(printable(problem), err=True)
-    chosen = list(tables.robustness_tables(found) if robustness else tables.score_tables(found))
+        say(printable(problem), err=True)
+    chosen = list(tabulation.robustness_tables(found) if robustness else tabulation.score_tables(found))
     if not chosen:
         raise click.UsageError("no result was tested with noise: give phonemic-bert finetune --noise")
     if against:
-        chosen += tables.difference_tables(found, against)
+        chosen += tabulation.difference_tables(found, against)
     if form == "screen":
         with replacing_text(out, force) if out else nullcontext() as file:
-            tables.show(chosen, Console(file=file))
+            tabulation.show(chosen, console(file=file))
     else:
         plain = form == "csv" and not robustness and not against
-        text = tables.comma_separated(found) if plain else tables.WRITERS[form](chosen)
+        text = tabulation.comma_separated(found) if plain else tabulation.WRITERS[form](chosen)
         if out:
             write_text(out, f"{text}\n", force)
         else:
-            click.echo(text)
+            say(text)
     if plot:
         (plots.draw_robustness if robustness else plots.draw_scores)(found, plot)
 

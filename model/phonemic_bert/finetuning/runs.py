@@ -26,11 +26,12 @@ import transformers
 import phonemic_bert
 from phonemic import __version__
 from phonemic.errors import InputError
+from phonemic.files.jsons import loads
 from phonemic.files.writing import replacing, replacing_folder, write_json
 from phonemic_bert.errors import RunError
 from phonemic_bert.finetuning.encoders import TOKENIZER_FILES
 from phonemic_bert.finetuning.jobs import Job, hash_file
-from phonemic_bert.finetuning.kinds import Kind, Row, make_kind
+from phonemic_bert.finetuning.kinds import Instance, Kind, make_kind
 from phonemic_bert.finetuning.metrics import score
 from phonemic_bert.finetuning.noise import PLACED, Noising, noised
 from phonemic_bert.finetuning.training import Advance, Scores, predict, train
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
 
     from phonemic.baselines import Baseline
     from phonemic_bert.finetuning.encoders import Encoder
-    from phonemic_bert.finetuning.settings import Point, Settings
+    from phonemic_bert.finetuning.settings import GridPoint, Settings
 
 FORMAT = 1
 
@@ -72,7 +73,7 @@ class Fold:
     """Examples that have gold annotation, and their rows."""
 
     examples: list[Any]
-    rows: list[Row] = field(default_factory=list)
+    rows: list[Instance] = field(default_factory=list)
     gold: list[Any] = field(default_factory=list)
 
 
@@ -109,14 +110,14 @@ class Prepared:
             raise InputError(f"{self.job.folder}: the {name} set of {self.job.name} has no labelled example")
         return Fold(kept, self.kind.rows(kept, name == "train"), [self.kind.gold(example) for example in kept])
 
-    def _noised(self, noising: Noising) -> tuple[list[Row], float]:
+    def _noised(self, noising: Noising) -> tuple[list[Instance], float]:
         dataset = self.job.dataset
         if noising.lang != dataset.lang:
             raise InputError(f"noise {noising.name} is for {noising.lang}, but {self.job.name} is {dataset.lang}")
         examples, changed = noised(self.test.examples, noising, self.seed, dataset.kind in PLACED)
         return self.kind.rows(examples), changed
 
-    def predicted(self, model: PreTrainedModel, fold: Fold, rows: list[Row] | None = None) -> list[Any]:
+    def predicted(self, model: PreTrainedModel, fold: Fold, rows: list[Instance] | None = None) -> list[Any]:
         """A prediction an example; from other rows of the same examples where they are given."""
         rows = fold.rows if rows is None else rows
         return self.kind.predicted(fold.examples, rows, predict(self.kind, model, rows, self.settings))
@@ -133,7 +134,7 @@ class Run:
     job: Job
     encoder: Encoder
     settings: Settings
-    point: Point
+    point: GridPoint
     seed: int
     folder: Path
     wishes: Wishes = SCORES
@@ -190,7 +191,7 @@ class Run:
         if not self.path.exists():
             return None
         try:
-            found: dict[str, Any] = json.loads(self.path.read_text("utf-8"))
+            found: dict[str, Any] = loads(self.path.read_text("utf-8"))
             for one in found["noise"]:
                 _noise_of(one)
         except (ValueError, KeyError, TypeError) as error:

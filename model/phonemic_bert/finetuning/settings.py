@@ -57,7 +57,7 @@ class Machine:
 
 
 @dataclass(frozen=True)
-class Point:
+class GridPoint:
     """A point of the grid."""
 
     learning_rate: float
@@ -121,10 +121,10 @@ class Settings(sections.Sections):
             if size % min(size, self.machine.device_batch_size):
                 yield f"grid.batch_size = {size} must be a multiple of machine.device_batch_size"
 
-    def points(self) -> list[Point]:
+    def points(self) -> list[GridPoint]:
         """Every combination of the grid's values."""
         grid = self.grid
-        return [Point(*values) for values in product(grid.learning_rate, grid.batch_size, grid.epochs)]
+        return [GridPoint(*values) for values in product(grid.learning_rate, grid.batch_size, grid.epochs)]
 
 
 def grid_text(name: str) -> str:

@@ -15,9 +15,11 @@ import torch
 import transformers
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.text import Text
 
 from phonemic.errors import printable
 from phonemic.files.locking import locked
+from phonemic.terminal import console as new_console
 from phonemic_bert.errors import CheckpointError
 from phonemic_bert.finetuning.encoders import Encoder, load_encoder, named
 from phonemic_bert.finetuning.jobs import Job
@@ -67,7 +69,7 @@ class Sweep:
     ) -> None:
         self.jobs, self.encoders, self.settings, self.seeds = jobs, encoders, settings, seeds
         self.folder, self.wishes, self.tokenizers = folder, wishes, tokenizers
-        self.console = console or Console(stderr=True)
+        self.console = console or new_console(stderr=True)
         self.outcome = Outcome()
 
     def execute(self) -> Outcome:
@@ -121,7 +123,7 @@ class Sweep:
             result = self._tried(name, partial(run.execute, prepared, bars.advance))
             if result is not None:
                 self.outcome.results.append(result)
-                self.console.print(_line(name, result), highlight=False, soft_wrap=True)
+                self.console.print(Text(_line(name, result)), soft_wrap=True)
 
     def _unfinished(self, job: Job, encoder: Encoder, settings: Settings, seed: int) -> list[Run]:
         left = []
@@ -146,7 +148,7 @@ class Sweep:
         if torch.cuda.is_available():
             torch.cuda.empty_cache()
         self.outcome.failures.append(printable(f"{what}: {reason}"))
-        self.console.print(f"[red]failed[/red]  {_plain(self.outcome.failures[-1])}", highlight=False, soft_wrap=True)
+        self.console.print(Text("failed", "red") + Text(f"  {self.outcome.failures[-1]}"), soft_wrap=True)
         return None
 
 
@@ -159,18 +161,19 @@ def _varied(run: Run, settings: Settings) -> Iterator[tuple[str, float]]:
 def _line(name: str, result: dict[str, Any]) -> str:
     metric, limit = result["metric"], result["hyperparameters"]["epochs"]
     scores = f"{metric} dev {result['dev'][metric]:.4f}, test {result['test'][metric]:.4f}"
-    return f"{_plain(name)}: {scores} (epoch {result['epochs']} of {limit}, {result['seconds']:.0f} s)"
-
-
-def _plain(text: str) -> str:
-    return printable(text).replace("[", r"\[")
+    return f"{printable(name)}: {scores} (epoch {result['epochs']} of {limit}, {result['seconds']:.0f} s)"
 
 
 class _Bars:
     """A bar for the sweep and one for the run; nothing where there is no terminal."""
 
     def __init__(self, console: Console) -> None:
-        columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
+        columns = (
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            TextColumn("{task.description}", markup=False),
+        )
         self.progress = Progress(*columns, console=console, disable=not console.is_terminal)
 
     def __enter__(self) -> _Bars:
@@ -188,12 +191,12 @@ class _Bars:
     def describe(self, name: str) -> None:
         """Names what is being done."""
         self.name = name
-        self.progress.reset(self.run, description=_plain(name), total=None)
+        self.progress.reset(self.run, description=printable(name), total=None)
 
     def advance(self, step: int, steps: int, score: float | None) -> None:
         """Shows the steps of a run."""
         shown = self.name if score is None else f"{self.name}  dev {score:.4f}"
-        self.progress.update(self.run, completed=step, total=steps, description=_plain(shown))
+        self.progress.update(self.run, completed=step, total=steps, description=printable(shown))
 
     def done(self) -> None:
         """One seed of a task and an encoder is done."""

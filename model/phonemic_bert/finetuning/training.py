@@ -24,8 +24,8 @@ from phonemic_bert.training_arguments import training_arguments
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from phonemic_bert.finetuning.kinds import Kind, Row
-    from phonemic_bert.finetuning.settings import Point, Settings
+    from phonemic_bert.finetuning.kinds import Instance, Kind
+    from phonemic_bert.finetuning.settings import GridPoint, Settings
 
 #: Scores, the task's metric first.
 Scores = dict[str, float]
@@ -51,10 +51,10 @@ class Trained:
 
 def train(
     kind: Kind,
-    point: Point,
+    point: GridPoint,
     settings: Settings,
     seed: int,
-    rows: Sequence[Row],
+    rows: Sequence[Instance],
     score: Callable[[PreTrainedModel], Scores],
     advance: Advance = lambda step, steps, score: None,
 ) -> Trained:
@@ -92,7 +92,9 @@ def train(
     return Trained(model.eval(), best.scores, best.epoch)
 
 
-def predict(kind: Kind, model: PreTrainedModel, rows: Sequence[Row], settings: Settings) -> list[NDArray[np.float32]]:
+def predict(
+    kind: Kind, model: PreTrainedModel, rows: Sequence[Instance], settings: Settings
+) -> list[NDArray[np.float32]]:
     """The model's output for each row, without padding: (labels,), (N, labels), (choices,) or (N, 2).
 
     Raises:
@@ -121,7 +123,7 @@ def predict(kind: Kind, model: PreTrainedModel, rows: Sequence[Row], settings: S
 class _Trainer(Trainer):
     """Trainer with the kind's loss, and batches of rows of about the same length."""
 
-    def __init__(self, model: PreTrainedModel, args: TrainingArguments, kind: Kind, rows: Sequence[Row]) -> None:
+    def __init__(self, model: PreTrainedModel, args: TrainingArguments, kind: Kind, rows: Sequence[Instance]) -> None:
         super().__init__(model, args, kind.collate, rows)
         self.kind = kind
         self.model_accepts_loss_kwargs = False  # the loss is a mean over the batch, which accumulation divides
@@ -182,7 +184,7 @@ def _prepare(model: PreTrainedModel, kind: Kind, dropout: float) -> None:
         config.label2id = {label: at for at, label in config.id2label.items()}
 
 
-def _arguments(point: Point, settings: Settings, seed: int, rows: int, folder: str) -> TrainingArguments:
+def _arguments(point: GridPoint, settings: Settings, seed: int, rows: int, folder: str) -> TrainingArguments:
     """The settings in transformers' terms."""
     optimization = settings.optimization
     cpu = settings.machine.device == "cpu" or not torch.cuda.is_available()

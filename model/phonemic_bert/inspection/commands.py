@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from phonemic.cli_common import LanguageCheck, claim, force_option, output_file, print_json
+from phonemic.cli.common import LanguageCheck, claim, force_option, output_file, print_json
 from phonemic.errors import InputError
 from phonemic.files import read_texts, replacing, require
 from phonemic.inventory import LANGUAGES
+from phonemic.terminal import console
 
 if TYPE_CHECKING:
     from phonemic_bert.inspection.confusions import Confusions
@@ -92,7 +93,11 @@ def inspect(
     found = confusions(form, records) if annotated and form else None
     chosen = [one for one in records if not errors_only or is_correct(form, one) is False]
     shown = examples(chosen[:limit], form, tokenizer, inspected, k)
-    _write(shown, len(chosen), found, inspected, tokenizer.phonemic.lang, html, as_json)
+    _write(shown, len(chosen), found, inspected, tokenizer.phonemic.lang, html, as_json, force)
+
+
+#: The width of tables where standard output is no terminal.
+_WIDE = 200
 
 
 def _quiet() -> None:
@@ -119,15 +124,16 @@ def _write(
     lang: str,
     html: str | None,
     as_json: bool,
+    force: bool,
 ) -> None:
     from phonemic_bert.inspection.page import page
-    from phonemic_bert.inspection.terminal import console, print_confusions, print_example
+    from phonemic_bert.inspection.terminal import print_confusions, print_example
 
     if as_json:
         rows = [asdict(one) for one in shown]
         for row in rows:
-            for reading in row["readings"]:
-                for position in reading["positions"]:
+            for annotated in row["readings"]:
+                for position in annotated["positions"]:
                     position["syllable"] = position["syllable"]._asdict()
         checkpoint = inspected.name if inspected else None
         errors = asdict(found) if found else None
@@ -137,10 +143,10 @@ def _write(
         some = list(shown)
         note = f"{len(some)} of {number} texts" if len(some) < number else ""
         title = inspected.name if inspected else "Predictions"
-        with output_file(html) as file:
+        with output_file(html, force) as file:
             file.write(page(title, lang, some, found, note).encode("utf-8", "surrogateescape"))
         return
-    to = console()
+    to = console(wide=_WIDE)
     if found:
         print_confusions(to, found)
     count = 0
@@ -180,7 +186,7 @@ def embeddings(
     placed = panels(inspected.encoder, method, seed)
     draw(placed, out, title or f"{inspected.name}: the learned onsets, rimes and tones")
     if coordinates:
-        with replacing(coordinates) as file:
+        with replacing(coordinates, force) as file:
             file.write(_as_json([panel.as_dict() for panel in placed]))
 
 

@@ -28,7 +28,7 @@ class Position:
 
 
 @dataclass
-class Reading:
+class AnnotatedText:
     """A text syllable by syllable. The lists beside ``positions`` have one entry a position, or are None.
 
     Attributes:
@@ -63,7 +63,7 @@ class Example:
     """
 
     line: int
-    readings: tuple[Reading, ...]
+    readings: tuple[AnnotatedText, ...]
     gold: Any = None
     predicted: Any = None
     probabilities: dict[str, float] | None = None
@@ -71,7 +71,7 @@ class Example:
     notes: dict[str, Any] = field(default_factory=dict)
 
 
-def read(tokenizer: PhonemicBertTokenizer, text: str) -> Reading:
+def read(tokenizer: PhonemicBertTokenizer, text: str) -> AnnotatedText:
     """Reads one text; special symbols that are written in it (``[MASK]``) are positions of their own."""
     encoded = tokenizer(text, add_special_tokens=False, return_offsets_mapping=True, verbose=False)
     ids = encoded["input_ids"]
@@ -81,4 +81,4 @@ def read(tokenizer: PhonemicBertTokenizer, text: str) -> Reading:
         positions.append(
             Position(syllable_of(triple, kind == NATIVE, text, int(start), int(end)), KINDS[kind], int(packed))
         )
-    return Reading(text, positions)
+    return AnnotatedText(text, positions)

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from phonemic_bert.finetuning.alignment import word_tags_of
 from phonemic_bert.inspection.confusions import is_correct
-from phonemic_bert.inspection.examples import Example, Reading, read
+from phonemic_bert.inspection.examples import AnnotatedText, Example, read
 from phonemic_bert.inspection.labels import position_labels, word_spans
 from phonemic_bert.inspection.loading import Inspected
 from phonemic_bert.inspection.masking import mask_each
@@ -42,8 +42,8 @@ def predict(inspected: Inspected, records: Iterable[Record], form: str | None) -
                 best = next(iter(classify(model, tokenizer, record.text, record.text_b)))
                 record = replace(record, predicted=best)
         elif record.predicted is None and isinstance(model, PhonemicBertForTokenClassification):
-            reading = read(tokenizer, record.text)
-            places = _places(reading)
+            annotated = read(tokenizer, record.text)
+            places = _places(annotated)
             labels = tag(model, tokenizer, record.text)
             if form in (None, "spans"):
                 spans = tagged_spans(model, labels, places)
@@ -76,11 +76,11 @@ def examples(
         readings = [read(tokenizer, record.text)]
         if record.text_b is not None:
             readings.append(read(tokenizer, record.text_b))
-        for reading in readings:
+        for annotated in readings:
             if neighbours is not None:
-                reading.nearest = neighbours.of([one.packed for one in reading.positions], k)
+                annotated.nearest = neighbours.of([one.packed for one in annotated.positions], k)
             if inspected and k and isinstance(inspected.model, PhonemicBertForMaskedLM):
-                reading.masked = mask_each(inspected.model, tokenizer, reading.text, k)
+                annotated.masked = mask_each(inspected.model, tokenizer, annotated.text, k)
         first = readings[0]
         if form is not None:
             first.gold = position_labels(form, record.gold, record, _places(first))
@@ -101,5 +101,5 @@ def examples(
         )
 
 
-def _places(reading: Reading) -> list[tuple[int, int]]:
-    return [(one.syllable.start, one.syllable.end) for one in reading.positions]
+def _places(annotated: AnnotatedText) -> list[tuple[int, int]]:
+    return [(one.syllable.start, one.syllable.end) for one in annotated.positions]

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from safetensors import SafetensorError
-
+from phonemic.files.jsons import read_object
 from phonemic_bert.checkpoints import checkpoint_path
 from phonemic_bert.configuration import PhonemicBertConfig
 from phonemic_bert.errors import CheckpointError
@@ -20,6 +18,7 @@ from phonemic_bert.modeling import (
     PhonemicBertModel,
 )
 from phonemic_bert.tokenization import FILE, PhonemicBertTokenizer
+from phonemic_bert.untrusted import check_folder
 
 #: Classes whose predictions are shown; of any other, the encoder alone is loaded.
 _CLASSES = {
@@ -74,6 +73,7 @@ def load(where: str | os.PathLike[str]) -> Inspected:
             raise CheckpointError(f"{path}: a checkpoint is a folder, not a file")
         path = checkpoint_path(os.fspath(where))
     config = _config(path)
+    check_folder(path)
     if not (path / FILE).is_file():
         raise CheckpointError(f"{path}: no {FILE} in it, so its tokenizer is missing")
     tokenizer = PhonemicBertTokenizer.from_pretrained(str(path))
@@ -83,10 +83,7 @@ def load(where: str | os.PathLike[str]) -> Inspected:
     shape = PhonemicBertConfig.from_pretrained(str(path))
     if shape.lang != tokenizer.phonemic.lang:
         raise CheckpointError(f"{path}: the model is for {shape.lang}, its tokenizer for {tokenizer.phonemic.lang}")
-    try:
-        model, info = cls.from_pretrained(str(path), output_loading_info=True, **options)
-    except SafetensorError as error:
-        raise CheckpointError(f"{path}: its weights are damaged ({error})") from error
+    model, info = cls.from_pretrained(str(path), output_loading_info=True, **options)
     if missing := sorted(info["missing_keys"]):
         raise CheckpointError(f"{path}: its weights lack {missing[0]} and {len(missing) - 1} more")
     called = path.resolve()
@@ -99,11 +96,8 @@ def _config(path: Path) -> dict[str, Any]:
         inner = next((part for part in _OF_RUN if (path / part / "config.json").is_file()), None)
         hint = f"; did you mean {path / inner}?" if inner else ""
         raise CheckpointError(f"{path}: no config.json in it, so it holds no checkpoint{hint}")
-    try:
-        config = json.loads(file.read_bytes())
-    except ValueError as error:
-        raise CheckpointError(f"{file}: not JSON ({error})") from error
-    kind = config.get("model_type") if isinstance(config, dict) else None
+    config = read_object(file, CheckpointError)
+    kind = config.get("model_type")
     if kind != PhonemicBertConfig.model_type:
         raise CheckpointError(f"{path}: holds a model of type {kind!r}; this command reads PhonemicBERT only")
-    return dict(config)
+    return config

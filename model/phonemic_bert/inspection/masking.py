@@ -9,13 +9,13 @@ from torch import Tensor
 
 from phonemic.decoding import speller
 from phonemic.inventory import MASK
-from phonemic_bert.composition import components
 from phonemic_bert.fill_mask import rank
-from phonemic_bert.heads import Predicted
 from phonemic_bert.modeling import PhonemicBertForMaskedLM
-from phonemic_bert.positions import SPECIAL_IDS
+from phonemic_bert.modeling.composition import components
+from phonemic_bert.modeling.heads import Predicted
 from phonemic_bert.syllables import readings
 from phonemic_bert.tokenization import PhonemicBertTokenizer
+from phonemic_bert.tokenization.positions import SPECIAL_IDS
 
 _ROWS = 32
 

@@ -7,7 +7,7 @@ from html import escape
 
 from phonemic import drawing
 from phonemic_bert.inspection.confusions import Confusions
-from phonemic_bert.inspection.examples import Example, Position, Reading
+from phonemic_bert.inspection.examples import AnnotatedText, Example, Position
 from phonemic_bert.inspection.masking import Masked
 from phonemic_bert.inspection.wording import (
     LISTED,
@@ -82,33 +82,33 @@ def _example(example: Example) -> str:
     if example.probabilities:
         shown = [f"{label} {probability(share)}" for label, share in list(example.probabilities.items())[:5]]
         parts.append(_line(f"labels: {' · '.join(shown)}", f"color: {_QUIET}; font-size: 0.85em"))
-    for reading in example.readings:
-        boxes = "".join(_position(reading, at, one) for at, one in enumerate(reading.positions))
+    for annotated in example.readings:
+        boxes = "".join(_position(annotated, at, one) for at, one in enumerate(annotated.positions))
         parts.append(f"<div>{boxes}</div>")
-        if reading.masked is not None:
-            parts.append(_details("each syllable masked in turn", _masked(reading)))
-        if reading.nearest is not None:
-            parts.append(_details("nearest syllables in embedding space", _nearest(reading)))
+        if annotated.masked is not None:
+            parts.append(_details("each syllable masked in turn", _masked(annotated)))
+        if annotated.nearest is not None:
+            parts.append(_details("nearest syllables in embedding space", _nearest(annotated)))
     return _EXAMPLE.format("\n".join(parts))
 
 
-def _position(reading: Reading, at: int, position: Position) -> str:
+def _position(annotated: AnnotatedText, at: int, position: Position) -> str:
     syllable = position.syllable
     native = position.kind == "native"
     box = drawing.syllable(syllable.onset, syllable.rime, syllable.tone, syllable.ipa) if native else ""
     labels = []
-    gold = reading.gold[at] if reading.gold else ""
+    gold = annotated.gold[at] if annotated.gold else ""
     if gold:
         labels.append(_LABEL.format(look=f"color: {_GOOD}", text=escape(visible(gold))))
-    if reading.predicted is not None:
-        label = reading.predicted[at]
-        wrong = reading.gold is not None and label != gold
+    if annotated.predicted is not None:
+        label = annotated.predicted[at]
+        wrong = annotated.gold is not None and label != gold
         if wrong:
             shown = escape(visible(label)) or "–"
             labels.append(_LABEL.format(look=f"color: {_BAD}; font-weight: 600", text=f"{shown} {WRONG}"))
         elif label and not gold:
             labels.append(_LABEL.format(look="", text=escape(visible(label))))
-    masked = reading.masked[at] if reading.masked else None
+    masked = annotated.masked[at] if annotated.masked else None
     if masked is not None and masked.score is not None:
         look = f"color: {_GOOD if masked.rank == 1 else _BAD}"
         labels.append(_LABEL.format(look=look, text=escape(true_text(masked))))
@@ -129,9 +129,9 @@ def _rows(heads: Sequence[str], rows: Sequence[Sequence[tuple[str, str]]]) -> st
     return _TABLE.format(f"<tr>{head}</tr>{body}")
 
 
-def _masked(reading: Reading) -> str:
+def _masked(annotated: AnnotatedText) -> str:
     rows = []
-    for position, masked in zip(reading.positions, reading.masked or [], strict=True):
+    for position, masked in zip(annotated.positions, annotated.masked or [], strict=True):
         if masked is not None:
             best = best_of(masked, position.kind)
             rows.append(
@@ -152,10 +152,10 @@ def _guesses(masked: Masked) -> list[tuple[str, str]]:
     ]
 
 
-def _nearest(reading: Reading) -> str:
+def _nearest(annotated: AnnotatedText) -> str:
     rows = [
         [(position.syllable.text, ""), (" · ".join(map(neighbour_text, nearest)), "")]
-        for position, nearest in zip(reading.positions, reading.nearest or [], strict=True)
+        for position, nearest in zip(annotated.positions, annotated.nearest or [], strict=True)
         if nearest
     ]
     return _rows(("text", "nearest syllables (cosine)"), rows)

@@ -9,6 +9,7 @@ from typing import Any
 
 from phonemic.errors import InputError
 from phonemic.files import read_texts
+from phonemic.files.jsons import loads
 
 #: What a prediction may be: one label (or the number of a choice); labelled spans; a tag a word; aspects, each with its
 #: sentiment; the text of an answer, of which several may be right.
@@ -88,7 +89,7 @@ def _lines(path: str) -> Iterator[tuple[int, str]]:
 
 def _record(line: int, text: str) -> tuple[Record, str | None]:
     try:
-        row = json.loads(text)
+        row = loads(text)
     except (ValueError, RecursionError) as error:
         raise ValueError(f"not JSON ({error})") from error
     if not isinstance(row, dict):

@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from phonemic_bert.inspection.confusions import Confusions
-from phonemic_bert.inspection.examples import Example, Reading
+from phonemic_bert.inspection.examples import AnnotatedText, Example
 from phonemic_bert.inspection.masking import Guess
 from phonemic_bert.inspection.wording import (
     LISTED,
@@ -30,23 +30,14 @@ from phonemic_bert.inspection.wording import (
     visible,
 )
 
-_WIDE = 200
 _RED, _GREEN, _DIM = "bold red", "green", "dim"
-
-
-def console() -> Console:
-    """Standard output; where that is no terminal, wide."""
-    made = Console(markup=False, emoji=False, highlight=False)
-    if not made.is_terminal:
-        made.width = _WIDE
-    return made
 
 
 def print_example(to: Console, example: Example) -> None:
     """One example: its annotation, then its positions."""
     mark = {True: f" {RIGHT}", False: f" {WRONG}", None: ""}[example.correct]
-    for number, reading in enumerate(example.readings):
-        head = f"{example.line}{'b' if number else ''}  {visible(reading.text)}"
+    for number, annotated in enumerate(example.readings):
+        head = f"{example.line}{'b' if number else ''}  {visible(annotated.text)}"
         to.print(Text(head, "bold"))
     for name, value in example.notes.items():
         to.print(Text(f"{name}: {visible(str(value))}"))
@@ -59,56 +50,56 @@ def print_example(to: Console, example: Example) -> None:
     if example.probabilities:
         shown = [f"{label} {probability(share)}" for label, share in list(example.probabilities.items())[:5]]
         to.print(Text(f"labels:    {' · '.join(shown)}"))
-    for reading in example.readings:
-        to.print(_table(reading))
+    for annotated in example.readings:
+        to.print(_table(annotated))
 
 
-def _table(reading: Reading) -> Table:
+def _table(annotated: AnnotatedText) -> Table:
     table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
     columns: list[tuple[str, Callable[[int], Text]]] = [
         ("#", lambda at: Text(str(at + 1), _DIM)),
-        ("text", lambda at: Text(visible(reading.positions[at].syllable.text))),
+        ("text", lambda at: Text(visible(annotated.positions[at].syllable.text))),
     ]
-    columns += [(name, partial(_component, reading, name)) for name in ("onset", "rime", "tone")]
-    if reading.masked is not None:
-        columns += [("true (rank)", partial(_true, reading)), ("best syllables", partial(_best, reading))]
-    if (gold := reading.gold) is not None:
+    columns += [(name, partial(_component, annotated, name)) for name in ("onset", "rime", "tone")]
+    if annotated.masked is not None:
+        columns += [("true (rank)", partial(_true, annotated)), ("best syllables", partial(_best, annotated))]
+    if (gold := annotated.gold) is not None:
         columns.append(("gold", lambda at: Text(visible(gold[at]))))
-    if reading.predicted is not None:
-        columns.append(("predicted", partial(_predicted, reading)))
-    if (nearest := reading.nearest) is not None:
+    if annotated.predicted is not None:
+        columns.append(("predicted", partial(_predicted, annotated)))
+    if (nearest := annotated.nearest) is not None:
         columns.append(("nearest syllables", lambda at: _joined(nearest[at] or (), neighbour_text)))
     for name, _ in columns:
         table.add_column(name, overflow="fold")
-    for at in range(len(reading.positions)):
+    for at in range(len(annotated.positions)):
         table.add_row(*(cell(at) for _, cell in columns))
     return table
 
 
-def _component(reading: Reading, name: str, at: int) -> Text:
-    masked = reading.masked[at] if reading.masked else None
+def _component(annotated: AnnotatedText, name: str, at: int) -> Text:
+    masked = annotated.masked[at] if annotated.masked else None
     if masked is not None:
         guess: Guess = getattr(masked, name)
         return Text(guess_text(guess), _RED if guess.true not in (None, guess.best) else "")
-    position = reading.positions[at]
+    position = annotated.positions[at]
     if position.kind == "native":
         return Text(getattr(position.syllable, name) or "∅")
     return Text(position.kind if name == "onset" else "", _DIM)
 
 
-def _true(reading: Reading, at: int) -> Text:
-    masked = reading.masked[at] if reading.masked else None
+def _true(annotated: AnnotatedText, at: int) -> Text:
+    masked = annotated.masked[at] if annotated.masked else None
     return Text(true_text(masked) if masked else "")
 
 
-def _best(reading: Reading, at: int) -> Text:
-    masked = reading.masked[at] if reading.masked else None
-    return _joined(best_of(masked, reading.positions[at].kind), candidate_text)
+def _best(annotated: AnnotatedText, at: int) -> Text:
+    masked = annotated.masked[at] if annotated.masked else None
+    return _joined(best_of(masked, annotated.positions[at].kind), candidate_text)
 
 
-def _predicted(reading: Reading, at: int) -> Text:
-    label = (reading.predicted or [])[at]
-    if reading.gold is None or label == reading.gold[at]:
+def _predicted(annotated: AnnotatedText, at: int) -> Text:
+    label = (annotated.predicted or [])[at]
+    if annotated.gold is None or label == annotated.gold[at]:
         return Text(visible(label))
     return Text(f"{visible(label) or '–'} {WRONG}", _RED)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from phonemic.errors import printable
 from phonemic.inventory import EMPTY
 from phonemic_bert.inspection.confusions import Confusions
 from phonemic_bert.inspection.masking import Candidate, Guess, Masked
@@ -16,8 +17,8 @@ TABLE_LABELS, LISTED = 12, 20
 
 
 def visible(text: str) -> str:
-    """A text with its control characters written out."""
-    return text if text.isprintable() else "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+    """A text in one line, with its control characters written out."""
+    return printable(text, keep="")
 
 
 def probability(share: float) -> str:

@@ -8,7 +8,9 @@ from pathlib import Path
 
 import click
 
+from phonemic.cli.common import force_option
 from phonemic.files import require
+from phonemic.terminal import say
 
 _FOLDER = click.Path(file_okay=False)
 
@@ -47,7 +49,7 @@ def preset(name: str) -> None:
     """Writes the preset NAME, a TOML file that explains every field, to standard output."""
     from phonemic_bert.pretraining.settings import preset_text
 
-    click.echo(preset_text(name), nl=False)
+    say(preset_text(name), end="")
 
 
 @click.command(name="export")
@@ -55,12 +57,13 @@ def preset(name: str) -> None:
 @click.argument("out", type=_FOLDER)
 @click.option("--dtype", type=click.Choice(["float16", "bfloat16", "float32"]), default="float16", show_default=True)
 @click.option("--shard-mb", default=15.0, show_default=True, help="The largest file of weights, in megabytes.")
-def export(checkpoint: str, out: str, dtype: str, shard_mb: float) -> None:
+@force_option
+def export(checkpoint: str, out: str, dtype: str, shard_mb: float, force: bool) -> None:
     """Writes CHECKPOINT, the final folder of a run, to OUT with smaller weights in files of limited size."""
     require("pyarrow", "pretrain")
     from phonemic_bert.pretraining.finish import export as write_export
 
-    write_export(Path(checkpoint), Path(out), dtype, int(shard_mb * 1e6))
+    write_export(Path(checkpoint), Path(out), dtype, int(shard_mb * 1e6), force)
 
 
 @click.command(name="card")
@@ -70,15 +73,18 @@ def export(checkpoint: str, out: str, dtype: str, shard_mb: float) -> None:
 def card(checkpoint: str, licence: str | None, data: str | None) -> None:
     """Writes the model card of CHECKPOINT anew from its log, with what you add."""
     require("pyarrow", "pretrain")
+    from phonemic.files.jsons import damaged
     from phonemic.files.writing import write_json
+    from phonemic_bert.errors import RunError
     from phonemic_bert.origin import ORIGIN, read_origin
     from phonemic_bert.pretraining.card import write_card
 
     folder = Path(checkpoint)
     origin = read_origin(folder)
     origin |= {name: value for name, value in (("licence", licence), ("data", data)) if value is not None}
-    write_json(folder / ORIGIN, origin)
-    write_card(folder, origin)
+    with damaged(folder / ORIGIN, RunError):
+        write_card(folder, origin)
+        write_json(folder / ORIGIN, origin)
 
 
 COMMANDS = (pretrain, preset, export, card)

@@ -10,13 +10,16 @@ from typing import Any
 import torch
 from transformers import AutoModelForMaskedLM
 
+from phonemic.files.jsons import damaged
+from phonemic.files.outputs import claim_folder
 from phonemic.files.writing import replacing_folder, write_json
 from phonemic_bert.errors import RunError
 from phonemic_bert.origin import ORIGIN, read_origin
-from phonemic_bert.positions import PLAIN_SPECIALS
 from phonemic_bert.pretraining.card import source_name, write_card
 from phonemic_bert.pretraining.checksums import CHECKSUMS, check
 from phonemic_bert.pretraining.record import LOG, read_log, read_record
+from phonemic_bert.tokenization.positions import PLAIN_SPECIALS
+from phonemic_bert.untrusted import check_folder, loading
 
 #: What Trainer and this package keep beside the weights and nobody needs to load them.
 _LEFT_OUT = ("training_args.bin", "step", CHECKSUMS)
@@ -39,13 +42,15 @@ def finish(folder: Path) -> Path:
     with replacing_folder(folder / "final") as partial:
         shutil.copytree(best, partial, ignore=shutil.ignore_patterns(*_LEFT_OUT), dirs_exist_ok=True)
         tokenizer = record["corpus"]["tokenizer"]
-        origin = {**_public(record), "step": int((best / "step").read_text()), "log": read_log(folder / LOG)}
+        with damaged(folder, RunError):
+            origin = {**_public(record), "step": int((best / "step").read_text()), "log": read_log(folder / LOG)}
         if tokenizer["name"] != "phonemic":
             # Input ids are the tokenizer's own plus this many, after the special symbols.
             origin["input_ids"] = {"special": dict(zip(PLAIN_SPECIALS, range(len(PLAIN_SPECIALS)), strict=True))}
             origin["input_ids"]["shift"] = len(PLAIN_SPECIALS)
         write_json(partial / ORIGIN, origin)
-        write_card(partial, origin)
+        with damaged(folder, RunError):
+            write_card(partial, origin)
     return folder / "final"
 
 
@@ -57,7 +62,9 @@ def _public(record: dict[str, Any]) -> dict[str, Any]:
     return record | {"settings": settings, "corpus": corpus}
 
 
-def export(checkpoint: Path, out: Path, dtype: str = "float16", shard_size: int = 15_000_000) -> None:
+def export(
+    checkpoint: Path, out: Path, dtype: str = "float16", shard_size: int = 15_000_000, overwrite: bool = False
+) -> None:
     """Writes a checkpoint with smaller weights, in safetensors files of limited size.
 
     It loads as float32 again: half precision is how it is kept, not how it is computed.
@@ -67,22 +74,30 @@ def export(checkpoint: Path, out: Path, dtype: str = "float16", shard_size: int 
         out: the folder to make.
         dtype: ``"float16"``, ``"bfloat16"`` or ``"float32"``.
         shard_size: bytes that a file of weights has at most.
+        overwrite: whether a folder that is there is replaced.
 
     Raises:
-        RunError: ``out`` exists, the checkpoint is none, or one tensor is larger than a file may be.
+        OutputError: ``out`` is there, and is not to be replaced, or is the checkpoint.
+        RunError: the checkpoint is none, or one tensor is larger than a file may be.
     """
     origin = read_origin(checkpoint)
-    if out.exists():
-        raise RunError(f"{out}: it exists; choose another folder")
-    model = AutoModelForMaskedLM.from_pretrained(checkpoint, use_safetensors=True).to(getattr(torch, dtype))
+    claim_folder(out, overwrite, checkpoint)
+    check_folder(checkpoint)
+    with loading(checkpoint):
+        model = AutoModelForMaskedLM.from_pretrained(checkpoint, use_safetensors=True, trust_remote_code=False)
+        model = model.to(getattr(torch, dtype))
     for name, tensor in model.state_dict().items():
         if tensor.nbytes > shard_size:
             raise RunError(f"{name} alone has {tensor.nbytes:,} bytes, more than a file may have ({shard_size:,})")
-    with replacing_folder(out) as partial:
+    others = [path for path in checkpoint.iterdir() if path.is_file() and ".safetensors" not in path.name]
+    for path in others:
+        if not path.resolve().is_relative_to(checkpoint.resolve()):
+            raise RunError(f"{path}: is a link to {path.resolve()}, which would be copied; put a copy there first")
+    with replacing_folder(out, overwrite) as partial, loading(checkpoint), damaged(checkpoint / ORIGIN, RunError):
         # Room for the header of each file.
         model.save_pretrained(partial, max_shard_size=shard_size - min(shard_size // 10, 100_000))
-        for path in checkpoint.iterdir():
-            if not (partial / path.name).exists() and ".safetensors" not in path.name:
+        for path in others:
+            if not (partial / path.name).exists():
                 shutil.copy(path, partial / path.name)
         config = json.loads((partial / "config.json").read_text("utf-8"))
         config |= {name: "float32" for name in ("dtype", "torch_dtype") if name in config}

@@ -7,7 +7,6 @@ Compressed Parquet cannot be mapped row by row, so the shards are unfolded once,
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +14,8 @@ import numpy as np
 
 from phonemic.corpus import Corpus
 from phonemic.corpus.manifest import MANIFEST, sha256
-from phonemic.files.writing import replacing_folder
+from phonemic.files.locking import locked
+from phonemic.files.writing import SUFFIX, remove, replacing_folder
 from phonemic_bert.errors import CorpusError, RunError
 from phonemic_bert.pretraining.checksums import CHECKSUMS, check, write_checksums
 from phonemic_bert.pretraining.symbols import Symbols
@@ -95,8 +95,16 @@ def fingerprint(corpus: Corpus) -> str:
 
 
 def _unfold(corpus: Corpus, symbols: Symbols, flat: Path, advance: Advance) -> None:
-    """Writes the flat arrays beside their place, then renames."""
-    with suppress(FileExistsError), replacing_folder(flat) as partial:  # suppressed: another run was faster
+    """Writes the flat arrays beside their place, then renames; what a killed run left of them is removed."""
+    with locked(flat.parent, wait=True):
+        for path in flat.parent.glob(f"{flat.name}.*{SUFFIX}"):
+            remove(path)
+        if not flat.exists():  # which another run has made meanwhile
+            _write(corpus, symbols, flat, advance)
+
+
+def _write(corpus: Corpus, symbols: Symbols, flat: Path, advance: Advance) -> None:
+    with replacing_folder(flat) as partial:
         with (
             open(partial / "ids.bin", "wb") as ids_file,
             open(partial / "offsets.bin", "wb") as offsets_file,

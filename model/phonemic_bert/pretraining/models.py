@@ -12,11 +12,11 @@ from torch.nn import functional
 from transformers import BertConfig, PreTrainedModel
 from transformers.modeling_outputs import MaskedLMOutput
 
-from phonemic_bert.composition import Composing, components
 from phonemic_bert.configuration import COMPONENTS, PhonemicBertConfig
 from phonemic_bert.errors import SettingsError
 from phonemic_bert.modeling import IGNORE, PhonemicBertForMaskedLM
-from phonemic_bert.plain import PlainModernBertConfig, PlainModernBertForMaskedLM
+from phonemic_bert.modeling.composition import Composing, components
+from phonemic_bert.modeling.plain import PlainModernBertConfig, PlainModernBertForMaskedLM
 from phonemic_bert.pretraining.settings import Settings
 from phonemic_bert.pretraining.symbols import Symbols
 
@@ -41,15 +41,20 @@ class BertForMaskedLM(transformers.BertForMaskedLM):
         num_items_in_batch: Tensor | int | None = None,
         **kwargs: Any,
     ) -> Any:
-        """The loss is the cross-entropy's mean over the labelled positions; the logits are theirs, (M, V)."""
+        """The loss is the mean cross-entropy over the M labelled positions; the logits are theirs, none in training."""
         if labels is None:
             return super().forward(input_ids, attention_mask, position_ids=position_ids, **kwargs)
         outputs = self.bert(input_ids, attention_mask, position_ids=position_ids, return_dict=True, **kwargs)
         labelled = labels != IGNORE
-        logits = self.cls(outputs.last_hidden_state[labelled]).float()
-        total = functional.cross_entropy(logits, labels[labelled], reduction="sum")
-        count = labelled.sum() if num_items_in_batch is None else torch.as_tensor(num_items_in_batch)
+        chosen, aims = outputs.last_hidden_state[labelled], labels[labelled]
+        total = self.losses(chosen, aims).sum()
+        logits = None if self.training else self.cls(chosen).float()
+        count = torch.as_tensor(len(aims) if num_items_in_batch is None else num_items_in_batch)
         return MaskedLMOutput(loss=total / count.to(total.device).clamp(min=1), logits=logits)
+
+    def losses(self, hidden: Tensor, labels: Tensor) -> Tensor:
+        """The negative log-probabilities of M ids: states (M, d) and ids (M,) to (M,), nats, float32."""
+        return functional.cross_entropy(self.cls(hidden).float(), labels, reduction="none")
 
 
 def make_model(settings: Settings, symbols: Symbols) -> PreTrainedModel:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,9 @@ import transformers
 
 from phonemic import __version__
 from phonemic.corpus import Corpus
+from phonemic.files.jsons import checked, damaged, loads, read_object
 from phonemic.files.locking import LOCK
+from phonemic.files.writing import SUFFIX
 from phonemic_bert.errors import RunError
 from phonemic_bert.pretraining.flat import fingerprint
 from phonemic_bert.pretraining.settings import Settings
@@ -44,13 +45,14 @@ def read_record(folder: Path) -> dict[str, Any]:
     """
     path = folder / RECORD
     try:
-        record: dict[str, Any] = json.loads(path.read_text("utf-8"))
-        if record["format"] != FORMAT:
-            raise ValueError(f"its format is {record['format']!r}")
+        record = read_object(path, RunError)
     except FileNotFoundError as error:
         raise RunError(f"{folder}: no {RECORD} in it, so it is no pretraining run") from error
-    except (ValueError, KeyError, TypeError) as error:
-        raise RunError(f"{path}: damaged ({error})") from error
+    if record.get("format") != FORMAT:
+        raise RunError(f"{path}: damaged, or of another version (its format is {record.get('format')!r})")
+    checked(record, {"settings": dict, "corpus": dict, "versions": dict}, path, RunError)
+    checked(record["settings"], dict.fromkeys(record["settings"], dict), f"{path}, settings", RunError)
+    checked(record["corpus"], {"manifest": str, "tokenizer": dict}, f"{path}, corpus", RunError)
     return record
 
 
@@ -61,7 +63,7 @@ def check_folder(folder: Path, record: dict[str, Any]) -> None:
         RunError: it is one of these; the message says what differs.
     """
     if not (folder / RECORD).exists():
-        if folder.exists() and (not folder.is_dir() or {path.name for path in folder.iterdir()} - {LOCK}):
+        if folder.exists() and (not folder.is_dir() or any(not _passed_over(path.name) for path in folder.iterdir())):
             raise RunError(f"{folder}: this is neither an empty folder nor a run; choose another")
         return
     earlier = read_record(folder)
@@ -77,7 +79,20 @@ def check_folder(folder: Path, record: dict[str, Any]) -> None:
                 )
 
 
+def _passed_over(name: str) -> bool:
+    """Whether it is what a process leaves that is at work, or was killed, before it wrote the record."""
+    return name == LOCK or (name.startswith(RECORD) and name.endswith(SUFFIX))
+
+
 def read_log(path: Path) -> list[dict[str, Any]]:
-    """The lines of a log; a last line that was cut off is left out."""
-    lines = path.read_text("utf-8").splitlines(keepends=True) if path.exists() else []
-    return [json.loads(line) for line in lines if line.endswith("\n")]
+    """The lines of a log; a last line that was cut off is left out.
+
+    Raises:
+        RunError: another line is damaged; the message names it.
+    """
+    lines = path.read_bytes().split(b"\n")[:-1] if path.exists() else []
+    rows = []
+    for number, line in enumerate(lines, 1):
+        with damaged(f"{path}, line {number}", RunError):
+            rows.append(checked(loads(line), {"step": int, "seconds": int | float}, path, RunError))
+    return rows

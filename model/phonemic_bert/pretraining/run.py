@@ -7,7 +7,9 @@ The folder holds ``run.json`` (settings and corpus), ``log.jsonl``, ``tensorboar
 from __future__ import annotations
 
 import os
-from contextlib import nullcontext
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -19,14 +21,16 @@ from transformers import PreTrainedModel, TrainingArguments, set_seed
 
 from phonemic.corpus import Corpus, open_corpus
 from phonemic.files.locking import locked
-from phonemic.files.writing import write_json
+from phonemic.files.writing import clear_unfinished, write_json
+from phonemic.terminal import console as new_console
 from phonemic_bert.errors import RunError, SettingsError
 from phonemic_bert.pretraining.callbacks import Flow, JsonLog, ProgressBar, StopSignal, unfolding
+from phonemic_bert.pretraining.compiled import compile_training
 from phonemic_bert.pretraining.finish import finish
 from phonemic_bert.pretraining.flat import FlatCorpus
 from phonemic_bert.pretraining.models import make_model
 from phonemic_bert.pretraining.record import LOG, RECORD, check_folder, make_record
-from phonemic_bert.pretraining.sequences import Sequences, pack
+from phonemic_bert.pretraining.sequences import MaskedSequences, pack
 from phonemic_bert.pretraining.settings import Optimization, Settings
 from phonemic_bert.pretraining.trainer import MAJOR, PretrainingTrainer, checkpoints, fault
 from phonemic_bert.tokenization import PhonemicBertTokenizer
@@ -44,7 +48,7 @@ def pretrain(settings: Settings, corpus: str | Path, folder: str | Path, console
 
     Arguments:
         settings: what to do.
-        corpus: what ``phonemic-bert prepare`` wrote.
+        corpus: what ``phonemic prepare`` wrote.
         folder: the run's folder. One that holds an interrupted run is continued from its newest checkpoint.
         console: for progress; None is standard error.
 
@@ -58,7 +62,7 @@ def pretrain(settings: Settings, corpus: str | Path, folder: str | Path, console
         LockedError: another process works in the folder.
     """
     folder, opened = Path(folder), open_corpus(corpus)
-    console = console or Console(stderr=True)
+    console = console or new_console(stderr=True)
     record = make_record(settings, opened)
     check_folder(folder, record)
     if (folder / "final").exists():
@@ -79,14 +83,16 @@ def _run(settings: Settings, opened: Corpus, folder: Path, record: dict[str, Any
         flat = FlatCorpus(opened, settings.machine.cache or None, verify, advance)
         if args.should_save:
             write_json(folder / RECORD, record)
-            if (folder / "best.old").exists() and not (folder / "best").exists():
-                os.replace(folder / "best.old", folder / "best")
+            for part in (folder, folder / "checkpoints"):
+                clear_unfinished(part)
     train, held_out, held_out_documents = split(flat, settings)
     set_seed(settings.optimization.seed)
     model = _model(settings, flat)
     if settings.machine.gradient_checkpointing:
         enable = getattr(model, "activation_checkpointing_enable", model.gradient_checkpointing_enable)  # 5.x; 4.x
         enable({"use_reentrant": False})
+    if settings.machine.compile:
+        compile_training(model)
 
     tokenizer = None
     if flat.symbols.phonemic:
@@ -120,7 +126,8 @@ def _run(settings: Settings, opened: Corpus, folder: Path, record: dict[str, Any
         if settings.output.tensorboard and args.should_save:
             trainer.add_callback(_tensorboard(folder / "tensorboard", start[0] if start else 0))
         trainer.remove_callback(transformers.PrinterCallback)
-        trainer.train(resume_from_checkpoint=str(start[1]) if start else None)
+        with _raised_once():
+            trainer.train(resume_from_checkpoint=str(start[1]) if start else None)
     if flow.stopped:
         console.print(f"{folder}: stopped and saved after step {trainer.state.global_step:,}; run it again to go on")
         return STOPPED
@@ -133,6 +140,22 @@ def _run(settings: Settings, opened: Corpus, folder: Path, record: dict[str, Any
     return 0
 
 
+@contextmanager
+def _raised_once() -> Iterator[None]:
+    """Lets no thread print a traceback of an OSError: that of TensorBoard also raises it in this thread."""
+    before = threading.excepthook
+
+    def hook(args: Any) -> None:
+        if not isinstance(args.exc_value, OSError):
+            before(args)
+
+    threading.excepthook = hook
+    try:
+        yield
+    finally:
+        threading.excepthook = before
+
+
 def _newest(folder: Path, console: Console) -> tuple[int, Path] | None:
     """The newest sound checkpoint and its step; None where the run has none yet.
 
@@ -143,13 +166,15 @@ def _newest(folder: Path, console: Console) -> tuple[int, Path] | None:
     for step, path in reversed(found):
         if not (wrong := fault(path)):
             return step, path
-        console.print(f"{wrong}: damaged, so the checkpoint before it is taken", markup=False, soft_wrap=True)
+        console.print(f"{wrong}: damaged, so the checkpoint before it is taken", soft_wrap=True)
     if found:
         raise RunError(f"{folder}: every checkpoint is damaged; remove the run's folder, and it begins again")
     return None
 
 
-def split(corpus: FlatCorpus, settings: Settings) -> tuple[Sequences, Sequences | None, np.ndarray[Any, Any]]:
+def split(
+    corpus: FlatCorpus, settings: Settings
+) -> tuple[MaskedSequences, MaskedSequences | None, np.ndarray[Any, Any]]:
     """The sequences to learn from, those held out, and the numbers of the documents that are held out.
 
     Raises:
@@ -168,14 +193,14 @@ def split(corpus: FlatCorpus, settings: Settings) -> tuple[Sequences, Sequences 
     if not len(packed):
         raise SettingsError(f"{corpus.folder}: no text is left to learn from; its documents are empty or held out")
     count = settings.optimization.steps * settings.optimization.batch_size
-    train = Sequences(corpus.ids, corpus.offsets, packed, count=count, **options)
+    train = MaskedSequences(corpus.ids, corpus.offsets, packed, count=count, **options)
     parts = [corpus.ids[corpus.offsets[number] : corpus.offsets[number + 1]] for number in held]
     if not sum(map(len, parts)):
         return train, None, held
     offsets = np.concatenate([[0], np.cumsum([len(part) for part in parts])])
     # Evaluation always masks all to [MASK], with the same seed, so that runs can be compared.
     options |= {"seed": 0, "replacement": "mask"}
-    held_out = Sequences(np.concatenate(parts), offsets, pack(offsets, length), count=None, **options)
+    held_out = MaskedSequences(np.concatenate(parts), offsets, pack(offsets, length), count=None, **options)
     return train, held_out, held
 
 
@@ -208,7 +233,6 @@ def _arguments(settings: Settings, folder: Path) -> TrainingArguments:
         learning_rate=optimization.learning_rate,
         **_schedule(optimization),
         seed=optimization.seed,
-        torch_compile=machine.compile,
         dataloader_num_workers=machine.workers,
         average_tokens_across_devices=True,
         ddp_find_unused_parameters=False,

@@ -81,7 +81,7 @@ def _pack(
         start = stop
 
 
-class Sequences(Dataset[dict[str, Tensor]]):
+class MaskedSequences(Dataset[dict[str, Tensor]]):
     """The masked sequences of a whole run, all epochs one behind the other: number i is what the run's i-th sample is.
 
     An item is, int64 (L,) each: ``input_ids``, ``labels`` (the id where a position was masked, -100 elsewhere),

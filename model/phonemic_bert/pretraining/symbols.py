@@ -12,7 +12,7 @@ from phonemic import Tokenizer, __version__
 from phonemic.corpus.options import describe
 from phonemic.inventory import unpack, vocabulary
 from phonemic_bert.errors import CorpusError
-from phonemic_bert.positions import PLAIN_SPECIALS, SPECIAL_IDS
+from phonemic_bert.tokenization.positions import PLAIN_SPECIALS, SPECIAL_IDS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -8,29 +8,31 @@ not over batches), and the logged training loss, whose running sum survives an i
 
 from __future__ import annotations
 
-import json
 import math
 import os
-import shutil
 import signal
 from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 from zipfile import is_zipfile
 
 import torch
 import transformers
+from accelerate.utils import broadcast_object_list
 from safetensors import SafetensorError, safe_open
 from torch import Tensor
 from torch.utils.data import SequentialSampler
 from transformers import PreTrainedModel, Trainer, TrainingArguments
 
 from phonemic.errors import PhonemicError
-from phonemic.files.writing import remove, to_disk, tree_to_disk
+from phonemic.files.jsons import loads
+from phonemic.files.writing import remove, replacing_folder
 from phonemic_bert.errors import RunError
 from phonemic_bert.pretraining.checksums import check, write_checksums
+from phonemic_bert.pretraining.compiled import uncompiled
 from phonemic_bert.pretraining.models import measured
-from phonemic_bert.pretraining.sequences import Sequences, collate
+from phonemic_bert.pretraining.sequences import MaskedSequences, collate
 
 #: transformers' major version: 4 and 5 take some things differently.
 MAJOR = int(transformers.__version__.partition(".")[0])
@@ -70,7 +72,7 @@ def separate(inputs: dict[str, Any], pad: int, apart: bool = True, attention: st
 
 
 class PretrainingTrainer(Trainer):
-    """Trains on :class:`Sequences`.
+    """Trains on :class:`MaskedSequences`.
 
     Arguments:
         model: predicts what is masked.
@@ -89,8 +91,8 @@ class PretrainingTrainer(Trainer):
         self,
         model: PreTrainedModel,
         args: TrainingArguments,
-        train: Sequences,
-        held_out: Sequences | None,
+        train: MaskedSequences,
+        held_out: MaskedSequences | None,
         characters: int,
         positions: int,
         separate_documents: bool,
@@ -159,7 +161,8 @@ class PretrainingTrainer(Trainer):
     @torch.no_grad()
     def evaluate(self, *args: Any, **kwargs: Any) -> dict[str, float]:
         """Losses and accuracies of each component over the masked held-out positions, and bits per character."""
-        metrics = self._metrics() if self.held_out is not None else {}
+        with uncompiled():
+            metrics = self._metrics() if self.held_out is not None else {}
         if metrics and metrics["eval_loss"] < (math.inf if self.state.best_metric is None else self.state.best_metric):
             self.state.best_metric = metrics["eval_loss"]
             self.state.best_global_step = self.state.global_step
@@ -204,20 +207,11 @@ class PretrainingTrainer(Trainer):
 
     def save_best(self) -> None:
         """The weights as a folder that loads, written beside the earlier one and put in its place."""
-        partial, old = self.best.with_name(f"{self.best.name}.partial"), self.best.with_name(f"{self.best.name}.old")
-        with self._saving(partial, f"the best weights, of step {self.state.global_step:,},"):
+        with self._saving(self.best, f"the best weights, of step {self.state.global_step:,},") as partial:
             self.save_model(str(partial), _internal_call=True)
             if self.args.should_save:
                 (partial / "step").write_text(str(self.state.global_step))
                 write_checksums(partial)
-                tree_to_disk(partial)
-        if self.args.should_save:
-            remove(old)
-            if self.best.exists():
-                os.replace(self.best, old)
-            os.replace(partial, self.best)
-            to_disk(self.best.parent)
-            remove(old)
 
     def _get_output_dir(self, trial: Any) -> str:
         return str(self.staging or self.args.output_dir)
@@ -229,27 +223,40 @@ class PretrainingTrainer(Trainer):
         losses = self._gathered_losses()
         kept: Any = self.state.stateful_callbacks  # what Trainer writes into its state as it is
         kept["losses"] = {"sums": losses, "steps": self.loss_steps}
-        with self._saving(folder / "partial", f"the checkpoint of step {self.state.global_step:,}"):
-            self.accelerator.wait_for_everyone()  # until the first process has removed what a kill left
-            self.staging = folder / "partial"
+        with self._saving(folder / name, f"the checkpoint of step {self.state.global_step:,}") as partial:
+            self.staging = partial
             try:
                 super()._save_checkpoint(model, trial)
             finally:
                 self.staging = None
             self.accelerator.wait_for_everyone()
+            if self.args.should_save:
+                for path in (partial / name).iterdir():
+                    os.rename(path, partial / path.name)
+                (partial / name).rmdir()
+                write_checksums(partial)
         if self.args.should_save:
-            remove(folder / name)  # where the run was continued from an earlier one
-            write_checksums(folder / "partial" / name)
-            tree_to_disk(folder / "partial" / name)
-            os.replace(folder / "partial" / name, folder / name)
-            to_disk(folder)
-            remove(folder / "partial")
             for _, old in checkpoints(folder)[: -self.keep]:
                 remove(old)
         self.accelerator.wait_for_everyone()
 
-    def _saving(self, partial: Path, what: str) -> _Saving:
-        return _Saving(partial, what, self.args.should_save)
+    @contextmanager
+    def _saving(self, place: Path, what: str) -> Iterator[Path]:
+        """A folder to fill, the same for all processes of the run, which the first of them then puts in its place.
+
+        Raises:
+            RunError: it could not be written; the message says what is still there.
+        """
+        try:
+            with replacing_folder(place, overwrite=True) if self.args.should_save else nullcontext() as partial:
+                [shared] = broadcast_object_list([str(partial)])
+                yield Path(shared)
+        except Exception as error:
+            reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+            raise RunError(
+                f"{place.parent}: cannot save {what} ({reason}). The checkpoints before it are whole: "
+                "see whether the disk is full, then run the same command again to continue"
+            ) from error
 
     def continue_losses(self) -> None:
         """Takes the running sum of the loss from the checkpoint that the run is continued from."""
@@ -259,27 +266,6 @@ class PretrainingTrainer(Trainer):
             # With another number of processes than before, the first takes the sum of all.
             own = sums if len(sums) == world else [math.fsum(sums) * world / len(sums)] + [0.0] * (world - 1)
             self.loss_sum, self.loss_steps = own[self.args.process_index], saved["steps"]
-
-
-class _Saving:
-    """Removes a folder that could not be written, and says what is still there."""
-
-    def __init__(self, partial: Path, what: str, writes: bool) -> None:
-        self.partial, self.what, self.writes = partial, what, writes
-
-    def __enter__(self) -> None:
-        if self.writes:
-            remove(self.partial)
-
-    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
-        if error is not None and self.writes:
-            shutil.rmtree(self.partial, ignore_errors=True)
-        if isinstance(error, Exception):
-            reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-            raise RunError(
-                f"{self.partial.parent}: cannot save {self.what} ({reason}). The checkpoints before it are whole: "
-                "see whether the disk is full, then run the same command again to continue"
-            ) from error
 
 
 def _leave_signals(worker: int) -> None:
@@ -297,7 +283,7 @@ def fault(checkpoint: Path) -> str:
     for path in sorted(checkpoint.iterdir()):
         try:
             if path.suffix == ".json":
-                json.loads(path.read_bytes())
+                loads(path.read_bytes())
             elif path.suffix == ".safetensors":
                 with safe_open(path, "pt") as file:
                     file.keys()

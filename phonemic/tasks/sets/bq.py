@@ -8,7 +8,7 @@ from pathlib import Path
 from phonemic.tasks import pairs
 from phonemic.tasks.dataset import DataSet, layout
 from phonemic.tasks.examples import PairExample
-from phonemic.tasks.reading import Record, csv_rows, same
+from phonemic.tasks.records import Record, csv_rows, same
 
 LABELS = same("0", "1")
 

@@ -9,7 +9,7 @@ from typing import Any
 from phonemic.errors import InputError
 from phonemic.tasks.dataset import DataSet, layout
 from phonemic.tasks.examples import ChoiceExample
-from phonemic.tasks.reading import Record, json_document
+from phonemic.tasks.records import Record, json_document
 from phonemic.tasks.tagging import strings
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from phonemic.tasks.dataset import DataSet, layout
 from phonemic.tasks.examples import Span, TaggedExample
-from phonemic.tasks.reading import Record, json_lines
+from phonemic.tasks.records import Record, json_lines
 
 LABELS = tuple("address book company game government movie name organization position scene".split())
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from phonemic.tasks.dataset import DataSet, layout
 from phonemic.tasks.examples import CoreferenceExample, Span
-from phonemic.tasks.reading import Record, json_lines, same
+from phonemic.tasks.records import Record, json_lines, same
 
 LABELS = same("true", "false")
 

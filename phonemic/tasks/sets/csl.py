@@ -7,7 +7,7 @@ from pathlib import Path
 
 from phonemic.tasks.dataset import DataSet, layout
 from phonemic.tasks.examples import PairExample
-from phonemic.tasks.reading import Record, csv_rows, json_lines, same
+from phonemic.tasks.records import Record, csv_rows, json_lines, same
 from phonemic.tasks.tagging import strings
 
 LABELS = same("0", "1")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from phonemic.tasks.dataset import DataSet, layout
 from phonemic.tasks.examples import TextExample
-from phonemic.tasks.reading import json_lines, same
+from phonemic.tasks.records import json_lines, same
 
 LABELS = same(*map(str, range(119)))
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from phonemic.tasks.dataset import DataSet, layout
 from phonemic.tasks.examples import TaggedExample
-from phonemic.tasks.reading import Record, lines
+from phonemic.tasks.records import Record, lines
 from phonemic.tasks.tagging import labelled_words
 
 LABELS = tuple(

@@ -6,7 +6,7 @@ from functools import partial
 
 from phonemic.tasks import pairs
 from phonemic.tasks.dataset import DataSet, layout
-from phonemic.tasks.reading import same
+from phonemic.tasks.records import same
 
 LABELS = same("entailment", "neutral", "contradiction")
 

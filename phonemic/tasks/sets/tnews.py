@@ -7,7 +7,7 @@ from pathlib import Path
 
 from phonemic.tasks.dataset import DataSet, layout
 from phonemic.tasks.examples import TextExample
-from phonemic.tasks.reading import json_lines, same
+from phonemic.tasks.records import json_lines, same
 
 LABELS = same(*"100 101 102 103 104 106 107 108 109 110 112 113 114 115 116".split())
 

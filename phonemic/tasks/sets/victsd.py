@@ -7,7 +7,7 @@ from pathlib import Path
 
 from phonemic.tasks.dataset import DataSet, layout
 from phonemic.tasks.examples import TextExample
-from phonemic.tasks.reading import table
+from phonemic.tasks.records import table
 
 CONSTRUCTIVENESS = {"0": "non-constructive", "1": "constructive"}
 TOXICITY = {"0": "non-toxic", "1": "toxic"}

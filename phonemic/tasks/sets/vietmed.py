@@ -6,9 +6,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from phonemic.errors import InputError
+from phonemic.files import require
 from phonemic.tasks.dataset import DataSet, layout
 from phonemic.tasks.examples import TaggedExample
-from phonemic.tasks.reading import Record, json_lines, require
+from phonemic.tasks.records import Record, json_lines
 from phonemic.tasks.tagging import strings, tagged_words
 
 LABELS = tuple(
@@ -26,7 +27,7 @@ def parse(paths: Sequence[Path]) -> Iterator[TaggedExample]:
 
 
 def _parquet(path: Path) -> Iterator[Record]:
-    parquet, arrow_error = require("pyarrow.parquet"), require("pyarrow").ArrowException
+    parquet, arrow_error = require("pyarrow.parquet", "tasks"), require("pyarrow", "tasks").ArrowException
     row = 0
     try:
         with parquet.ParquetFile(path) as file:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
 
+from phonemic.files.jsons import loads
 from phonemic.tasks.dataset import DataSet, layout
 from phonemic.tasks.examples import Span, TaggedExample
-from phonemic.tasks.reading import Record, table
+from phonemic.tasks.records import Record, table
 from phonemic.tasks.tagging import tagged_words
 
 #: The one label: a toxic span.
@@ -36,7 +36,7 @@ def _comment(record: Record) -> TaggedExample:
     """The characters that are listed, as runs; the tokens lie between whitespace, as in the syllable version."""
     text = record.text("content")
     try:
-        places = sorted(set(json.loads(record.text("index_spans"))))
+        places = sorted(set(loads(record.text("index_spans"))))
         outside = [place for place in places if not 0 <= place < len(text)]
     except (ValueError, TypeError) as error:
         raise record.error(f"index_spans is no list of integers ({error})") from error

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from phonemic.tasks.dataset import DataSet, layout
 from phonemic.tasks.examples import TextExample
-from phonemic.tasks.reading import table
+from phonemic.tasks.records import table
 
 LABELS = {"0": "CLEAN", "1": "OFFENSIVE", "2": "HATE"}
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from phonemic.tasks.dataset import DataSet, layout
 from phonemic.tasks.examples import TextExample
-from phonemic.tasks.reading import entries, json_document, same, table
+from phonemic.tasks.records import entries, json_document, same, table
 
 LABELS = {"0": "non-complaint", "1": "complaint"} | same("non-complaint", "complaint")
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from phonemic.tasks.dataset import DataSet, layout
 from phonemic.tasks.examples import AspectExample
-from phonemic.tasks.reading import Record, table
+from phonemic.tasks.records import Record, table
 
 SENTIMENTS = ("Positive", "Neutral", "Negative")
 ASPECTS: dict[str, tuple[str, ...]] = dict.fromkeys(

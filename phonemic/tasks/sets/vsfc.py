@@ -9,7 +9,7 @@ from pathlib import Path
 from phonemic.errors import InputError
 from phonemic.tasks.dataset import DataSet, layout
 from phonemic.tasks.examples import TextExample
-from phonemic.tasks.reading import Record, lines
+from phonemic.tasks.records import Record, lines
 
 SENTIMENTS = {"0": "negative", "1": "neutral", "2": "positive"}
 TOPICS = {"0": "lecturer", "1": "training_program", "2": "facility", "3": "others"}

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from phonemic.tasks.dataset import DataSet, layout
 from phonemic.tasks.examples import TextExample
-from phonemic.tasks.reading import same, table
+from phonemic.tasks.records import same, table
 
 LABELS = same("Enjoyment", "Sadness", "Fear", "Anger", "Disgust", "Surprise", "Other")
 

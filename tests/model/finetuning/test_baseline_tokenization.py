@@ -18,7 +18,7 @@ from fast_tokenizers import called_alike
 from phonemic import baselines
 from phonemic.baselines import BaselineError
 from phonemic_bert import CheckpointError
-from phonemic_bert.baseline_tokenization import BaselineTokenizer
+from phonemic_bert.tokenization.baselines import BaselineTokenizer
 
 SPECIALS = ["[PAD]", "[CLS]", "[SEP]", "[MASK]"]
 PLAIN = [word for word in WORDS if not word.startswith("[")]  # a special symbol in a text is text here

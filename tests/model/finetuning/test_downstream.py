@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from synthetic import dataset, settings
 
 from phonemic_bert.finetuning.jobs import Job, Limits
-from phonemic_bert.finetuning.results import Point, Result, Results
+from phonemic_bert.finetuning.results import Result, Results, SeedRuns
 from phonemic_bert.finetuning.settings import Settings
 
 benchmark = pytest.importorskip("benchmarks.downstream", reason="needs the source tree's benchmarks")
@@ -82,7 +82,7 @@ def test_what_the_errors_are(tmp_path):
             lines = [json.dumps({"text": "một hai ba bốn", "gold": gold, "predicted": one}) for gold, one in records]
             path.with_suffix(".predictions.jsonl").write_text("\n".join(lines), "utf-8")
             found.append(Result(path, "key", {}))
-        return (column, row), Point(tuple(found))
+        return (column, row), SeedRuns(tuple(found))
 
     one, two = [0, 3, "A"], [4, 7, "A"]
     moods = [("a", "b"), ("a", "a"), ("b", "b")], [("a", "a"), ("a", "a"), ("b", "a")]

@@ -43,7 +43,9 @@ def baseline(tmp_path_factory, tokenizers):
     described = Options(Tokenizer("zh"), ("Character", str(tokenizers))).describe_tokenizer()
     config = transformers.BertConfig(vocab_size=described["id_count"] + 4, max_position_embeddings=40, **SHAPE)
     transformers.BertForMaskedLM(config).save_pretrained(folder)
-    (folder / "pretraining.json").write_text(json.dumps({"corpus": {"tokenizer": described}}))
+    (folder / "pretraining.json").write_text(
+        json.dumps({"settings": {}, "corpus": {"tokenizer": described}, "log": [], "versions": {}})
+    )
     return folder
 
 
@@ -238,7 +240,7 @@ class TestErrors:
     def test_a_record_that_says_nothing(self, baseline, tmp_path):
         folder = copied(baseline, tmp_path)
         (folder / "pretraining.json").write_text("{}")
-        with pytest.raises(CheckpointError, match=r"it does not say which tokenizer it was \('corpus'\)"):
+        with pytest.raises(CheckpointError, match=r"it does not say which tokenizer it was \(.*settings is missing"):
             load_encoder(folder)
 
     def test_a_tokenizer_without_offsets(self, tmp_path):

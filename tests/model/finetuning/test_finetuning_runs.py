@@ -18,7 +18,7 @@ from synthetic import FEW, SHORT, classification, clockless, dataset, files, mad
 from transformers import AutoModelForSequenceClassification, AutoTokenizer, pipeline
 
 from phonemic.tasks import PairExample
-from phonemic.tasks.own import data_set
+from phonemic.tasks.custom import data_set
 from phonemic_bert.finetuning.encoders import load_encoder
 from phonemic_bert.finetuning.jobs import Job, Limits
 from phonemic_bert.finetuning.noise import parse

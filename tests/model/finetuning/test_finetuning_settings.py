@@ -10,7 +10,7 @@ pytest.importorskip("transformers", reason="needs the model extra")
 
 from phonemic import tasks
 from phonemic_bert.errors import SettingsError
-from phonemic_bert.finetuning.settings import GRIDS, Point, Settings, grid_text
+from phonemic_bert.finetuning.settings import GRIDS, GridPoint, Settings, grid_text
 
 
 def documented(text):
@@ -40,7 +40,7 @@ def test_parts_are_for_tasks_that_there_are(name):
 
 def test_the_usual_grid():
     settings = Settings.load("base")
-    assert settings.points() == [Point(rate, 32, 5) for rate in (1e-5, 2e-5, 3e-5, 5e-5)]
+    assert settings.points() == [GridPoint(rate, 32, 5) for rate in (1e-5, 2e-5, 3e-5, 5e-5)]
     assert Settings.of(settings.as_dict()) == settings
 
 

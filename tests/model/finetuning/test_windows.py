@@ -12,8 +12,8 @@ from baseline_helpers import write_bert
 
 from phonemic import baselines
 from phonemic_bert import PhonemicBertTokenizer
-from phonemic_bert.baseline_tokenization import BaselineTokenizer
 from phonemic_bert.finetuning.windows import Windows, windows_of
+from phonemic_bert.tokenization.baselines import BaselineTokenizer
 
 TEXTS = ["mưa to trời đường covid 19, " * 4, "", "mưa", "trơn quá! " * 9]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from phonemic_bert.finetuning.kinds.aspects import Aspects
-from phonemic_bert.finetuning.kinds.base import Kind, Row, Window
+from phonemic_bert.finetuning.kinds.base import Instance, Kind, Window
 from phonemic_bert.finetuning.kinds.choices import Choices
 from phonemic_bert.finetuning.kinds.classification import Classification, Coreference, Pairs
 from phonemic_bert.finetuning.kinds.questions import Questions
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from phonemic_bert.finetuning.encoders import Encoder
     from phonemic_bert.finetuning.settings import Text
 
-__all__ = ["KINDS", "Kind", "Row", "Window", "make_kind"]
+__all__ = ["KINDS", "Instance", "Kind", "Window", "make_kind"]
 
 #: By ``DataSet.kind``.
 KINDS: dict[str, type[Kind]] = {

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from phonemic_bert.finetuning.kinds.base import Kind, Row, cross_entropy
+from phonemic_bert.finetuning.kinds.base import Instance, Kind, cross_entropy
 
 #: The label of an aspect that the text does not mention, and of one that is mentioned and has no sentiments.
 NONE, MENTIONED = "none", "mentioned"
@@ -32,7 +32,7 @@ class Aspects(Kind):
         pairs: tuple[tuple[str, str | None], ...] = example.aspects
         return pairs
 
-    def rows(self, examples: Sequence[Any], train: bool = False) -> list[Row]:
+    def rows(self, examples: Sequence[Any], train: bool = False) -> list[Instance]:
         """A row an example; labels are indices into each aspect's values, (aspects,).
 
         An aspect that has several sentiments in one example is trained on the first.
@@ -41,7 +41,7 @@ class Aspects(Kind):
             return []
         encoded = self.encode(example.text for example in examples)
         return [
-            Row(self.inputs(encoded, at), at, self._indices(example) if train else None)
+            Instance(self.inputs(encoded, at), at, self._indices(example) if train else None)
             for at, example in enumerate(examples)
         ]
 
@@ -57,7 +57,7 @@ class Aspects(Kind):
         losses = [cross_entropy(part, label) for part, label in zip(parts, labels.unbind(-1), strict=True)]
         return torch.stack(losses).mean()
 
-    def predicted(self, examples: Sequence[Any], rows: Sequence[Row], outputs: Sequence[Any]) -> list[Any]:
+    def predicted(self, examples: Sequence[Any], rows: Sequence[Instance], outputs: Sequence[Any]) -> list[Any]:
         """The pairs whose aspect's likeliest value is not ``none``."""
         ends = np.cumsum([len(values) for values in self._values.values()])[:-1]
         return [

@@ -28,8 +28,8 @@ _INPUTS = ("input_ids", "token_type_ids", "attention_mask")
 
 
 @dataclass(slots=True)
-class Row:
-    """One row of model input.
+class Instance:
+    """One row of model input, and what is to be predicted of it.
 
     Attributes:
         inputs: the tokenizer's arrays, (N,) each; for multiple choice a list of such dictionaries.
@@ -98,7 +98,7 @@ class Kind(ABC):
         """The annotation, as :func:`~phonemic_bert.finetuning.metrics.score` takes it; None where there is none."""
 
     @abstractmethod
-    def rows(self, examples: Sequence[Any], train: bool = False) -> list[Row]:
+    def rows(self, examples: Sequence[Any], train: bool = False) -> list[Instance]:
         """Rows of model input, with labels where they are for training."""
 
     @abstractmethod
@@ -106,7 +106,9 @@ class Kind(ABC):
         """What training lowers, a scalar in nats; ``labels`` is what :meth:`collate` made of the rows'."""
 
     @abstractmethod
-    def predicted(self, examples: Sequence[Any], rows: Sequence[Row], outputs: Sequence[NDArray[Any]]) -> list[Any]:
+    def predicted(
+        self, examples: Sequence[Any], rows: Sequence[Instance], outputs: Sequence[NDArray[Any]]
+    ) -> list[Any]:
         """A prediction an example, in the form of :meth:`gold`, from the output of each row."""
 
     def outputs(self, model_output: Any) -> Tensor:
@@ -114,14 +116,14 @@ class Kind(ABC):
         logits: Tensor = model_output.logits
         return logits
 
-    def collate(self, rows: Sequence[Row]) -> dict[str, Tensor]:
+    def collate(self, rows: Sequence[Instance]) -> dict[str, Tensor]:
         """A batch: inputs (B, N), padded on the right, and ``labels`` where the rows have them."""
         batch = self.padded([row.inputs for row in rows])
         if rows[0].labels is not None:
             batch["labels"] = self.padded_labels(rows)
         return batch
 
-    def padded_labels(self, rows: Sequence[Row]) -> Tensor:
+    def padded_labels(self, rows: Sequence[Instance]) -> Tensor:
         """The rows' labels as one tensor."""
         return torch.as_tensor([row.labels for row in rows])
 

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from phonemic_bert.errors import RunError
-from phonemic_bert.finetuning.kinds.base import Kind, Row, cross_entropy
+from phonemic_bert.finetuning.kinds.base import Instance, Kind, cross_entropy
 
 
 class Choices(Kind):
@@ -27,7 +27,7 @@ class Choices(Kind):
         answer: int | None = example.answer
         return answer
 
-    def rows(self, examples: Sequence[Any], train: bool = False) -> list[Row]:
+    def rows(self, examples: Sequence[Any], train: bool = False) -> list[Instance]:
         """A row an example, which holds its choices; the label is the index of the right one."""
         flat = [(example, choice) for example in examples for choice in example.choices]
         if not flat:
@@ -39,7 +39,7 @@ class Choices(Kind):
         for at, example in enumerate(examples):
             end = start + len(example.choices)
             inputs = [self.inputs(encoded, number) for number in range(start, end)]
-            rows.append(Row(inputs, at, example.answer if train else None))
+            rows.append(Instance(inputs, at, example.answer if train else None))
             start = end
         return rows
 
@@ -53,7 +53,7 @@ class Choices(Kind):
                 f"for rows of {self.max_length}; raise text.max_length"
             )
 
-    def collate(self, rows: Sequence[Row]) -> dict[str, Tensor]:
+    def collate(self, rows: Sequence[Instance]) -> dict[str, Tensor]:
         """A batch (B, C, N); questions with fewer choices repeat their first, whose outputs are left out."""
         most = max(len(row.inputs) for row in rows)
         flat = [row.inputs[at if at < len(row.inputs) else 0] for row in rows for at in range(most)]
@@ -69,7 +69,7 @@ class Choices(Kind):
         absent = torch.arange(logits.shape[-1], device=logits.device) >= choices[:, None]
         return cross_entropy(logits.float().masked_fill(absent, float("-inf")), right)
 
-    def predicted(self, examples: Sequence[Any], rows: Sequence[Row], outputs: Sequence[Any]) -> list[int]:
+    def predicted(self, examples: Sequence[Any], rows: Sequence[Instance], outputs: Sequence[Any]) -> list[int]:
         """The index of the likeliest choice."""
         return [int(np.argmax(output[: len(row.inputs)])) for row, output in zip(rows, outputs, strict=True)]
 

@@ -8,7 +8,7 @@ from typing import Any
 from torch import Tensor
 
 from phonemic.tasks import CoreferenceExample, Span
-from phonemic_bert.finetuning.kinds.base import Kind, Row, cross_entropy
+from phonemic_bert.finetuning.kinds.base import Instance, Kind, cross_entropy
 
 
 class Classification(Kind):
@@ -29,14 +29,14 @@ class Classification(Kind):
         """What is read: one text, or two."""
         return (example.text,)
 
-    def rows(self, examples: Sequence[Any], train: bool = False) -> list[Row]:
+    def rows(self, examples: Sequence[Any], train: bool = False) -> list[Instance]:
         """A row an example; labels are indices into ``labels``."""
         if not examples:
             return []
         encoded = self.encode(*zip(*map(self.texts, examples), strict=True))
         number = {label: at for at, label in enumerate(self.labels)}
         return [
-            Row(self.inputs(encoded, at), at, number[self.gold(example)] if train else None)  # type: ignore[index]
+            Instance(self.inputs(encoded, at), at, number[self.gold(example)] if train else None)  # type: ignore[index]
             for at, example in enumerate(examples)
         ]
 
@@ -44,7 +44,7 @@ class Classification(Kind):
         """Cross-entropy."""
         return cross_entropy(logits, labels)
 
-    def predicted(self, examples: Sequence[Any], rows: Sequence[Row], outputs: Sequence[Any]) -> list[str]:
+    def predicted(self, examples: Sequence[Any], rows: Sequence[Instance], outputs: Sequence[Any]) -> list[str]:
         """The likeliest label."""
         return [self.labels[int(output.argmax())] for output in outputs]
 
@@ -79,7 +79,7 @@ class Coreference(Pairs):
         """The text with marks."""
         return (mark(example, *self.marks),)
 
-    def rows(self, examples: Sequence[Any], train: bool = False) -> list[Row]:
+    def rows(self, examples: Sequence[Any], train: bool = False) -> list[Instance]:
         """A row an example; labels are indices into ``labels``."""
         return super().rows([self._around(example) for example in examples], train)
 

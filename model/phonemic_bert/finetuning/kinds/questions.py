@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from phonemic_bert.errors import RunError
-from phonemic_bert.finetuning.kinds.base import Kind, Row, Window, cross_entropy
+from phonemic_bert.finetuning.kinds.base import Instance, Kind, Window, cross_entropy
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -35,7 +35,7 @@ class Questions(Kind):
         """The texts of the accepted answers."""
         return tuple(answer.text for answer in example.answers) or None
 
-    def rows(self, examples: Sequence[Any], train: bool = False) -> list[Row]:
+    def rows(self, examples: Sequence[Any], train: bool = False) -> list[Instance]:
         """A row a window; labels are the row's positions of the answer's start and end."""
         answers = [next((one for one in example.answers if one.start is not None), None) for example in examples]
         chosen = [at for at, answer in enumerate(answers) if answer is not None or not train]
@@ -44,7 +44,7 @@ class Questions(Kind):
         rows = []
         for number, inputs, window in self.windows(asked, passages, truncation="only_second"):
             answer = answers[chosen[number]]
-            rows.append(Row(inputs, chosen[number], answer and _labels(answer, window) if train else None, window))
+            rows.append(Instance(inputs, chosen[number], answer and _labels(answer, window) if train else None, window))
         return rows
 
     def _questions(self, questions: list[str]) -> list[str]:
@@ -71,11 +71,11 @@ class Questions(Kind):
         sides = zip(logits.unbind(-1), labels.unbind(-1), strict=True)
         return torch.stack([cross_entropy(side, label) for side, label in sides]).mean()
 
-    def padded_labels(self, rows: Sequence[Row]) -> Tensor:
+    def padded_labels(self, rows: Sequence[Instance]) -> Tensor:
         """Start and end, (B, 2)."""
         return torch.tensor([row.labels for row in rows])
 
-    def spans(self, examples: Sequence[Any], rows: Sequence[Row], outputs: Sequence[Any]) -> list[tuple[int, int]]:
+    def spans(self, examples: Sequence[Any], rows: Sequence[Instance], outputs: Sequence[Any]) -> list[tuple[int, int]]:
         """The best span an example, in characters of the passage; (0, 0) where no window has one."""
         best: list[tuple[float, int, int]] = [(-np.inf, 0, 0)] * len(examples)
         for row, output in zip(rows, outputs, strict=True):
@@ -84,7 +84,7 @@ class Questions(Kind):
                 best[row.example] = max(best[row.example], found, key=lambda span: span[0])
         return [(start, end) for _, start, end in best]
 
-    def predicted(self, examples: Sequence[Any], rows: Sequence[Row], outputs: Sequence[Any]) -> list[str]:
+    def predicted(self, examples: Sequence[Any], rows: Sequence[Instance], outputs: Sequence[Any]) -> list[str]:
         """The text of the best span."""
         spans = self.spans(examples, rows, outputs)
         return [example.context[start:end] for example, (start, end) in zip(examples, spans, strict=True)]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from phonemic_bert.finetuning.alignment import LabelSet, labels_of, lost, spans_of, word_labels, word_tags_of
-from phonemic_bert.finetuning.kinds.base import Kind, Row, Window, cross_entropy, pad
+from phonemic_bert.finetuning.kinds.base import Instance, Kind, Window, cross_entropy, pad
 from phonemic_bert.finetuning.windows import Windows
 from phonemic_bert.modeling import IGNORE
 
@@ -48,10 +48,10 @@ class Tagging(Kind):
             return example.spans
         return list(example.tags) or None
 
-    def rows(self, examples: Sequence[Any], train: bool = False) -> list[Row]:
+    def rows(self, examples: Sequence[Any], train: bool = False) -> list[Instance]:
         """A row a window; labels are indices into ``labels`` for each position, (N,)."""
         rows = [
-            Row(inputs, number, None, window)
+            Instance(inputs, number, None, window)
             for number, inputs, window in self.windows([example.text for example in examples])
         ]
         if train:
@@ -75,12 +75,12 @@ class Tagging(Kind):
             return spans_of(labels, offsets)
         return word_tags_of(labels, example.tokens, offsets, self._usual[0][0])
 
-    def _label(self, rows: list[Row], numbers: list[int]) -> None:
+    def _label(self, rows: list[Instance], numbers: list[int]) -> None:
         cut = _windows(rows).cut(numbers, [row.length for row in rows], IGNORE)
         for row, labels in zip(rows, cut, strict=True):
             row.labels = np.array(labels, np.int32)
 
-    def padded_labels(self, rows: Sequence[Row]) -> Tensor:
+    def padded_labels(self, rows: Sequence[Instance]) -> Tensor:
         """Labels (B, N)."""
         return pad([row.labels for row in rows])
 
@@ -88,7 +88,9 @@ class Tagging(Kind):
         """Cross-entropy, the mean over the positions that have a label."""
         return cross_entropy(logits, labels)
 
-    def predicted(self, examples: Sequence[Any], rows: Sequence[Row], outputs: Sequence[NDArray[Any]]) -> list[Any]:
+    def predicted(
+        self, examples: Sequence[Any], rows: Sequence[Instance], outputs: Sequence[NDArray[Any]]
+    ) -> list[Any]:
         """The spans, or the tag of each word, that the likeliest labels stand for."""
         found: list[Any] = [() if self._spans else [] for _ in examples]
         best = iter(outputs)
@@ -125,16 +127,16 @@ class Tagging(Kind):
         return [[*word, tag] for word, tag in zip(example.tokens, found, strict=True)]
 
 
-def _by_example(rows: Sequence[Row]) -> Iterator[list[Row]]:
+def _by_example(rows: Sequence[Instance]) -> Iterator[list[Instance]]:
     """The rows of each text."""
     return (list(own) for _, own in groupby(rows, lambda row: row.example))
 
 
-def _each(rows: Sequence[Row]) -> Iterator[Window]:
+def _each(rows: Sequence[Instance]) -> Iterator[Window]:
     return (row.window for row in rows if row.window is not None)
 
 
-def _windows(rows: Sequence[Row]) -> Windows:
+def _windows(rows: Sequence[Instance]) -> Windows:
     firsts, counts = zip(*((window.first, len(window.offsets)) for window in _each(rows)), strict=True)
     stride = 0
     if len(rows) > 1:
@@ -143,7 +145,7 @@ def _windows(rows: Sequence[Row]) -> Windows:
     return Windows(tuple(range(len(rows))), firsts, counts, stride)
 
 
-def _offsets(rows: Sequence[Row]) -> list[Offsets]:
+def _offsets(rows: Sequence[Instance]) -> list[Offsets]:
     """The offsets of all positions of a text, from its windows."""
     found: list[Offsets] = []
     for window in _each(rows):

@@ -1,0 +1,370 @@
+"""PhonemicBERT: transformers' BERT with embeddings that read triples, and H-MLM (the paper, section 4)."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from transformers import (
+    BertConfig,
+    BertForMultipleChoice,
+    BertForQuestionAnswering,
+    BertForSequenceClassification,
+    BertForTokenClassification,
+    BertModel,
+    BertPreTrainedModel,
+    PreTrainedModel,
+)
+from transformers.modeling_outputs import BaseModelOutputWithPooling
+from transformers.models.bert.modeling_bert import BertEmbeddings, BertPooler
+from transformers.utils.generic import ModelOutput
+
+from phonemic.inventory import vocabulary
+from phonemic_bert.checkpoints import resolve
+from phonemic_bert.configuration import PhonemicBertConfig
+from phonemic_bert.errors import CheckpointError
+from phonemic_bert.modeling.composition import Composing, Product, Table, TripleList
+from phonemic_bert.modeling.heads import IndependentHeads, JointHead, Predicted
+from phonemic_bert.modeling.modern import ModernEncoder, PhonemicModernBertEmbeddings, modern_config
+from phonemic_bert.untrusted import check_folder, loading
+
+#: The label of a position that is not predicted.
+IGNORE = -100
+
+
+class PhonemicBertEmbeddings(Composing, BertEmbeddings):
+    """BERT's embeddings over triples: positions, token types, LayerNorm and dropout are BERT's."""
+
+    def __init__(self, config: PhonemicBertConfig) -> None:
+        super().__init__(config)
+        self.add_composition(config)
+
+    def forward(
+        self,
+        input_ids: Tensor | None = None,
+        token_type_ids: Any = None,
+        position_ids: Any = None,
+        inputs_embeds: Any = None,
+        past_key_values_length: int = 0,
+    ) -> Tensor:
+        """Embeds packed ids (B, N), or takes composed embeddings (B, N, d): (B, N, d).
+
+        Raises:
+            ValueError: an id is not in the vocabulary.
+        """
+        if inputs_embeds is None and input_ids is not None:
+            inputs_embeds = self.compose(input_ids)
+        embedded: Tensor = super().forward(
+            token_type_ids=token_type_ids,
+            position_ids=position_ids,
+            inputs_embeds=inputs_embeds,
+            past_key_values_length=past_key_values_length,
+        )
+        return embedded if self.neighbours is None else self.neighbours(embedded, input_ids)
+
+
+class PhonemicBertPreTrainedModel(BertPreTrainedModel):
+    """What all PhonemicBERT models share: the configuration, and checkpoints that are data only."""
+
+    config: PhonemicBertConfig
+    config_class: type[BertConfig] = PhonemicBertConfig
+    _no_split_modules = [  # noqa: RUF012
+        "PhonemicBertEmbeddings",
+        "PhonemicModernBertEmbeddings",
+        "BertLayer",
+        "ModernBertEncoderLayer",
+    ]
+
+    def _init_weights(self, module: Any) -> None:
+        """BERT's first weights, and those of what BERT does not have."""
+        if isinstance(module, nn.LayerNorm) and len(list(module.parameters())) == 1:
+            nn.init.ones_(module.weight)  # BERT's norms all have a bias
+        else:
+            super()._init_weights(module)
+        if isinstance(module, (Product, Table, JointHead)):
+            module.reset_parameters()
+        if isinstance(module, (TripleList, JointHead)):
+            module.reset_buffers()
+
+    @classmethod
+    def from_pretrained(
+        cls, pretrained_model_name_or_path: str | os.PathLike[str] | None, *args: Any, **kwargs: Any
+    ) -> Any:
+        """Loads a checkpoint, from safetensors only: nothing in it is unpickled.
+
+        Arguments:
+            pretrained_model_name_or_path: a folder that ``save_pretrained`` wrote, the name of an installed checkpoint
+                (``phonemic-bert-small-vi``), or a model's name on a hub.
+            args: as for ``transformers.PreTrainedModel.from_pretrained``.
+            kwargs: likewise; ``use_safetensors`` may only be True.
+
+        Raises:
+            CheckpointError: its vocabulary is not this version's, its files are damaged, do not fit each other or point
+                elsewhere, or ``use_safetensors=False``.
+            OSError: a file is missing.
+        """
+        if not kwargs.setdefault("use_safetensors", True):
+            raise CheckpointError("PhonemicBERT checkpoints are safetensors; use_safetensors=False would unpickle")
+        where = resolve(pretrained_model_name_or_path)
+        if where is not None and os.path.isdir(where):
+            check_folder(Path(where))
+        with loading(where):
+            return super().from_pretrained(where, *args, **kwargs)
+
+    def resize_token_embeddings(self, new_num_tokens: int | None = None, *args: Any, **kwargs: Any) -> Any:
+        """The embedding table; its size is the vocabulary's and cannot change.
+
+        Raises:
+            ValueError: another size is asked for.
+        """
+        if new_num_tokens not in (None, self.config.vocab_size):
+            raise ValueError(
+                f"the vocabulary is fixed at {self.config.vocab_size} symbols and cannot be resized to {new_num_tokens}"
+            )
+        return self.get_input_embeddings()
+
+
+class PhonemicBertModel(PhonemicBertPreTrainedModel, BertModel):
+    """The encoder: packed ids (B, N) to hidden states (B, N, d), and the pooled first position (B, d).
+
+    It is a :class:`PhonemicModernBertModel` where the configuration's ``backbone`` says so.
+    """
+
+    def __new__(cls, config: PhonemicBertConfig | None = None, *args: Any, **kwargs: Any) -> Any:
+        """Chooses the class by the configuration; copies and pickles name theirs and give none."""
+        modern = cls is PhonemicBertModel and config is not None and config.backbone == "modernbert"
+        return super().__new__(PhonemicModernBertModel if modern else cls)
+
+    def __init__(self, config: PhonemicBertConfig, add_pooling_layer: bool = True) -> None:
+        super().__init__(config, add_pooling_layer=add_pooling_layer)
+        self.embeddings = PhonemicBertEmbeddings(config)
+        self.post_init()
+
+    def forward(self, input_ids: Tensor | None = None, *args: Any, **kwargs: Any) -> Any:
+        """BertModel's forward, after a check that the text fits the position table."""
+        self._check_length(input_ids if input_ids is not None else kwargs.get("inputs_embeds"))
+        return super().forward(input_ids, *args, **kwargs)
+
+    def _check_length(self, given: Tensor | None) -> None:
+        limit = self.config.max_position_embeddings
+        if given is not None and given.shape[1] > limit:
+            raise ValueError(
+                f"a text of {given.shape[1]} positions is longer than the model's {limit}: "
+                "tokenize with truncation=True, or in windows with return_overflowing_tokens=True"
+            )
+
+
+class PhonemicModernBertModel(PhonemicBertModel):
+    """The same with transformers' ModernBERT as the encoder."""
+
+    embeddings_class: type[nn.Module] = PhonemicModernBertEmbeddings
+
+    def __init__(self, config: PhonemicBertConfig, add_pooling_layer: bool = True) -> None:
+        PreTrainedModel.__init__(self, config)  # not BertModel's, which would make BERT's layers
+        self.embeddings: Any = self.embeddings_class(config)
+        attention = self.config._attn_implementation
+        self.encoder = ModernEncoder._from_config(modern_config(config), attn_implementation=attention)
+        self.pooler = BertPooler(config) if add_pooling_layer else None
+        self.post_init()
+
+    def forward(
+        self,
+        input_ids: Tensor | None = None,
+        attention_mask: Tensor | None = None,
+        token_type_ids: Tensor | None = None,
+        position_ids: Tensor | None = None,
+        inputs_embeds: Tensor | None = None,
+        output_hidden_states: bool | None = None,
+        return_dict: bool | None = None,
+        head_mask: None = None,
+        **kwargs: Any,
+    ) -> BaseModelOutputWithPooling | tuple[Any, ...]:
+        """BertModel's interface; token types are not told apart, and no heads are masked.
+
+        The last of ``hidden_states`` is ``last_hidden_state``, behind the final norm; those before it are not normed.
+        """
+        self._check_length(input_ids if input_ids is not None else inputs_embeds)
+        if output_hidden_states is None:
+            output_hidden_states = self.config.output_hidden_states
+        outputs = self.encoder(
+            inputs_embeds=self.embeddings(input_ids, inputs_embeds),
+            attention_mask=attention_mask,
+            position_ids=position_ids,
+            output_hidden_states=output_hidden_states,
+            return_dict=True,
+            **kwargs,
+        )
+        last = outputs.last_hidden_state
+        layers = outputs.hidden_states
+        output = BaseModelOutputWithPooling(
+            last_hidden_state=last,
+            pooler_output=None if self.pooler is None else self.pooler(last),
+            hidden_states=(*layers[:-1], last) if layers else None,
+            attentions=outputs.attentions,
+        )
+        return output.to_tuple() if return_dict is False else output
+
+
+@dataclass
+class HolisticMaskedLMOutput(ModelOutput):  # type: ignore[misc,unused-ignore]
+    """What PhonemicBertForMaskedLM returns.
+
+    Attributes:
+        loss: scalar, where labels were given.
+        logits: one tensor each for onset, rime and tone, (B, N, V). Those of a joint head are log-probabilities, sums
+            over triples; given labels they are those of the M labelled positions, (M, V), and None while training.
+            Independent heads compute all positions but while training with labels.
+        losses: where labels were given, the negative log-probability of each labelled triple, (M,), in nats.
+        best: likewise, while evaluating, the likeliest triple, packed, (M,).
+        hidden_states: as BERT's, on request.
+        attentions: as BERT's, on request.
+    """
+
+    loss: Tensor | None = None
+    logits: tuple[Tensor, ...] | None = None
+    losses: Tensor | None = None
+    best: Tensor | None = None
+    hidden_states: tuple[Tensor, ...] | None = None
+    attentions: tuple[Tensor, ...] | None = None
+
+
+class PhonemicBertForMaskedLM(PhonemicBertPreTrainedModel):
+    """Holistic masked language modelling: whole triples are predicted, by three independent heads or by a joint one."""
+
+    def __init__(self, config: PhonemicBertConfig) -> None:
+        super().__init__(config)
+        self.bert = PhonemicBertModel(config, add_pooling_layer=False)
+        self.heads = (JointHead if config.head == "joint" else IndependentHeads)(config)
+        self.post_init()
+
+    def forward(
+        self,
+        input_ids: Tensor | None = None,
+        attention_mask: Tensor | None = None,
+        token_type_ids: Tensor | None = None,
+        position_ids: Tensor | None = None,
+        inputs_embeds: Tensor | None = None,
+        labels: Tensor | None = None,
+        num_items_in_batch: Tensor | int | None = None,
+        return_dict: bool | None = None,
+        **kwargs: Any,
+    ) -> HolisticMaskedLMOutput | tuple[Any, ...]:
+        """Predicts the components of every position.
+
+        Arguments:
+            input_ids: packed ids, (B, N).
+            attention_mask: 1 for text, 0 for padding, (B, N).
+            token_type_ids: (B, N).
+            position_ids: (B, N).
+            inputs_embeds: composed embeddings (B, N, d) instead of ids.
+            labels: packed ids of the positions to predict, -100 elsewhere, (B, N).
+            num_items_in_batch: what the summed loss is divided by, instead of the labelled positions of this batch;
+                Trainer gives it under gradient accumulation.
+            return_dict: False returns a tuple.
+            kwargs: what BertModel takes (``output_attentions``, ``output_hidden_states``).
+
+        Returns:
+            The loss is the mean negative log-probability of the labelled triples (nats): with independent heads the
+            unweighted sum of three cross-entropies (equation 8 of the paper). It is 0 where there are no labels.
+
+        Raises:
+            ValueError: an id is not in the vocabulary, or a label is nothing that a joint head can predict (both are
+                checked on the CPU, outside torch.compile).
+        """
+        outputs = self.bert(
+            input_ids,
+            attention_mask=attention_mask,
+            token_type_ids=token_type_ids,
+            position_ids=position_ids,
+            inputs_embeds=inputs_embeds,
+            return_dict=True,
+            **kwargs,
+        )
+        output = self._predictions(outputs.last_hidden_state, labels, num_items_in_batch)
+        output.hidden_states, output.attentions = outputs.hidden_states, outputs.attentions
+        return output.to_tuple() if return_dict is False else output
+
+    def _predictions(
+        self, hidden: Tensor, labels: Tensor | None, num_items: Tensor | int | None
+    ) -> HolisticMaskedLMOutput:
+        if labels is None:
+            return HolisticMaskedLMOutput(logits=self.predict(hidden).logits)
+        labelled = labels != IGNORE
+        chosen, aims = hidden[labelled], labels[labelled]
+        if self.training and self.config.head == "joint":
+            losses, output = self.losses(chosen, aims), HolisticMaskedLMOutput()
+        else:
+            predicted = self.predict(chosen)
+            losses, output = predicted.losses(aims), HolisticMaskedLMOutput(logits=predicted.logits)
+        if losses.device.type == "cpu" and not torch.compiler.is_compiling() and losses.isinf().any():
+            raise ValueError(
+                f"labels hold {self._named(aims[losses.isinf()][0])}, which the tokenizer never gives to a "
+                "position of text: label syllables and fallback characters, and everything else -100"
+            )
+        count = torch.as_tensor(len(losses) if num_items is None else num_items, device=losses.device)
+        output.loss, output.losses = losses.sum() / count.clamp(min=1), losses
+        if not self.training:
+            output.best = predicted.best()
+            if self.config.head == "independent":
+                output.logits = self.predict(hidden).logits
+        return output
+
+    def losses(self, hidden: Tensor, labels: Tensor) -> Tensor:
+        """The negative log-probabilities of M triples: states (M, d) and packed ids (M,) to (M,), nats, float32."""
+        return self.predict(hidden).losses(labels)
+
+    def _named(self, packed: Tensor) -> str:
+        return "|".join(vocabulary(self.config.lang).unpack(int(packed)))
+
+    def predict(self, hidden: Tensor) -> Predicted:
+        """What hidden states (..., d) predict: see :class:`phonemic_bert.modeling.heads.Predicted`."""
+        predicted: Predicted = self.heads(hidden)
+        return predicted
+
+
+class PhonemicBertForSequenceClassification(PhonemicBertPreTrainedModel, BertForSequenceClassification):
+    """transformers' BertForSequenceClassification over PhonemicBERT."""
+
+    encoder_class: type[PhonemicBertModel] = PhonemicBertModel
+
+    def __init__(self, config: PhonemicBertConfig) -> None:
+        super().__init__(config)
+        self.bert = self.encoder_class(config)
+        self.post_init()
+
+
+class PhonemicBertForTokenClassification(PhonemicBertPreTrainedModel, BertForTokenClassification):
+    """transformers' BertForTokenClassification over PhonemicBERT."""
+
+    encoder_class: type[PhonemicBertModel] = PhonemicBertModel
+
+    def __init__(self, config: PhonemicBertConfig) -> None:
+        super().__init__(config)
+        self.bert = self.encoder_class(config, add_pooling_layer=False)
+        self.post_init()
+
+
+class PhonemicBertForQuestionAnswering(PhonemicBertPreTrainedModel, BertForQuestionAnswering):
+    """transformers' BertForQuestionAnswering over PhonemicBERT."""
+
+    encoder_class: type[PhonemicBertModel] = PhonemicBertModel
+
+    def __init__(self, config: PhonemicBertConfig) -> None:
+        super().__init__(config)
+        self.bert = self.encoder_class(config, add_pooling_layer=False)
+        self.post_init()
+
+
+class PhonemicBertForMultipleChoice(PhonemicBertPreTrainedModel, BertForMultipleChoice):
+    """transformers' BertForMultipleChoice over PhonemicBERT."""
+
+    encoder_class: type[PhonemicBertModel] = PhonemicBertModel
+
+    def __init__(self, config: PhonemicBertConfig) -> None:
+        super().__init__(config)
+        self.bert = self.encoder_class(config)
+        self.post_init()

@@ -1,0 +1,58 @@
+"""torch.compile for training: the encoder, and the losses of the masked positions, each by itself.
+
+The number of masked positions changes from batch to batch. Compiled as a whole, a model would be compiled for all
+numbers at once, which is hardly quicker than not at all; here the positions are filled up to a multiple of
+:data:`STEP`, so that a few numbers remain, each with code of its own. Evaluation is not compiled.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from phonemic_bert.errors import SettingsError
+
+#: Masked positions are filled up to a multiple of it: 15 % of 2,048 positions then have three numbers or four.
+STEP = 64
+
+Losses = Callable[[Tensor, Tensor], Tensor]
+
+
+def compile_training(model: Any) -> None:
+    """Compiles a model's encoder and its ``losses``, in place; weights and their names stay as they are.
+
+    Arguments:
+        model: for masked language modelling, with ``bert`` and ``losses(hidden, labels)``.
+
+    Raises:
+        SettingsError: there is no C++ compiler, which a CPU's code needs.
+    """
+    if not torch.cuda.is_available() and not any(map(shutil.which, ("g++", "clang++", "cl"))):
+        raise SettingsError("machine.compile = true needs a C++ compiler, such as g++: install one, or set it to false")
+    model.bert.compile(dynamic=False)
+    model.losses = filled_up(torch.compile(model.losses, dynamic=False))
+
+
+def filled_up(losses: Losses, step: int = STEP) -> Losses:
+    """``losses`` that is only asked about multiples of ``step`` positions; what is added to M is cut off again."""
+
+    def cut(hidden: Tensor, labels: Tensor) -> Tensor:
+        count = len(labels)
+        if not count:
+            return hidden.new_zeros(0, dtype=torch.float32)
+        more = -count % step
+        hidden = functional.pad(hidden, (0, 0, 0, more))
+        labels = torch.cat([labels, labels[-1:].expand(more)])
+        return losses(hidden, labels)[:count]
+
+    return cut
+
+
+def uncompiled() -> Any:
+    """A context in which compiled models run as they were."""
+    return torch.compiler.set_stance("force_eager")

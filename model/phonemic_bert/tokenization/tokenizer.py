@@ -1,0 +1,150 @@
+"""The transformers tokenizer over ``phonemic.Tokenizer``, with all that BERT's fast tokenizer gives."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from phonemic import Encoding, Tokenizer
+from phonemic.inventory import EMPTY, fallback_triple, packs
+from phonemic_bert.checkpoints import resolve
+from phonemic_bert.errors import CheckpointError
+from phonemic_bert.tokenization import positions
+from phonemic_bert.tokenization.base import RowsTokenizer
+from phonemic_bert.tokenization.positions import SPECIAL_IDS, Positions
+from phonemic_bert.untrusted import loading
+
+FILE = "phonemic.json"
+
+
+class PhonemicBertTokenizer(RowsTokenizer):
+    """Text to packed ids: one position a syllable, ``onset | rime << 8 | tone << 16``.
+
+    Call it like any transformers tokenizer: ``padding``, ``truncation``, ``max_length``, ``stride``, ``text_pair``,
+    ``return_tensors``, ``return_offsets_mapping``, ``return_overflowing_tokens``, ``is_split_into_words`` and the
+    others do what they do in BERT's fast tokenizer. ``word_ids`` counts whitespace-delimited units, or the given words.
+    ``[MASK]`` and the other special symbols may be written in a text (``split_special_tokens=True`` turns that off).
+    Mandarin that is split into words is read as the joined text, so that a word's reading fits its context.
+
+    The vocabulary is fixed: tokens cannot be added. ``len(tokenizer)`` is the size of the embedding table.
+
+    Arguments:
+        lang: ``"vi"`` or ``"zh"``; needed unless ``vocab_file`` is given.
+        strict: see ``phonemic.Tokenizer``.
+        word_joiner: likewise.
+        phrases: likewise.
+        fallback: likewise.
+        vocab_file: what ``phonemic.Tokenizer.save`` wrote; ``from_pretrained`` passes it.
+        model_max_length: the longest row, special tokens included, that ``truncation=True`` cuts to.
+        kwargs: what every transformers tokenizer takes (``padding_side``, ``truncation_side`` ...).
+
+    Raises:
+        CheckpointError: neither a language nor a saved tokenizer, or special tokens other than BERT's.
+        SavedTokenizerError: the saved tokenizer's vocabulary is not this version's.
+    """
+
+    vocab_files_names = {"vocab_file": FILE}  # noqa: RUF012
+    special_ids = SPECIAL_IDS
+
+    def __init__(
+        self,
+        lang: str | None = None,
+        strict: bool = False,
+        word_joiner: str | None = None,
+        phrases: Any = None,
+        vocab_file: str | os.PathLike[str] | None = None,
+        model_max_length: int = 512,
+        fallback: str = "character",
+        **kwargs: Any,
+    ) -> None:
+        if vocab_file is not None:
+            self.phonemic = Tokenizer.load(vocab_file)
+        elif lang is not None:
+            self.phonemic = Tokenizer(lang, strict, word_joiner, phrases, fallback)
+        else:
+            raise CheckpointError('say the language: lang="vi" or "zh"')
+        kwargs = self._fixed(kwargs, ("pad", "unk", "cls", "sep", "mask"))
+        super().__init__(model_max_length=model_max_length, **kwargs)
+
+    @classmethod
+    def from_pretrained(cls, pretrained_model_name_or_path: Any, *args: Any, **kwargs: Any) -> Any:
+        """Loads the tokenizer of a folder, of an installed checkpoint by its name, or of a model on a hub.
+
+        Raises:
+            CheckpointError: it holds no such tokenizer, or no checkpoint of that name is installed.
+            SavedTokenizerError: its vocabulary is not this version's.
+        """
+        where = resolve(pretrained_model_name_or_path)
+        with loading(where):
+            return super().from_pretrained(where, *args, **kwargs)
+
+    @classmethod
+    def _from_pretrained(  # type: ignore[override,unused-ignore]
+        cls, resolved_vocab_files: dict[str, Any], path: Any, *args: Any, **kwargs: Any
+    ) -> Any:
+        # transformers 4 hides what goes wrong while it makes the tokenizer, so the file is tried before.
+        saved = resolved_vocab_files.get("vocab_file")
+        if saved is None:
+            raise CheckpointError(f"{path}: there is no {FILE} in it, so it holds no PhonemicBertTokenizer")
+        Tokenizer.load(saved)
+        return super()._from_pretrained(resolved_vocab_files, path, *args, **kwargs)
+
+    # --- vocabulary
+
+    @property
+    def vocab_size(self) -> int:
+        """Symbols of the vocabulary: 256 for Vietnamese, 112 for Mandarin."""
+        return self.phonemic.vocab_size
+
+    def get_vocab(self) -> dict[str, int]:
+        """Every special symbol, fallback character and syllable, and its packed id; not what the fallback packs."""
+        from phonemic_bert.syllables import syllables
+
+        vocab = self.phonemic.vocab
+        single = [vocab.pack((symbol,) * 3) for symbol in vocab.by_role("fallback")]
+        ids = [*SPECIAL_IDS.values(), *single, *syllables(self.phonemic.lang).tolist()]
+        return dict(zip(self.convert_ids_to_tokens(ids), ids, strict=True))
+
+    def convert_tokens_to_ids(self, tokens: Any) -> Any:
+        """Packed ids of tokens as :meth:`convert_ids_to_tokens` writes them; that of [UNK] for any other string."""
+        if isinstance(tokens, str):
+            vocab = self.phonemic.vocab
+            if self.phonemic.fallback == "packed" and packs(tokens):
+                parts: tuple[str, ...] = fallback_triple(tokens)
+            elif tokens in vocab:
+                parts = (tokens,) * 3
+            else:
+                parts = tuple(part or EMPTY for part in tokens.split("|"))
+            known = len(parts) == 3 and parts[1] != EMPTY and all(part in vocab for part in parts)
+            return vocab.pack(parts) if known else SPECIAL_IDS["[UNK]"]  # type: ignore[arg-type]
+        return [self.convert_tokens_to_ids(token) for token in tokens]
+
+    def _tokens(self, ids: NDArray[np.int32]) -> list[str]:
+        """``onset|rime|tone`` for a syllable, the symbol or the characters of any other position."""
+        return Encoding("", ids, None, None, self.phonemic.vocab).tokens
+
+    # --- text
+
+    def _positions_of_texts(self, texts: list[str], written_specials: bool) -> Positions:
+        return positions.of_texts(self.phonemic, texts, written_specials)
+
+    def _positions_of_words(self, samples: Sequence[Sequence[str]], written_specials: bool) -> Positions:
+        return positions.of_words(self.phonemic, samples, written_specials)
+
+    def convert_tokens_to_string(self, tokens: list[str]) -> str:
+        """Tokens written as text."""
+        return self.phonemic.decode(self.convert_tokens_to_ids(tokens), skip_special_tokens=False)
+
+    def _decode(self, token_ids: Any, skip_special_tokens: bool = False, *args: Any, **kwargs: Any) -> str:
+        return self.phonemic.decode(np.atleast_1d(np.asarray(token_ids, np.int64)), None, "new", skip_special_tokens)
+
+    def save_vocabulary(self, save_directory: str, filename_prefix: str | None = None) -> tuple[str, ...]:
+        """Writes the options and the vocabulary's checksum."""
+        path = Path(save_directory) / (f"{filename_prefix}-{FILE}" if filename_prefix else FILE)
+        self.phonemic.save(path)
+        return (str(path),)

@@ -1,0 +1,120 @@
+"""What is made sure of a checkpoint's files before transformers reads them, and one error of whatever comes of them.
+
+transformers takes a configuration at its word: it names kernels to download, weights in other folders, another model
+that an adapter is for, and any number of layers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from phonemic.errors import PhonemicError
+from phonemic.files.jsons import checked, read_object
+from phonemic_bert.errors import CheckpointError
+
+CONFIG = "config.json"
+
+#: Numbers of a configuration, and how large they may be.
+SIZES = {
+    "hidden_size": 1 << 16, "intermediate_size": 1 << 20, "num_hidden_layers": 1 << 12, "num_attention_heads": 1 << 12,
+    "max_position_embeddings": 1 << 24, "vocab_size": 1 << 24, "type_vocab_size": 1 << 16, "num_labels": 1 << 20,
+    "neighbours": 1 << 10, "first_id": 1 << 24,
+}  # fmt: skip
+
+#: Parameters that a configuration may ask for beyond what the weights hold: heads that are made anew.
+_FRESH = 20_000_000
+
+
+@contextmanager
+def loading(where: object) -> Iterator[None]:
+    """Makes one error, which names it, of whatever comes of a checkpoint that is damaged or was forged.
+
+    Raises:
+        CheckpointError: instead of any error but this project's, the system's, and that memory is out.
+    """
+    try:
+        yield
+    except CheckpointError as error:
+        if str(where) in str(error):
+            raise
+        raise CheckpointError(f"{where}: {error}") from error
+    except (PhonemicError, OSError, MemoryError):
+        raise
+    except Exception as error:
+        said = " ".join(str(error).split())
+        raise CheckpointError(
+            f"{where}: cannot be loaded ({type(error).__name__}: {said[:300]}{'…' if len(said) > 300 else ''})"
+        ) from error
+
+
+def check_folder(folder: Path) -> None:
+    """Refuses a checkpoint whose files point elsewhere, or ask for more than its weights can be.
+
+    Arguments:
+        folder: of the checkpoint; one without a configuration is passed over.
+
+    Raises:
+        CheckpointError: it is one of these; the message names the file and the field.
+    """
+    if (folder / "adapter_config.json").exists():
+        raise CheckpointError(
+            f"{folder}: holds an adapter, which names another checkpoint; load that one, and the adapter with peft"
+        )
+    if not (folder / CONFIG).is_file():
+        return
+    config = read_object(folder / CONFIG, CheckpointError)
+    check_config(config, folder / CONFIG)
+    for path in sorted(folder.glob("*.index.json")):
+        index = checked(read_object(path, CheckpointError), {"weight_map": dict}, path, CheckpointError)
+        for name in index["weight_map"].values():
+            _check_name(name, path)
+    held = sum(path.stat().st_size for kind in ("*.safetensors", "*.bin") for path in folder.glob(kind))
+    if held and (asked := _parameters(config)) > 4 * held + _FRESH:
+        raise CheckpointError(
+            f"{folder / CONFIG}: describes a model of about {asked:,} parameters, but its weights have {held:,} bytes"
+        )
+
+
+def check_config(config: object, where: object) -> None:
+    """Refuses a configuration, or a part of one, that names files or programs, or has numbers out of all proportion.
+
+    Raises:
+        CheckpointError: it is one of these; the message names the field.
+    """
+    if isinstance(config, list):
+        for value in config:
+            check_config(value, where)
+    if not isinstance(config, Mapping):
+        return
+    for name, value in config.items():
+        if str(name).endswith("_implementation"):
+            for one in value.values() if isinstance(value, dict) else [value]:
+                if one is not None and (not isinstance(one, str) or "/" in one):
+                    raise CheckpointError(f"{where}: {name} is {one!r}: no checkpoint says which program computes it")
+        elif name == "transformers_weights" and value is not None:
+            _check_name(value, where)
+        elif name in SIZES and value is not None:
+            if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= SIZES[name]:
+                raise CheckpointError(f"{where}: {name} is {value!r}, and not a number from 0 to {SIZES[name]:,}")
+        elif name in ("id2label", "label2id") and value is not None and not isinstance(value, dict):
+            raise CheckpointError(f"{where}: {name} is of type {type(value).__name__}, not a JSON object")
+        else:
+            check_config(value, where)
+
+
+def _check_name(name: object, where: object) -> None:
+    if not isinstance(name, str) or not name or Path(name).name != name or "\\" in name or ":" in name or "\0" in name:
+        raise CheckpointError(f"{where}: {name!r} cannot be the name of a file of this folder")
+
+
+def _parameters(config: dict[str, Any]) -> int:
+    """About how many parameters an encoder of BERT's fields has."""
+    width, inner = config.get("hidden_size") or 0, config.get("intermediate_size") or 0
+    rows = sum(config.get(name) or 0 for name in ("vocab_size", "max_position_embeddings", "type_vocab_size"))
+    labels = max(config.get("num_labels") or 0, len(config.get("id2label") or ()))
+    layers = config.get("num_hidden_layers") or 0
+    neighbours = config.get("neighbours") or 0
+    return int(layers * (4 * width + 2 * inner) * width + (rows + labels + neighbours * width) * width)

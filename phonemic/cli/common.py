@@ -1,0 +1,223 @@
+"""What the commands share: options, input under a progress bar, output."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from functools import wraps
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+import click
+import numpy as np
+from rich.box import SIMPLE_HEAD
+from rich.progress import BarColumn, DownloadColumn, Progress, TimeRemainingColumn, TransferSpeedColumn
+from rich.table import Table
+
+from phonemic.errors import PhonemicError, printable
+from phonemic.files import MAX_LINE, read_texts, replacing
+from phonemic.files.outputs import claim
+from phonemic.inventory import FALLBACKS, LANGUAGES, NATIVE
+from phonemic.terminal import console, json_text, say, standard_output
+from phonemic.tokenizer import Tokenizer
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = [
+    "LanguageCheck",
+    "claim",
+    "errors_option",
+    "force_option",
+    "input_options",
+    "input_texts",
+    "json_option",
+    "language_option",
+    "max_line_option",
+    "output_file",
+    "print_figures",
+    "print_json",
+    "print_table",
+    "printable",
+    "say",
+    "size",
+    "tokenizer_options",
+]
+
+Command = Callable[..., None]
+
+_WIDE = 240
+
+# --- options
+
+
+def language_option(required: bool = True) -> Callable[[Command], Command]:
+    """``--lang``."""
+    return click.option("--lang", type=click.Choice(LANGUAGES), required=required, help="The language.")
+
+
+def tokenizer_options(command: Command) -> Command:
+    """Adds the options of a Tokenizer and passes the command ``tokenizer``."""
+
+    @language_option()
+    @click.option("--strict", is_flag=True, help="Reject syllables that Vietnamese orthography does not allow.")
+    @click.option("--word-joiner", metavar="CHAR", help='What joins the syllables of a word, "_" in sinh_viên.')
+    @click.option("--phrases", metavar="FILE", help="Your own Mandarin readings, a line PHRASE<TAB>PINYIN each.")
+    @click.option(
+        "--fallback",
+        type=click.Choice(FALLBACKS),
+        default=FALLBACKS[0],
+        show_default=True,
+        help="What is no syllable: a position a character, or up to three letters or digits to one.",
+    )
+    @wraps(command)
+    def with_tokenizer(
+        *args: Any, lang: str, strict: bool, word_joiner: str | None, phrases: str | None, fallback: str, **options: Any
+    ) -> None:
+        try:
+            tokenizer = Tokenizer(lang, strict, word_joiner, phrases, fallback)
+        except PhonemicError:
+            raise
+        except ValueError as error:
+            raise click.UsageError(str(error)) from error
+        command(*args, tokenizer=tokenizer, **options)
+
+    return with_tokenizer
+
+
+errors_option = click.option(
+    "--errors", type=click.Choice(["strict", "replace"]), default="strict", help="Stop at invalid UTF-8, or replace it."
+)
+
+
+def size(context: click.Context, parameter: click.Parameter, value: str) -> int:
+    """Bytes, as a number or as 64M or 1G."""
+    found = re.fullmatch(r"(\d+)([kmg]?)b?", value.lower())
+    if not found or not int(found[1]):
+        raise click.BadParameter(f"{value!r} is not a size: give bytes, or 64M, 1G")
+    return int(found[1]) * {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}[found[2]]
+
+
+max_line_option = click.option(
+    "--max-line",
+    callback=size,
+    default=f"{MAX_LINE >> 20}M",
+    show_default=True,
+    help="Refuse a line, or a row, that is longer.",
+)
+
+
+def input_options(required: bool = True, threads: bool = True) -> Callable[[Command], Command]:
+    """Adds IN... and how to read it."""
+    options = [
+        click.argument("inputs", metavar="IN...", nargs=-1, required=required),
+        click.option("--column", default="text", show_default=True, help="The column of a Parquet file to read."),
+        errors_option,
+        max_line_option,
+    ]
+    if threads:
+        number = click.IntRange(1)
+        options += [click.option("--threads", type=number, default=1, show_default=True, help="Threads that encode.")]
+
+    def add(command: Command) -> Command:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return add
+
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Write JSON.")
+
+
+force_option = click.option("--force", is_flag=True, help="Replace an output that is there.")
+
+
+# --- input, output
+
+
+@contextmanager
+def input_texts(
+    inputs: Sequence[str], column: str, errors: str, max_line: int = MAX_LINE
+) -> Iterator[Iterator[list[str | None]]]:
+    """The texts of all inputs in lists, under a progress bar on stderr where that is a terminal."""
+    sizes = [0 if path == "-" else os.stat(path).st_size for path in inputs]
+    told = console(stderr=True)
+    columns = BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn()
+    progress = Progress(*columns, console=told)
+    task = progress.add_task("", total=None if "-" in inputs else sum(sizes) or None)
+
+    def chunks() -> Iterator[list[str | None]]:
+        read: list[float] = []
+        for path in inputs:
+            for texts in read_texts(path, column, errors, read.append, max_line=max_line):
+                yield texts
+                progress.advance(task, sum(read))  # only now are they encoded
+                read.clear()
+
+    with progress if told.is_terminal else nullcontext():
+        yield chunks()
+
+
+#: Positions of a text from which on its language can be told, and the share of syllables below which it is another's.
+_ENOUGH, _FOREIGN = 10, 0.05
+
+
+class LanguageCheck:
+    """Counts the syllables among positions, and says so where hardly one is of the language that was named."""
+
+    def __init__(self, lang: str) -> None:
+        self.lang = lang
+        self.positions = self.native = 0
+
+    def add(self, kinds: NDArray[np.uint8]) -> None:
+        """Counts the kinds of some positions, uint8 (N,)."""
+        self.positions += len(kinds)
+        self.native += int(np.count_nonzero(kinds == NATIVE))
+
+    def warn(self) -> None:
+        """Writes a line to standard error where the language is in doubt."""
+        if self.positions >= _ENOUGH and self.native < _FOREIGN * self.positions:
+            share = self.native / self.positions
+            name = {"vi": "Vietnamese", "zh": "Mandarin"}[self.lang]
+            say(f"of {self.positions:,} positions {share:.1%} are {name} syllables: is it {name}?", err=True)
+
+
+def print_table(columns: Iterable[str], rows: Iterable[Iterable[object]]) -> None:
+    """A table on standard output."""
+    table = Table(*columns)
+    for row in rows:
+        cells = map(str, row)
+        table.add_row(*(printable(cell, keep="") for cell in cells))
+    console().print(table)
+
+
+def print_figures(title: str, heading: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """A table of figures, whose first column may wrap; where standard output is no terminal, as wide as it is."""
+    table = Table(title=printable(title), title_justify="left", box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    table.add_column(heading[0], overflow="fold")
+    body = list(rows)
+    for column, name in enumerate(heading[1:], start=1):
+        words = [*name.split(), *(row[column] for row in body)]
+        table.add_column(name, justify="right", min_width=max(map(len, words)))
+    for row in body:
+        table.add_row(*map(printable, row))
+    console(wide=_WIDE).print(table)
+
+
+def print_json(value: object) -> None:
+    """JSON on standard output."""
+    say(json_text(value))
+
+
+@contextmanager
+def output_file(path: str | None, force: bool = True) -> Iterator[BinaryIO]:
+    """Standard output, or a file that appears when it is complete."""
+    if path is not None:
+        with replacing(path, overwrite=force) as file:
+            yield file
+    else:
+        stdout = standard_output()
+        yield stdout
+        stdout.flush()

@@ -1,0 +1,37 @@
+"""``phonemic decode``: packed ids in Parquet to text."""
+
+from __future__ import annotations
+
+import click
+
+from phonemic.cli.common import claim, force_option, language_option, max_line_option, output_file
+from phonemic.errors import InputError
+from phonemic.files import ids_tokenizer, read_ids
+
+
+@click.command()
+@click.argument("path", metavar="IN.parquet")
+@language_option(required=False)
+@click.option("--to", type=click.Choice(["spelling", "pinyin", "ipa"]), help="[default: spelling or pinyin]")
+@click.option("--style", type=click.Choice(["new", "old"]), default="new", help="Vietnamese tone marks: hoà or hòa.")
+@click.option("-o", "--output", metavar="FILE", help="Write to a file instead of standard output.")
+@max_line_option
+@force_option
+def decode(
+    *, path: str, lang: str | None, to: str | None, style: str, output: str | None, max_line: int, force: bool
+) -> None:
+    """Writes the ids of a Parquet file as text.
+
+    One line a row; a null is an empty line.
+    """
+    claim([output], force, [path])
+    tokenizer = ids_tokenizer(path, lang)
+    if to == {"vi": "pinyin", "zh": "spelling"}[tokenizer.lang]:
+        raise click.UsageError(f"--to {to} is not for {tokenizer.lang}")
+    with output_file(output, force) as file:
+        for row, ids in enumerate(read_ids(path, max_line), start=1):
+            try:
+                line = tokenizer.decode(ids or [], to, style)
+            except ValueError as error:
+                raise InputError(f"{path}, row {row}: {error}") from error
+            file.write(line.encode() + b"\n")

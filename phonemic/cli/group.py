@@ -1,0 +1,52 @@
+"""A group of commands that are imported when they are called, and whose errors are one line."""
+
+from __future__ import annotations
+
+import errno
+import importlib
+from collections.abc import Mapping
+from typing import Any
+
+import click
+
+from phonemic.errors import PhonemicError, message, printable
+
+
+class Group(click.Group):
+    """Shows the project's errors and the system's as one line; click itself deals with a broken pipe.
+
+    Arguments:
+        package: the package that holds the lazy commands.
+        lazy: command to summary. A command is the object of its name in the module of its name (``_`` for ``-``), which
+            is imported when the command is called or asked for help; the group's own help shows the summaries.
+    """
+
+    def __init__(self, *args: Any, package: str = "", lazy: Mapping[str, str] | None = None, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.package, self.lazy = package, lazy or {}
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The names of all commands, sorted."""
+        return sorted({*self.commands, *self.lazy})
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command of a name, imported now; None if there is none."""
+        if cmd_name not in self.lazy:
+            return super().get_command(ctx, cmd_name)
+        name = cmd_name.replace("-", "_")
+        command: click.Command = getattr(importlib.import_module(f"{self.package}.{name}"), name)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Writes the commands and their summaries, importing none."""
+        lazy = {name: click.Command(name, short_help=summary) for name, summary in self.lazy.items()}
+        click.Group.format_commands(click.Group(commands={**self.commands, **lazy}), ctx, formatter)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Runs the command."""
+        try:
+            return super().invoke(ctx)
+        except (PhonemicError, OSError, MemoryError) as error:
+            if isinstance(error, OSError) and error.errno == errno.EPIPE:
+                raise
+            raise click.ClickException(printable(message(error))) from error

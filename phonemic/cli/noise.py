@@ -1,0 +1,232 @@
+"""``phonemic noise``: texts with a share of their characters or syllables rewritten."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import click
+from rich.table import Table
+
+from phonemic.cli.common import claim, force_option, input_texts, max_line_option
+from phonemic.errors import InputError, PhonemicError
+from phonemic.files import read_texts, replacing, require
+from phonemic.inventory import LANGUAGES
+from phonemic.noise import DRAWS, SHARES, Noise, Noisy
+from phonemic.noise.homophones import POOLS, READINGS, Homophones, count_characters, frequent
+from phonemic.noise.misspellings import GROUPS, Misspellings
+from phonemic.noise.respelling import KINDS
+from phonemic.terminal import console, json_text, say, standard_output
+from phonemic.tokenizer import Tokenizer
+
+#: Writes the texts of a chunk; None is a null.
+Write = Callable[[list[str | None]], None]
+
+#: The options that are for one language.
+_ONLY = {
+    "zh": ("pool", "counts", "min_count", "by_count", "reading", "same_ids", "phrases"),
+    "vi": ("kinds", "strict"),
+}
+
+
+@click.command()
+@click.argument("inputs", metavar="IN...", nargs=-1, required=True)
+@click.option("--lang", type=click.Choice(LANGUAGES), required=True, help="The language.")
+@click.option(
+    "--ratio", "ratios", multiple=True, required=True, metavar="SHARE", help="0 to 1; again for more outputs."
+)
+@click.option(
+    "-o", "--output", metavar="FILE", help="Text or .parquet, {ratio} in its name. [default: standard output]"
+)
+@click.option("--changes", metavar="FILE", help="Write what was changed, as JSON lines.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Another seed is other noise.")
+@click.option(
+    "--share", type=click.Choice(SHARES), default="all", show_default=True, help="What the ratio is a share of."
+)
+@click.option("--draw", type=click.Choice(DRAWS), default="exact", show_default=True, help="How units are drawn.")
+@click.option("--nested/--not-nested", default=True, help="Whether a higher ratio keeps the changes of a lower one.")
+@click.option("--by-row", is_flag=True, help="Equal texts get noise of their own.")
+@click.option(
+    "--pool", type=click.Choice(POOLS), default="all", show_default=True, help="zh: characters to choose from."
+)
+@click.option("--counts", metavar="FILE", multiple=True, help="zh: texts; choose only characters that occur in them.")
+@click.option("--min-count", type=click.IntRange(1), default=1, help="zh: how often at least.")
+@click.option("--by-count", is_flag=True, help="zh: choose as often as they occur, and not all alike.")
+@click.option(
+    "--reading", type=click.Choice(READINGS), default="context", show_default=True, help="zh: the sound to keep."
+)
+@click.option("--same-ids", is_flag=True, help="zh: only what leaves the ids of the whole text alone.")
+@click.option("--phrases", metavar="FILE", help="zh: your own readings, a line PHRASE<TAB>PINYIN each.")
+@click.option(
+    "--kind", "kinds", type=click.Choice([*GROUPS, *KINDS]), multiple=True, help="vi: what to do; again for more."
+)
+@click.option("--strict", is_flag=True, help="vi: units are what strict orthography allows.")
+@click.option("--word-joiner", metavar="CHAR", help='What joins the syllables of a word, "_" in sinh_viên.')
+@click.option("--column", default="text", show_default=True, help="The column of a Parquet file to read.")
+@click.option("--errors", type=click.Choice(["strict", "replace"]), default="strict", help="About invalid UTF-8.")
+@max_line_option
+@click.option("--json", "as_json", is_flag=True, help="Write the summary as JSON.")
+@force_option
+def noise(
+    *,
+    inputs: tuple[str, ...],
+    ratios: tuple[str, ...],
+    output: str | None,
+    changes: str | None,
+    force: bool,
+    **options: Any,
+) -> None:
+    """Rewrites a share of the characters or syllables of texts.
+
+    Chinese characters become homophones, Vietnamese syllables are respelled. IN is plain text, one text a line, also as
+    .gz, .xz or .zst; or Parquet; or "-" for standard input. The summary goes to standard output, or to standard error
+    where the texts go there.
+    """
+    shares = _shares(ratios)
+    outputs = _outputs([*shares], output, changes)
+    claim([*outputs.values(), changes], force, [*inputs, *options["counts"]])
+    maker = _maker(options)
+    totals = {ratio: Counter[str]() for ratio in shares}
+    with ExitStack() as stack:
+        writes = {ratio: stack.enter_context(_writer(outputs[ratio], options["column"], force)) for ratio in shares}
+        log = stack.enter_context(replacing(changes, force)) if changes else None
+        row = 0
+        read = [options[name] for name in ("column", "errors", "max_line")]
+        for texts in stack.enter_context(input_texts(inputs, *read)):
+            for name, ratio in shares.items():
+                noisy = [
+                    None if text is None else maker.apply(text, ratio, number if options["by_row"] else "")
+                    for number, text in enumerate(texts, start=row)
+                ]
+                writes[name]([None if one is None else one.text for one in noisy])
+                _count(totals[name], maker, texts, noisy)
+                if log:
+                    _log(log, name, row, noisy)
+            row += len(texts)
+    _summarise(totals, options["lang"], options["as_json"], to_stderr=output is None)
+
+
+def _shares(ratios: Sequence[str]) -> dict[str, float]:
+    """The ratios as typed, which also name the outputs, and their values."""
+    shares: dict[str, float] = {}
+    for typed in ratios:
+        try:
+            value = float(typed)
+        except ValueError:
+            value = -1.0
+        if not 0 <= value <= 1:
+            raise click.BadParameter(f"{typed!r} is no share between 0 and 1 (7.5 % is 0.075)", param_hint="--ratio")
+        if value in shares.values():
+            raise click.BadParameter(f"{typed} is given twice", param_hint="--ratio")
+        shares[typed] = value
+    return shares
+
+
+def _outputs(ratios: list[str], output: str | None, changes: str | None) -> dict[str, str | None]:
+    """Ratio -> where its texts go, None being standard output."""
+    if len(ratios) > 1 and "{ratio}" not in (output or ""):
+        raise click.UsageError("several ratios need an --output with {ratio} in its name, such as noisy-{ratio}.txt")
+    outputs = {ratio: output.replace("{ratio}", ratio) if output else None for ratio in ratios}
+    if output and Path(output).suffix.lower() in (".gz", ".xz", ".zst"):
+        raise click.BadParameter(f"{output}: write text or .parquet, and compress it afterwards", param_hint="--output")
+    if changes and changes in outputs.values():
+        raise click.UsageError(f"--changes and --output are both {changes}")
+    return outputs
+
+
+def _maker(options: dict[str, Any]) -> Noise:
+    """The noise that the options ask for."""
+    lang = options["lang"]
+    context = click.get_current_context()
+    for name in _ONLY["zh" if lang == "vi" else "vi"]:
+        if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
+            raise click.UsageError(f"--{'kind' if name == 'kinds' else name.replace('_', '-')} is not for {lang}")
+    common = {name: options[name] for name in ("seed", "share", "draw", "nested")}
+    try:
+        tokenizer = Tokenizer(lang, options["strict"], options["word_joiner"], options["phrases"])
+        if lang == "vi":
+            return Misspellings(options["kinds"], tokenizer, **common)
+        return Homophones(_pool(options), options["reading"], options["same_ids"], tokenizer, **common)
+    except PhonemicError:
+        raise
+    except ValueError as error:
+        raise click.UsageError(str(error)) from error
+
+
+def _pool(options: dict[str, Any]) -> str | list[str] | dict[str, int]:
+    """The named pool, or those of its characters that occur often enough, with their counts where these matter."""
+    if not options["counts"]:
+        if options["by_count"] or options["min_count"] > 1:
+            raise click.UsageError("--by-count and --min-count need --counts")
+        return str(options["pool"])
+    counts: Counter[str] = Counter()
+    for path in options["counts"]:
+        for texts in read_texts(path, options["column"], options["errors"], max_line=options["max_line"]):
+            counts.update(count_characters(text for text in texts if text is not None))
+    return frequent(counts, options["pool"], options["min_count"], options["by_count"])
+
+
+@contextmanager
+def _writer(path: str | None, column: str, force: bool) -> Iterator[Write]:
+    """What writes chunks of texts to standard output, a text file or a Parquet file."""
+    if path and path.lower().endswith(".parquet"):
+        arrow, parquet = require("pyarrow"), require("pyarrow.parquet")
+        schema = arrow.schema({column: arrow.string()}.items())
+        with replacing(path, force) as file, parquet.ParquetWriter(file, schema, compression="zstd") as writer:
+            yield lambda texts: writer.write_table(arrow.table({column: texts}, schema=schema))
+    elif path:
+        with replacing(path, force) as file:
+            yield partial(_write_lines, file, path)
+    else:
+        stdout = standard_output()
+        yield partial(_write_lines, stdout, "standard output")
+        stdout.flush()
+
+
+def _write_lines(file: BinaryIO, name: str, texts: list[str | None]) -> None:
+    for text in texts:
+        if text and "\n" in text:
+            raise InputError(f"{name}: {text[:40]!r} holds a line break, so it is no line; write to .parquet")
+    file.write("".join(f"{text or ''}\n" for text in texts).encode())
+
+
+def _log(file: BinaryIO, ratio: str, row: int, noisy: list[Noisy | None]) -> None:
+    for number, one in enumerate(noisy, start=row):
+        for change in one.changes if one else ():
+            line = {"ratio": float(ratio), "row": number, **change._asdict()}
+            file.write(json.dumps(line, ensure_ascii=False).encode() + b"\n")
+
+
+def _count(total: Counter[str], maker: Noise, texts: list[str | None], noisy: list[Noisy | None]) -> None:
+    for text, one in zip(texts, noisy, strict=True):
+        if text is not None and one is not None:
+            total["texts"] += 1
+            total["units"] += one.units
+            total["changeable"] += one.changeable
+            total["changed"] += len(one.changes)
+            total["ids_changed"] += maker.ids_changed(text, one)
+
+
+def _summarise(totals: dict[str, Counter[str]], lang: str, as_json: bool, to_stderr: bool) -> None:
+    rows: list[dict[str, float]] = [
+        {"ratio": float(ratio)}
+        | {name: total[name] for name in ("texts", "units", "changeable", "changed")}
+        | {
+            "achieved": total["changed"] / total["units"] if total["units"] else 0.0,
+            "ids_changed": total["ids_changed"],
+        }
+        for ratio, total in totals.items()
+    ]
+    if as_json:
+        say(json_text(rows), err=to_stderr)
+        return
+    units = {"zh": "Han characters", "vi": "syllables"}[lang]
+    table = Table("ratio", "texts", units, "changeable", "changed", "achieved", "ids changed")
+    for row in rows:
+        table.add_row(*(f"{row[name]:.4f}" if name == "achieved" else f"{row[name]:,}" for name in row))
+    console(stderr=to_stderr).print(table)

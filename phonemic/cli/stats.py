@@ -1,0 +1,161 @@
+"""``phonemic stats``: the measures of tokenizers on texts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.progress import MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+from phonemic import intrinsic
+from phonemic.cli.common import (
+    claim,
+    force_option,
+    input_options,
+    input_texts,
+    print_figures,
+    print_json,
+    print_table,
+    say,
+    tokenizer_options,
+)
+from phonemic.errors import InputError
+from phonemic.intrinsic.measure import Measures
+from phonemic.intrinsic.tabulation import cells, title
+from phonemic.terminal import console
+from phonemic.tokenizer import Tokenizer
+
+#: Measures of a row that the vertical table and the JSON object of a single row leave out.
+_PLOTTED = ("dataset", "lang", "form", "tokenizer", "renyi_curve", "ranks")
+
+
+def _order(context: click.Context, parameter: click.Parameter, value: float) -> float:
+    if not 0 <= value < math.inf:
+        raise click.BadParameter(f"{value} is not a finite number of at least 0")
+    return value
+
+
+def _formats(command: Any) -> Any:
+    for form in reversed(intrinsic.FORMATS[1:]):
+        command = click.option(f"--{form}", "form", flag_value=form, help=f"Write {form}.", default=None)(command)
+    return command
+
+
+@click.command()
+@input_options(required=False)
+@tokenizer_options
+@click.option("--tokenizer", "names", multiple=True, metavar="NAME", help='Phonemic, a baseline, a .py file, or "all".')
+@click.option("--tokenizers", "folder", metavar="FOLDER", help="Where the baselines' files lie.")
+@click.option("--task", "task_names", multiple=True, metavar="NAME", help="Measure a data set of the paper.")
+@click.option("--data", metavar="FOLDER", help="Where the data sets lie, each in its own folder.")
+@click.option("--normalize", type=click.Choice(["NFC", "NFD"]), help="Put the texts into a Unicode normal form first.")
+@click.option("--alpha", default=2.5, show_default=True, callback=_order, help="Order of the Rényi entropy.")
+@click.option("--plots", metavar="FOLDER", type=click.Path(file_okay=False, path_type=Path), help="Also draw plots.")
+@_formats
+@force_option
+def stats(
+    *,
+    inputs: tuple[str, ...],
+    column: str,
+    errors: str,
+    max_line: int,
+    threads: int,
+    tokenizer: Tokenizer,
+    names: tuple[str, ...],
+    folder: str | None,
+    task_names: tuple[str, ...],
+    data: str | None,
+    normalize: Any,
+    alpha: float,
+    plots: Path | None,
+    form: str | None,
+    force: bool,
+) -> None:
+    """Measures texts: fertility, lengths, Rényi efficiency and coverage. Nulls of a Parquet column are passed over.
+
+    Without --tokenizer and --task, one column (one JSON object) for our tokenizer; otherwise a row for each data set
+    and tokenizer.
+    """
+    if not (inputs or task_names) or (task_names and not data):
+        raise click.UsageError("name files IN..., or data sets with --task NAME --data FOLDER")
+    claim(sorted(plots.glob("intrinsic-*.svg")) if plots else (), force)
+    chosen = [name for part in names for name in ([*_all(tokenizer, folder)] if part == "all" else [part])]
+    tokenizers = intrinsic.tokenizers(dict.fromkeys(chosen or ["Phonemic"]), tokenizer.lang, folder)
+    if "Phonemic" in tokenizers:
+        tokenizers["Phonemic"] = tokenizer
+    rows: list[Measures] = []
+    options: dict[str, Any] = {"alpha": alpha, "form": normalize, "num_threads": threads}
+    if inputs:
+        with input_texts(inputs, column, errors, max_line) as chunks:
+            texts = ([text for text in chunk if text is not None] for chunk in chunks)
+            title = ", ".join(Path(path).name for path in inputs)
+            rows += intrinsic.measure(title, tokenizer.lang, texts, tokenizers, **options)
+    for name in task_names:
+        rows += measure_task(name, str(data), tokenizers, tokenizer.lang, **options)
+    _write(rows, form or "table", single=not names and not task_names)
+    if plots is not None:
+        from phonemic.intrinsic.plots import draw
+
+        draw(rows, plots)
+
+
+def _all(tokenizer: Tokenizer, folder: str | None) -> list[str]:
+    return intrinsic.available(tokenizer.lang, folder)
+
+
+def measure_task(name: str, data: str, tokenizers: Any, lang: str | None = None, **options: Any) -> list[Measures]:
+    """Measures tokenizers on a data set of the paper, under a progress bar on stderr where that is a terminal.
+
+    Raises:
+        InputError: no such data set, one of another language, or a file is missing.
+    """
+    from phonemic import tasks
+
+    try:
+        dataset = tasks.get(name)
+    except ValueError as error:
+        raise InputError(str(error)) from error
+    if lang not in (None, dataset.lang):
+        raise InputError(f"{dataset.title} is of language {dataset.lang}, not {lang}")
+    with text_progress(dataset.title) as advance:
+        texts = intrinsic.chunks(dataset.texts(dataset.find(data)))
+        return intrinsic.measure(dataset.title, dataset.lang, texts, tokenizers, advance=advance, **options)
+
+
+@contextmanager
+def text_progress(title: str) -> Iterator[Any]:
+    """A function that counts texts on stderr where that is a terminal."""
+    told = console(stderr=True)
+    name = TextColumn(title.replace("{", "{{").replace("}", "}}"), markup=False)
+    columns = SpinnerColumn(), name, MofNCompleteColumn(), TextColumn("texts"), TimeElapsedColumn()
+    progress = Progress(*columns, console=told)
+    task = progress.add_task(title, total=None)
+    with progress if told.is_terminal else nullcontext():
+        yield lambda count: progress.advance(task, count)
+
+
+def _write(rows: list[Measures], form: str, single: bool) -> None:
+    """A row for each tokenizer; the measures of a single row one below the other, or as one JSON object."""
+    if form != "table" and not (single and form == "json"):
+        say(intrinsic.table(rows, form))
+    elif not single:
+        for name, some in groupby(rows, key=title):
+            heading, *body = cells(some)
+            print_figures(name, heading[1:], [line[1:] for line in body])
+    else:
+        measures = {name: value for name, value in rows[0].items() if name not in _PLOTTED}
+        if form == "json":
+            print_json(measures)
+        else:
+            print_table(("measure", "value"), ((name.replace("_", " "), _shown(measures[name])) for name in measures))
+
+
+def _shown(value: float | None) -> str:
+    if value is None:
+        return "nan"
+    return f"{value:,}" if isinstance(value, int) else f"{value:.4f}"

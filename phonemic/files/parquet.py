@@ -1,0 +1,220 @@
+"""Columns of Parquet files: texts, and ids with the tokenizer that made them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from phonemic.errors import InputError
+from phonemic.files.cells import MAX_LINE, text_cells
+from phonemic.files.compressed import BLOCK, Advance
+from phonemic.files.packages import require
+from phonemic.files.writing import replacing
+from phonemic.inventory import FALLBACKS, LANGUAGES, vocabulary
+from phonemic.version import __version__
+
+if TYPE_CHECKING:
+    from phonemic.tokenizer import Tokenizer
+
+#: Rows decoded at a time.
+_ROWS = 1024
+
+# --- reading
+
+
+@contextmanager
+def _parquet(path: str, column: str = "") -> Iterator[tuple[Any, int]]:
+    """An open ParquetFile, which reads a column of strings as a dictionary, and the file's size; errors name it."""
+    parquet, arrow_error = require("pyarrow.parquet"), require("pyarrow").ArrowException
+    with open(path, "rb") as source:
+        try:
+            file = parquet.ParquetFile(source, buffer_size=BLOCK)
+            if file.schema_arrow.names.count(column) == 1 and _is_string(file.schema_arrow.field(column).type):
+                file = parquet.ParquetFile(source, metadata=file.metadata, buffer_size=BLOCK, read_dictionary=[column])
+            yield file, os.fstat(source.fileno()).st_size
+        except (arrow_error, OSError) as error:
+            raise InputError(f"{path}: damaged, or no Parquet file ({error})") from error
+
+
+@contextmanager
+def parquet_file(path: str, column: str) -> Iterator[Any]:
+    """An open ParquetFile for :func:`text_cells` of a column of strings; Arrow's errors, later ones too, come as
+    InputError.
+
+    Raises:
+        InputError: the file is damaged or no Parquet, or the column is missing or no string.
+        OSError: the file cannot be opened.
+        PhonemicError: pyarrow is missing.
+    """
+    with _parquet(path, column) as (file, _):
+        _check_column(path, file.schema_arrow, column, "string", _is_string)
+        yield file
+
+
+def _check_column(path: str, schema: Any, column: str, kind: str, fits: Callable[[Any], bool]) -> None:
+    wrong = "" if column in schema.names else f"no column {column!r}"
+    if not wrong and not fits(schema.field(column).type):
+        wrong = f"column {column!r} is {schema.field(column).type}, not {kind}"
+    if wrong:
+        present = ", ".join(f"{field.name} ({field.type})" for field in schema)
+        raise InputError(f"{path}: {wrong}; the columns are: {present}")
+
+
+def text_arrays(path: str, column: str, advance: Advance, max_line: int) -> Iterator[Any]:
+    """A column of strings as Arrow arrays of a few rows each, large_binary: the UTF-8 may be damaged.
+
+    Arguments:
+        path: the Parquet file.
+        column: its name.
+        advance: is told how many bytes of the file were read.
+        max_line: bytes that a cell may have.
+
+    Raises:
+        InputError: the file is damaged or no Parquet, the column is missing or no string, or a cell is longer.
+        OSError: the file cannot be opened.
+    """
+    binary = require("pyarrow").large_binary()
+    with _parquet(path, column) as (file, size):
+        _check_column(path, file.schema_arrow, column, "string", _is_string)
+        for cells in text_cells(file, path, column, None, max_line):
+            advance(size * len(cells) / file.metadata.num_rows)
+            yield cells.cast(binary)
+
+
+def _is_string(kind: Any) -> bool:
+    """Whether an Arrow type is of strings, in a dictionary or not."""
+    plain = kind.value_type if require("pyarrow.types").is_dictionary(kind) else kind
+    return str(plain) in ("string", "large_string", "string_view")
+
+
+def _is_integer_list(kind: Any) -> bool:
+    types = require("pyarrow.types")
+    return bool((types.is_list(kind) or types.is_large_list(kind)) and types.is_integer(kind.value_type))
+
+
+def read_ids(path: str, max_line: int = MAX_LINE) -> Iterator[list[int] | None]:
+    """Rows of the column ``ids`` of a Parquet file.
+
+    Arguments:
+        path: the file.
+        max_line: positions that a row may have.
+
+    Raises:
+        InputError: the file is damaged or no Parquet, it has no such column of lists of integers, or a row is longer.
+        OSError: the file cannot be opened.
+    """
+    row = 0
+    with _parquet(path) as (file, _):
+        _check_column(path, file.schema_arrow, "ids", "list of integers", _is_integer_list)
+        for batch in file.iter_batches(_ROWS, columns=["ids"]):
+            cells = batch.column(0)
+            sizes = require("pyarrow.compute").list_value_length(cells).fill_null(0).to_numpy(zero_copy_only=False)
+            if len(long := np.flatnonzero(sizes > max_line)):
+                raise InputError(
+                    f"{path}, row {row + long[0] + 1}: has more than {max_line:,} positions; if it is one text, "
+                    "--max-line raises that"
+                )
+            row += len(cells)
+            yield from cells.to_pylist()
+
+
+def ids_tokenizer(path: str, lang: str | None = None) -> Tokenizer:
+    """A tokenizer that decodes the ids in a Parquet file: of their language, checked against this version's vocabulary,
+    and their fallback.
+
+    Arguments:
+        path: the Parquet file.
+        lang: the language to take where the file does not say it.
+
+    Raises:
+        InputError: the file says another language or none, or its vocabulary is not this version's.
+        OSError: the file cannot be opened.
+    """
+    with _parquet(path) as (file, _):
+        metadata = file.schema_arrow.metadata or {}
+    stored: dict[str, str] = {
+        key.decode("utf-8", "replace"): value.decode("utf-8", "replace")
+        for key, value in metadata.items()
+        if key.startswith(b"phonemic.")
+    }
+    found = stored.get("phonemic.lang", lang)
+    if found is None:
+        raise InputError(f"{path}: does not say which language its ids are of; give --lang")
+    if lang not in (None, found):
+        raise InputError(f"{path}: its ids are of language {found}, not {lang}")
+    if found not in LANGUAGES or stored.get("phonemic.vocabulary_checksum") not in (None, vocabulary(found).checksum):
+        writer = stored.get("phonemic.version", "of an unknown version")
+        raise InputError(f"{path}: its {found} vocabulary is not this version's; phonemic {writer} wrote it, use that")
+    fallback = stored.get("phonemic.fallback", FALLBACKS[0])
+    if fallback not in FALLBACKS:
+        raise InputError(f"{path}: has an unknown fallback {fallback!r}; use the phonemic version that wrote it")
+    from phonemic.tokenizer import Tokenizer
+
+    return Tokenizer(found, fallback=fallback)
+
+
+# --- writing
+
+
+@contextmanager
+def ids_writer(
+    path: str,
+    tokenizer: Tokenizer,
+    num_threads: int = 1,
+    spans: bool = False,
+    text: bool = False,
+    overwrite: bool = True,
+) -> Iterator[Callable[[list[str | None]], NDArray[np.uint8]]]:
+    """A function that encodes texts and writes them to a Parquet file, a row group a call; see :func:`replacing`.
+
+    It returns the kinds of the positions that it wrote, uint8 (N,).
+
+    Arguments:
+        path: the Parquet file. Column ``ids`` holds packed ids, list<int32>, one row a text and null for None. The
+            file's metadata hold the version, the language, the vocabulary's checksum and the fallback.
+        tokenizer: encodes.
+        num_threads: threads that encode.
+        spans: also write ``spans``, list<int32>: start and end of each position, in code points, one after the other.
+        text: also write the ``text``.
+        overwrite: whether a file that is there is replaced.
+
+    Raises:
+        OSError: the file cannot be written.
+        PhonemicError: pyarrow is missing.
+    """
+    arrow, parquet = require("pyarrow"), require("pyarrow.parquet")
+    ids_type = arrow.list_(arrow.int32())
+    types = {"ids": ids_type} | ({"spans": ids_type} if spans else {}) | ({"text": arrow.string()} if text else {})
+    schema = arrow.schema(types.items(), metadata=_metadata(tokenizer))
+
+    def lists(offsets: NDArray[np.int64], values: NDArray[np.int32], nulls: NDArray[np.bool_]) -> Any:
+        ends = arrow.array(offsets, arrow.int32())
+        return arrow.ListArray.from_arrays(ends, arrow.array(values), mask=arrow.array(nulls))
+
+    def write(texts: list[str | None]) -> NDArray[np.uint8]:
+        batch = tokenizer.encode_batch([row or "" for row in texts], num_threads, spans)
+        nulls = np.array([row is None for row in texts], bool)
+        columns: dict[str, Any] = {"ids": lists(batch.offsets, batch.ids, nulls)}
+        if spans:
+            columns["spans"] = lists(2 * batch.offsets, batch.spans.ravel(), nulls)
+        if text:
+            columns["text"] = texts
+        writer.write_table(arrow.table(columns, schema=schema), row_group_size=max(1, len(texts)))
+        return batch.kinds
+
+    with replacing(path, overwrite) as file, parquet.ParquetWriter(file, schema, compression="zstd") as writer:
+        yield write
+
+
+def _metadata(tokenizer: Tokenizer) -> dict[str, str]:
+    return {
+        "phonemic.version": __version__,
+        "phonemic.lang": tokenizer.lang,
+        "phonemic.vocabulary_checksum": tokenizer.vocab.checksum,
+        "phonemic.fallback": tokenizer.fallback,
+    }

@@ -1,0 +1,127 @@
+"""Texts from files, in chunks, so that memory does not grow with the file."""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Iterable, Iterator
+from itertools import chain
+
+from phonemic.errors import InputError
+from phonemic.files.cells import MAX_LINE
+from phonemic.files.compressed import Advance, blocks, shown, suffix
+from phonemic.files.parquet import text_arrays
+
+#: Bytes of text that are held, encoded and written at a time. A longer line is held whole: it is one text.
+CHUNK = 8 << 20
+
+
+def read_texts(
+    path: str,
+    column: str = "text",
+    errors: str = "strict",
+    advance: Advance = lambda size: None,
+    chunk: int = CHUNK,
+    max_line: int = MAX_LINE,
+) -> Iterator[list[str | None]]:
+    r"""Reads texts, a list of about ``chunk`` bytes at a time.
+
+    Arguments:
+        path: plain UTF-8 text, one text a line; that as .gz, .bz2, .xz or .zst; Parquet; or "-" for plain text on
+            standard input. Only "\n" and "\r\n" end a line. A byte order mark at the start of a file is no part of
+            its text.
+        column: the Parquet column; its nulls come as None.
+        errors: "strict" or "replace", what to do about invalid UTF-8.
+        advance: is told how many bytes of the file were read.
+        chunk: how many bytes of text a list holds.
+        max_line: bytes that a line, or a cell of Parquet, may have. It is held whole, with its ids, and a small
+            compressed file may be one.
+
+    Raises:
+        InputError: invalid UTF-8 (the message names the line and the byte), a line that is too long, a damaged or
+            truncated file, a column that is missing or no string.
+        OSError: the file cannot be opened.
+        PhonemicError: a package is missing.
+    """
+    if suffix(path) == ".parquet":
+        return _parquet_texts(path, column, errors, advance, chunk, max_line)
+    lines = _whole_lines(limited(blocks(path, advance), max_line, shown(path)), chunk)
+    return _decoded(shown(path), lines, errors)
+
+
+def limited(blocks: Iterable[bytes], max_line: int, name: str) -> Iterator[bytes]:
+    """The blocks, as long as no line in them is longer.
+
+    Raises:
+        InputError: one is; the message names it.
+    """
+    line, held = 1, 0
+    for block in blocks:
+        start = 0
+        while (end := block.find(b"\n", start)) >= 0 and held + end - start <= max_line:
+            line, held, start = line + 1, 0, end + 1
+            if len(block) - start <= max_line:  # no line that ends in it is too long
+                end = block.rfind(b"\n", start) + 1
+                line, start = line + block.count(b"\n", start, end), max(start, end)
+                break
+        held += len(block) - start
+        if held > max_line:
+            raise InputError(
+                f"{name}, line {line}: is longer than {max_line:,} bytes; if it is one text, --max-line raises that"
+            )
+        yield block
+
+
+def _not_utf8(error: UnicodeDecodeError) -> str:
+    return f"not UTF-8 ({error.reason}); --errors replace puts U+FFFD for what is wrong"
+
+
+def _whole_lines(blocks: Iterator[bytes], size: int) -> Iterator[bytes]:
+    """Joins blocks to chunks of about ``size`` bytes that end with a line, so that no character is cut."""
+    parts: list[bytes] = []
+    held = 0
+    for block in blocks:
+        parts.append(block)
+        held += len(block)
+        if held >= size and (cut := block.rfind(b"\n") + 1):
+            parts[-1] = block[:cut]
+            yield b"".join(parts)
+            parts, held = [block[cut:]], len(block) - cut
+    if held:
+        yield b"".join(parts)
+
+
+def _decoded(name: str, chunks: Iterator[bytes], errors: str) -> Iterator[list[str | None]]:
+    line, offset = 1, 0
+    for chunk in chunks:
+        mark = len(codecs.BOM_UTF8) if offset == 0 and chunk.startswith(codecs.BOM_UTF8) else 0
+        try:
+            text = chunk[mark:].decode("utf-8", errors)
+        except UnicodeDecodeError as error:
+            at = mark + error.start
+            number = line + chunk.count(b"\n", 0, at)
+            raise InputError(f"{name}, line {number}, byte {offset + at} of the file: {_not_utf8(error)}") from error
+        texts: list[str | None] = [*text.replace("\r\n", "\n").split("\n")]
+        if not texts[-1]:
+            texts.pop()
+        yield texts
+        line += chunk.count(b"\n")
+        offset += len(chunk)
+
+
+def _parquet_texts(
+    path: str, column: str, errors: str, advance: Advance, size: int, max_line: int
+) -> Iterator[list[str | None]]:
+    arrays = text_arrays(path, column, advance, max_line)
+    texts: list[str | None] = []
+    held = 0
+    for row, value in enumerate(chain.from_iterable(cells.to_pylist() for cells in arrays), start=1):
+        try:
+            texts.append(None if value is None else value.decode("utf-8", errors))
+        except UnicodeDecodeError as error:
+            raise InputError(f"{path}, row {row}, byte {error.start} of the text: {_not_utf8(error)}") from error
+        held += len(value or b"") + 1
+        if held >= size:
+            yield texts
+            texts, held = [], 0
+    if texts:
+        yield texts

@@ -1,0 +1,89 @@
+"""A user's own Mandarin phrases: read, checked against pinyin, compiled."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+from phonemic import mandarin
+from phonemic.characters import plain
+from phonemic.errors import PhraseError
+from phonemic.inventory import vocabulary
+from phonemic.lexicon.entries import PACKED, ZH_EXACT, Tables, entry, with_entries
+from phonemic.lexicon.phrases import PhraseTable
+
+#: Characters of a phrase. A text of beginnings of phrases is read at a cost of length times this, at most.
+LONGEST_PHRASE = 64
+
+#: What ``Tokenizer(phrases=...)`` takes.
+PhraseSource = Mapping[str, str | Sequence[str]] | str | os.PathLike[str]
+
+
+def read_phrases(source: PhraseSource, is_han: Callable[[str], bool]) -> dict[str, str]:
+    """Phrases from a dict or a file, checked.
+
+    Arguments:
+        source: ``{"行长": "hang2 zhang3"}`` (a list of syllables will do, and tone marks) or the path of a UTF-8 file
+            with a line ``行长<TAB>hang2 zhang3`` a phrase; empty lines and lines that begin with # are passed over.
+        is_han: whether a character is one that has readings.
+
+    Returns:
+        phrase -> pinyin with tone numbers, one syllable a character.
+
+    Raises:
+        PhraseError: wrong pinyin, a length mismatch, or a character that is not Han; the message names the line.
+    """
+    if isinstance(source, Mapping):
+        rows: Iterable[tuple[str, str, str | Sequence[str]]]
+        rows = ((f"phrase {number}", phrase, pinyin) for number, (phrase, pinyin) in enumerate(source.items(), start=1))
+    else:
+        rows = _lines(Path(source))
+    same = mandarin.compatibility_ideographs()
+    checked = {}
+    for where, phrase, pinyin in rows:
+        if not isinstance(phrase, str) or not phrase or not all(map(is_han, phrase)):
+            raise PhraseError(f"{where}: a phrase must be one or more Han characters, not {phrase!r}")
+        checked["".join(same.get(char, char) for char in plain(phrase))] = _check(where, phrase, pinyin)
+    return checked
+
+
+def _lines(path: Path) -> Iterator[tuple[str, str, str]]:
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise PhraseError(f"{path}: not UTF-8 at byte {error.start}; save the file as UTF-8") from error
+    for number, line in enumerate(text.splitlines(), start=1):
+        if line.strip() and not line.startswith("#"):
+            phrase, tab, pinyin = line.partition("\t")
+            if not tab:
+                raise PhraseError(f"{path}, line {number}: {line!r} has no tab; write PHRASE<TAB>PINYIN")
+            yield f"{path}, line {number}", phrase.strip(), pinyin
+
+
+def _check(where: str, phrase: str, pinyin: str | Sequence[str]) -> str:
+    if not isinstance(pinyin, str | Sequence):
+        raise PhraseError(f"{where}: {phrase!r}: its pinyin is a str or a list of them, not {type(pinyin).__name__}")
+    if len(phrase) > LONGEST_PHRASE:
+        raise PhraseError(
+            f"{where}: {phrase[:8]!r}... has {len(phrase)} characters; a phrase has at most {LONGEST_PHRASE}, because "
+            "each character of a text may be the first of one: cut it into words"
+        )
+    syllables = plain(pinyin).split() if isinstance(pinyin, str) else list(pinyin)
+    if len(syllables) != len(phrase):
+        raise PhraseError(f"{where}: {phrase!r} has {len(phrase)} characters but {len(syllables)} pinyin syllables")
+    try:
+        return " ".join(mandarin.spell(mandarin.factorize(syllable), numbers=True) for syllable in syllables)
+    except (ValueError, AttributeError, TypeError) as error:
+        raise PhraseError(f"{where}: {phrase!r}: {error}") from error
+
+
+def with_phrases(tables: Tables, phrases: Mapping[str, str]) -> Tables:
+    """The lexicon's tables with checked phrases in front."""
+    pack, same = vocabulary("zh").pack, mandarin.compatibility_ideographs()
+    packed = {phrase: [pack(mandarin.factorize(text)) for text in pinyin.split()] for phrase, pinyin in phrases.items()}
+    first = {phrase[0] for phrase in phrases}
+    changes = {char: entry(tables, char) | ZH_EXACT for char in first}
+    changes |= {phrase: changes[phrase] & ~PACKED | ids[0] for phrase, ids in packed.items() if len(phrase) == 1}
+    changes |= {char: changes[other] for char, other in same.items() if other in first}
+    return with_entries(tables, changes) | PhraseTable.build(packed, same).sections("user")

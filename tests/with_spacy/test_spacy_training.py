@@ -1,0 +1,162 @@
+"""The page on training and the benchmark of it: their commands run."""
+
+import doctest
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+spacy = pytest.importorskip("spacy", reason="needs the spacy extra")
+pytest.importorskip("torch", reason="needs the model extra")
+pytest.importorskip("transformers", reason="needs the model extra")
+pytest.importorskip("click", reason="needs the model extra")
+
+from click.testing import CliRunner  # noqa: E402
+from spacy.tokens import Doc  # noqa: E402
+
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:spacy", "ignore::DeprecationWarning:weasel")
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "guide" / "spacy-training.md").read_text("utf-8")
+PLACES = ("Hà B-LOC\nNội I-LOC\n", "Huế B-LOC\n", "Cần B-LOC\nThơ I-LOC\n")
+NAMES = "".join(f"Tôi O\nở O\n{place}. O\n\n{place}mưa O\n\n" for place in PLACES)
+TREE = "1\tTôi\t_\tPRON\tP\t_\t2\tnsubj\t_\t_\n2\tyêu\t_\tVERB\tV\t_\t0\troot\t_\t_\n3\tHà Nội\t_\tPROPN\tNp\t_\t2\tobj\t_\t_\n\n"
+
+
+def test_commands_of_the_page(tmp_path):
+    (tmp_path / "train.txt").write_text(NAMES, encoding="utf-8")
+    (tmp_path / "dev.txt").write_text(NAMES, encoding="utf-8")
+    commands = [line for block in re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL) for line in block.splitlines()]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    commands = [shlex.split(command) for command in commands if not command.startswith("pip")]
+    assert len(commands) == 5
+    for program, *arguments in commands:
+        assert program == "python"
+        command = [sys.executable, *arguments]
+        done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+    assert (tmp_path / "out" / "model-best" / "config.cfg").exists()
+
+
+def test_python_of_the_page(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    blocks = re.findall(r"```pycon\n(.*?)```", PAGE, re.DOTALL)
+    test = doctest.DocTestParser().get_doctest("\n".join(blocks), {}, "spacy-training.md", "spacy-training.md", 0)
+    result = doctest.DocTestRunner().run(test)
+    assert result.attempted > 15
+    assert not result.failed
+
+
+def test_the_pages_options_are_the_architectures():
+    import inspect
+
+    from spacy_phonemic.encoder import phonemic_bert
+
+    table = PAGE.partition("## The encoder's options")[2].partition("**Two")[0]
+    named = re.findall(r"`(\w+)`", "".join(line.split("|")[1] for line in table.splitlines() if line.startswith("| `")))
+    assert sorted(named) == sorted(inspect.signature(phonemic_bert).parameters)
+
+
+@pytest.mark.parametrize("name", ["spacy-vi", "spacy-zh"])
+def test_projects_are_whole(name):
+    """Every step of a workflow exists, and every option that it passes to spacy train is in the config."""
+    import srsly
+    from thinc.api import Config
+
+    from spacy_phonemic.configs import config_text
+
+    project = srsly.read_yaml(ROOT / "examples" / name / "project.yml")
+    commands = {command["name"]: command for command in project["commands"]}
+    assert {step for steps in project["workflows"].values() for step in steps} == set(commands)
+    made = {output for command in commands.values() for output in command.get("outputs", [])}
+    given = {asset["dest"] for asset in project["assets"]}
+    assert {dep for command in commands.values() for dep in command["deps"]} <= made | given
+    for name_of_command, command in commands.items():
+        if name_of_command.startswith("train-"):
+            prepare, training = (shlex.split(line) for line in command["script"])
+            config = Config().from_str(config_text(prepare[4], prepare[6]), interpolate=False)
+            for option in re.findall(r"--((?:\w+\.)+\w+)", " ".join(training)):
+                section = config
+                for part in option.split("."):
+                    section = section[part]
+
+
+class TestBenchmark:
+    def load(self):
+        from benchmarks import spacy_training
+
+        return spacy_training
+
+    def test_runs_small_and_goes_on(self, tmp_path):
+        benchmark = self.load()
+        for part in ("train", "dev", "test"):
+            folder = tmp_path / "vi" / "ud_vtb"
+            folder.mkdir(parents=True, exist_ok=True)
+            (folder / f"vi_vtb-ud-{part}.conllu").write_text(TREE * 8, encoding="utf-8")
+        output = tmp_path / "results.json"
+        options = [
+            str(tmp_path),
+            "--output",
+            str(output),
+            "--tasks",
+            "vtb",
+            "--seeds",
+            "2",
+            "--steps",
+            "2",
+            "--preset",
+            "tiny",
+        ]
+        first = CliRunner().invoke(benchmark.main, options, catch_exceptions=False)
+        assert first.exit_code == 0
+        runs = json.loads(output.read_text("utf-8"))["runs"]
+        assert [(run["model"], run["seed"]) for run in runs] == [
+            (model, seed) for seed in (0, 1) for model in ("HashEmbedCNN", "PhonemicBERT from scratch")
+        ]
+        assert all(0 <= run["score"] <= 1 and run["words_per_second"] > 0 for run in runs)
+        CliRunner().invoke(benchmark.main, options, catch_exceptions=False)
+        assert json.loads(output.read_text("utf-8"))["runs"] == runs
+        other = CliRunner().invoke(benchmark.main, [*options, "--limit", "3"])
+        assert "another setting" in other.output
+
+    def test_table(self):
+        benchmark = self.load()
+        runs = [
+            benchmark.Run("weibo", "HashEmbedCNN", seed, 9, score, 1000.0, 1.0)
+            for seed, score in enumerate((0.5, 0.6, 0.7))
+        ]
+        assert "| weibo | ents_f | HashEmbedCNN | 3 | 60.00 | 10.00 | 1,000 |" in benchmark.table(runs)
+
+    def test_the_models_differ_in_the_encoder_only(self, tmp_path):
+        benchmark = self.load()
+        for task in benchmark.TASKS.values():
+            made = [benchmark.config_of(task, model, 1, 100, "tiny", None, 0.3, tmp_path) for model in benchmark.MODELS]
+            for config in made:
+                nlp = spacy.util.load_model_from_config(config.copy(), auto_fill=True)
+                assert len(nlp.pipe_names) == len(made[0]["nlp"]["pipeline"])
+                for section in ("corpora", "training", "system", "paths"):
+                    assert config[section] == made[0][section]
+
+    def test_the_page_has_the_figures(self):
+        benchmark = self.load()
+        kept = ROOT / "benchmarks" / "results" / "spacy_training.json"
+        if not kept.exists():
+            pytest.skip("needs the source tree's benchmarks/results")
+        runs = [benchmark.Run(**run) for run in json.loads(kept.read_text("utf-8"))["runs"]]
+        assert benchmark.table(runs) in (ROOT / "docs" / "research" / "benchmarks.md").read_text("utf-8")
+
+    def test_what_is_heard(self):
+        from benchmarks.spacy_heard import hearing
+
+        words = ["她", "银行", "行走", "GDP", "他"]
+        she, bank, walk, letters, he = hearing("zh")(Doc(spacy.blank("zh").vocab, words=words, spaces=[False] * 5))
+        assert she == he
+        assert bank[1] != walk[0]
+        assert (len(bank), letters) == (2, "gdp")
+        words = ["Hà Nội", "ĐẸP", "İ"]
+        assert hearing("vi")(Doc(spacy.blank("vi").vocab, words=words)) == ["hà nội", "đẹp", "İ"]
