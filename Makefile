@@ -1,6 +1,7 @@
 # make demo   text over its onsets, rimes and tones, in a light environment of its own; FILE=text.txt LANG=vi for yours
 # make test   sets everything up, checks style and types, and runs all tests
 # make docs   builds the documentation as a site in build/site
+# make test-benchmarks   runs the tests of the scripts in benchmarks/
 # make bench       measures speed beside the limits and the rivals: DATA=folder BENCH_OPTIONS="--only limits"
 # make sanitize   builds the core with sanitizers, runs its tests and fuzzes it: SECONDS=120
 # make bench-gate   counts the core's instructions (valgrind) and compares them with benchmarks/gate.json
@@ -18,13 +19,17 @@ DEMO := build/demo
 SOURCES := pyproject.toml setup.py $(shell find phonemic -name '*.pyx' -o -name '*.pxd' -o -name '*.h' -o -name '*.tsv' -o -path '*/lexicon/*.py')
 LANG_OF_FILE := $(if $(filter vi zh,$(LANG)),--lang $(LANG))
 
-.PHONY: demo test test-models lint format docs bench bench-gate sanitize sdist-check clean
+.PHONY: demo test test-benchmarks test-models lint format docs bench bench-gate sanitize sdist-check clean
 
 demo: $(DEMO)/installed
 	$(DEMO)/bin/python examples/demo.py $(FILE) $(LANG_OF_FILE) --html build/demo.html
 
 test: lint
-	OMP_NUM_THREADS=1 $(BIN)/$(TEST)
+	OMP_NUM_THREADS=1 $(BIN)/$(TEST) -m "not benchmarks"
+
+# The tests of what lies in benchmarks/.
+test-benchmarks: $(VENV)/installed
+	OMP_NUM_THREADS=1 $(BIN)/$(TEST) -m benchmarks
 
 # An environment for each release; its tests import nothing from the others'.
 test-models:
@@ -90,12 +95,15 @@ sanitize: $(VENV)/installed
 	cd build/sanitize/lib && PYTHONPATH=. $(SANITIZED) $(abspath $(BIN))/python tests/fuzz/fuzz.py --seconds $(SECONDS) --seed 7
 
 # The sdist alone, in an empty folder and a fresh environment: it installs, and its own tests pass on what was installed.
+# Those that need no training, of each package some.
+SDIST_TESTS := tests/test_*.py tests/cli/test_cli*.py tests/files tests/noise tests/tasks tests/with_spacy \
+	tests/encoder/test_encoder_options.py tests/model/test_modeling.py tests/model/test_pretraining_settings.py
 sdist-check: $(VENV)/installed
 	rm -rf build/sdist && mkdir -p build/sdist
 	$(BIN)/python -m build --outdir build/sdist .
 	cd build/sdist && tar -xzf phonemic-*.tar.gz && $(abspath $(BIN))/python -m venv venv
 	cd build/sdist && wheel=$$(ls "$$PWD"/phonemic-*.whl) && venv/bin/pip install --quiet '$(TORCH)' "phonemic[dev] @ file://$$wheel"
-	cd build/sdist && rm -rf phonemic-*/*phonemic phonemic-*/model && cd phonemic-*/ && env -u PHONEMIC_DATA OMP_NUM_THREADS=1 ../venv/bin/$(TEST) -q
+	cd build/sdist && rm -rf phonemic-*/*phonemic phonemic-*/model && cd phonemic-*/ && env -u PHONEMIC_DATA OMP_NUM_THREADS=1 ../venv/bin/$(TEST) -q -m "not benchmarks" $(SDIST_TESTS)
 
 # The tokenizer and what the demonstration prints with; numpy is installed once, for building and for running.
 $(DEMO)/installed: $(SOURCES)

@@ -25,7 +25,7 @@ class Docstrings(griffe.Extension):
 
 
 def _linked(found: re.Match[str]) -> str:
-    """A link, where the site has a page of the name; tests/test_docstrings.py holds the names to be true."""
+    """A link, where the site has a page of the name."""
     name = found[1]
     code = f"<code>{name.rpartition('.')[2]}</code>"
     return f'<autoref identifier="{name}" optional>{code}</autoref>' if name.partition(".")[0] in PACKAGES else code

@@ -26,6 +26,8 @@ from benchmarks.timing import ROOT, Process, ProcessError, in_turns, ratio
 from benchmarks.worst_cases import inputs
 from phonemic import reference
 
+pytestmark = pytest.mark.benchmarks
+
 needs_cc = pytest.mark.skipif(shutil.which("cc") is None, reason="needs a C compiler")
 
 VIETNAMESE = [

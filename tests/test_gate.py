@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.benchmarks
+
 GATE = Path(__file__).parent.parent / "benchmarks" / "gate.py"
 
 

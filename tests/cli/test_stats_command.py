@@ -160,6 +160,7 @@ class TestTrain:
         assert message in run("train-baseline", name, "tokenizers", "in.txt", status=1).stderr
 
 
+@pytest.mark.benchmarks
 class TestBenchmark:
     def test_one_command_makes_every_table(self, folder):
         from benchmarks.intrinsic import main
@@ -208,6 +209,7 @@ class TestBenchmark:
         assert "empty: no data set is there" in result.stderr
 
 
+@pytest.mark.benchmarks
 class TestPage:
     def test_the_page_in_the_repository_is_that_of_the_results(self):
         from benchmarks import intrinsic_page
@@ -262,6 +264,7 @@ class TestPage:
         assert all((intrinsic_page.PAGE.parent / f"{name}.svg").exists() for name in shown)
 
 
+@pytest.mark.benchmarks
 def test_extra_corpora(tmp_path):
     from benchmarks.corpora import CORPORA
 

@@ -15,6 +15,8 @@ from benchmarks.held_out import Judge, _summed
 from phonemic.corpus import open_corpus
 from phonemic_bert.pretraining.flat import FlatCorpus
 
+pytestmark = pytest.mark.benchmarks
+
 SMALL = [
     "model.layers=1",
     "model.hidden_size=24",

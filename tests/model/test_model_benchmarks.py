@@ -19,6 +19,8 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from phonemic_bert import COMPONENTS
 
+pytestmark = pytest.mark.benchmarks
+
 FOLDER = Path(__file__).parents[2] / "benchmarks"
 
 

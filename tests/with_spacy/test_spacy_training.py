@@ -86,6 +86,7 @@ def test_projects_are_whole(name):
                     section = section[part]
 
 
+@pytest.mark.benchmarks
 class TestBenchmark:
     def load(self):
         from benchmarks import spacy_training

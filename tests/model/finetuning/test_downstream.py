@@ -20,6 +20,8 @@ benchmark = pytest.importorskip("benchmarks.downstream", reason="needs the sourc
 
 from benchmarks.downstream_errors import GOLD, error_tables
 
+pytestmark = pytest.mark.benchmarks
+
 PAGE = f"before\n{benchmark.BEGIN}\nold\n{benchmark.END}\nbehind\n"
 
 
