@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from itertools import chain
-from typing import Any
+from typing import Any, Unpack
 
 from nltk.jsontags import register_tag
 from nltk.tag.sequential import SequentialBackoffTagger
@@ -14,7 +14,8 @@ from nltk_phonemic.tags import JOINER, position_tag
 from phonemic import Tokenizer
 from phonemic.characters import plain
 from phonemic.errors import SavedTokenizerError
-from phonemic.inventory import FALLBACKS
+from phonemic.files.jsons import checked
+from phonemic.options import OptionArguments
 from phonemic.units import separators
 
 
@@ -45,15 +46,13 @@ class PhonemicTagger(SequentialBackoffTagger):
 
     Arguments:
         lang: ``"vi"`` or ``"zh"``.
-        strict: Vietnamese: the strict reading, see :class:`phonemic.Tokenizer`.
-        word_joiner: the character that joins the syllables of a word (``"_"`` in ``sinh_viên``).
-        phrases: Mandarin: your own readings.
         backoff: the tagger that is asked for tokens without a syllable. Without one, such a token is tagged with its
             fallback characters, and a token without any position (a space) with "".
-        fallback: see :class:`phonemic.Tokenizer`; with ``"packed"``, *Internet* is tagged ``i~n~t+e~r~n+e~t``.
+        options: ``strict``, ``word_joiner``, ``phrases``, ``fallback``: see :class:`phonemic.TokenizerOptions`. With
+            ``fallback="packed"``, *Internet* is tagged ``i~n~t+e~r~n+e~t``.
 
     Raises:
-        ValueError: an argument does not fit, see :class:`phonemic.Tokenizer`.
+        ValueError: an option does not fit, see :class:`phonemic.TokenizerOptions`.
     """
 
     json_tag = "nltk_phonemic.PhonemicTagger"
@@ -61,14 +60,12 @@ class PhonemicTagger(SequentialBackoffTagger):
     def __init__(
         self,
         lang: str,
-        strict: bool = False,
-        word_joiner: str | None = None,
-        phrases: Any = None,
+        *,
         backoff: SequentialBackoffTagger | None = None,
-        fallback: str = "character",
+        **options: Unpack[OptionArguments],
     ) -> None:
         super().__init__(backoff)
-        self.tokenizer = Tokenizer(lang, strict, word_joiner, phrases, fallback)
+        self.tokenizer = Tokenizer(lang, **options)
         self._latest: tuple[list[str], list[str]] = ([], [])
 
     def tag(self, tokens: Sequence[str]) -> list[tuple[str, str | None]]:
@@ -136,23 +133,24 @@ class PhonemicTagger(SequentialBackoffTagger):
 
     def encode_json_obj(self) -> Any:
         """The options and the backoff, for NLTK's JSON encoder."""
-        made = self.tokenizer
-        return [made.lang, made.strict, made.word_joiner, made.phrases or None, self.backoff, made.fallback]
+        return {"options": self.tokenizer.options.to_json(), "backoff": self.backoff}
 
     @classmethod
     def decode_json_obj(cls, obj: Any) -> PhonemicTagger:
         """The tagger that :meth:`encode_json_obj` described.
 
         Raises:
-            SavedTokenizerError: it describes none.
+            SavedTokenizerError: it does not describe one.
         """
-        if not isinstance(obj, list) or len(obj) not in (5, 6):
-            raise SavedTokenizerError("a saved PhonemicTagger: it has five or six options")
-        lang, strict, joiner, phrases, backoff, *fallback = obj
-        options = {"lang": lang, "strict": strict, "word_joiner": joiner, "phrases": phrases}
-        options["fallback"] = fallback[0] if fallback else FALLBACKS[0]
-        made = Tokenizer.restore(options, "a saved PhonemicTagger")
-        return cls(made.lang, made.strict, made.word_joiner, made.phrases or None, backoff, made.fallback)
+        where = "a saved PhonemicTagger"
+        checked(obj, {"options": dict}, where, SavedTokenizerError)
+        return cls._with(Tokenizer.restore(obj["options"], where), obj.get("backoff"))
+
+    @classmethod
+    def _with(cls, tokenizer: Tokenizer, backoff: SequentialBackoffTagger | None) -> PhonemicTagger:
+        made = cls(tokenizer.lang, backoff=backoff)
+        made.tokenizer = tokenizer
+        return made
 
     def __repr__(self) -> str:
         backoff = "" if self.backoff is None else f", backoff={self.backoff!r}"
@@ -163,11 +161,11 @@ def _checked(tokens: Sequence[str], number: int) -> list[str]:
     """The tokens of sentence ``number`` as a list of str."""
     if isinstance(tokens, str):
         raise TypeError(f"sentence {number} is one str; split it into tokens first (PhonemicTokenizer.tokenize)")
-    checked = list(tokens)
-    for index, token in enumerate(checked):
+    read = list(tokens)
+    for index, token in enumerate(read):
         if not isinstance(token, str):
             raise TypeError(
                 f"sentence {number}, token {index} is a {type(token).__name__}, not a str; "
                 "a tagged sentence goes through nltk.tag.untag first"
             )
-    return list(map(plain, checked))
+    return list(map(plain, read))

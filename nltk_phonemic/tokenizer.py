@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Unpack
 
 from nltk.tokenize.api import TokenizerI
 
 from nltk_phonemic.onsets import onset_end
 from phonemic import Tokenizer
 from phonemic.characters import plain
+from phonemic.options import OptionArguments
 from phonemic.units import Unit, units
 
 Span = tuple[int, int]
@@ -22,15 +23,8 @@ class _SpanTokenizer(TokenizerI):
     Arguments: those of :class:`phonemic.Tokenizer`, kept as ``self.tokenizer``.
     """
 
-    def __init__(
-        self,
-        lang: str,
-        strict: bool = False,
-        word_joiner: str | None = None,
-        phrases: Any = None,
-        fallback: str = "character",
-    ) -> None:
-        self.tokenizer = Tokenizer(lang, strict, word_joiner, phrases, fallback)
+    def __init__(self, lang: str, **options: Unpack[OptionArguments]) -> None:
+        self.tokenizer = Tokenizer(lang, **options)
 
     @abstractmethod
     def _spans(self, text: str, found: list[Unit]) -> list[Span]:
@@ -101,13 +95,11 @@ class PhonemicTokenizer(_SpanTokenizer):
 
     Arguments:
         lang: ``"vi"`` or ``"zh"``.
-        strict: Vietnamese: the strict reading, see :class:`phonemic.Tokenizer`.
-        word_joiner: the character that joins the syllables of a word (``"_"``); it separates and is no token.
-        phrases: Mandarin: your own readings.
-        fallback: see :class:`phonemic.Tokenizer`; the tokens are the same with either.
+        options: ``strict``, ``word_joiner``, ``phrases``, ``fallback``: see :class:`phonemic.TokenizerOptions`. The
+            word joiner separates and is not a token; the tokens are the same with either fallback.
 
     Raises:
-        ValueError: an argument does not fit, see :class:`phonemic.Tokenizer`.
+        ValueError: an option does not fit, see :class:`phonemic.TokenizerOptions`.
     """
 
     def _spans(self, text: str, found: list[Unit]) -> list[Span]:

@@ -5,6 +5,7 @@ try:
     from phonemic.encoding import Batch, Encoding, Syllable
     from phonemic.errors import InputError, PhonemicError, PhraseError, SavedTokenizerError, TableError
     from phonemic.inventory import Triple, Vocabulary, pack, unpack
+    from phonemic.options import TokenizerOptions
     from phonemic.tokenizer import Tokenizer
     from phonemic.version import __version__
 except ModuleNotFoundError as error:
@@ -26,6 +27,7 @@ __all__ = [
     "Syllable",
     "TableError",
     "Tokenizer",
+    "TokenizerOptions",
     "Triple",
     "Vocabulary",
     "__version__",

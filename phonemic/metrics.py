@@ -7,6 +7,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import replace
 from itertools import chain
 
 import numpy as np
@@ -103,7 +104,7 @@ class Statistics:
         self._tokenizer = tokenizer
         self._by_character = tokenizer  # a position a character, which is a unit of Mandarin
         if tokenizer.lang == "zh" and tokenizer.fallback != "character":
-            self._by_character = Tokenizer("zh", word_joiner=tokenizer.word_joiner, phrases=tokenizer.phrases)
+            self._by_character = Tokenizer.from_options(replace(tokenizer.options, fallback="character"))
         self.texts = 0
         self.units = 0
         self.occurrences = 0

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
@@ -13,19 +13,17 @@ from phonemic._core import Core
 from phonemic.characters import plain
 from phonemic.encoding import Batch, Encoding, Syllable
 from phonemic.errors import SavedTokenizerError
-from phonemic.inventory import FALLBACKS, LANGUAGES, Triple, Vocabulary, kinds_of, vocabulary
-from phonemic.lexicon.entries import JOINER, ZH_HAN, ZH_JOINER, Tables, entry, with_entries, with_packing
+from phonemic.inventory import Triple, Vocabulary, kinds_of, vocabulary
+from phonemic.lexicon.entries import JOINER, ZH_JOINER, Tables, with_entries, with_packing
 from phonemic.lexicon.tables import tables_of
 from phonemic.native._batch import Work
+from phonemic.options import OptionArguments, TokenizerOptions
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 #: More threads than this would only be in each other's way.
 MOST_THREADS = 256
-
-#: The options, and what each is in a file.
-_OPTIONS = {"strict": bool, "word_joiner": str | None, "phrases": dict | None, "fallback": str}
 
 _FORMAT = "phonemic tokenizer 1"
 
@@ -37,63 +35,84 @@ class Tokenizer:
 
     Arguments:
         lang: ``"vi"`` or ``"zh"``.
-        strict: Vietnamese: reject syllables that the orthography does not allow (*hoc* without its mark, *ka*, *ge*);
-            they go to the character fallback.
-        word_joiner: the character that joins the syllables of a word in segmented text (``"_"`` in ``sinh_viên``):
-            it separates syllables and makes no position.
-        phrases: Mandarin: your own readings, a dict ``{"行长": "hang2 zhang3"}`` or a file with a line
-            ``行长<TAB>hang2 zhang3`` a phrase, of 64 characters at most. They win over the lexicon: where one of yours
-            begins, the longest of yours is taken. A single character's reading replaces its default reading.
-        fallback: what becomes of text that is no syllable. ``"character"``: a position a character, as in the paper.
-            ``"packed"``: letters that touch, and digits that touch, share positions, up to three to one, so that
-            *covid* takes two positions instead of five; any other character has its own, as by default.
+        options: ``strict``, ``word_joiner``, ``phrases``, ``fallback``: see :class:`phonemic.TokenizerOptions`.
 
     Raises:
-        ValueError: unknown language or fallback, a joiner that is no single mark, phrases for Vietnamese.
+        TypeError: no such option, or one that is given by position.
+        ValueError: an option does not fit, see :class:`phonemic.TokenizerOptions`.
         PhraseError: a phrase is wrong; the message names the line.
         TableError: the lexicon is missing or damaged.
     """
 
-    def __init__(
-        self,
-        lang: str,
-        strict: bool = False,
-        word_joiner: str | None = None,
-        phrases: Any = None,
-        fallback: str = "character",
-    ) -> None:
-        if lang not in LANGUAGES:
-            raise ValueError(f"unknown language {lang!r}: choose one of {', '.join(LANGUAGES)}")
-        if fallback not in FALLBACKS:
-            raise ValueError(f"unknown fallback {fallback!r}: choose one of {', '.join(FALLBACKS)}")
-        joiner = word_joiner or ""
-        if not (joiner == "" or _can_join(joiner)):
-            raise ValueError(
-                f"word_joiner must be one character that is no letter, digit or space, not {word_joiner!r}"
-            )
-        lang, fallback, joiner = plain(lang), plain(fallback), plain(joiner)
-        self.lang = lang
-        self.strict = bool(strict)
-        self.word_joiner = word_joiner and joiner
-        self.vocab: Vocabulary = vocabulary(lang)
-        self.fallback = fallback
-        self.phrases: dict[str, str] = {}
-        tables = _packed_tables(lang) if fallback == "packed" else tables_of(lang)
+    def __init__(self, lang: str, **options: Unpack[OptionArguments]) -> None:
+        self._use(TokenizerOptions(lang, **options))  # type: ignore[arg-type]
+
+    @classmethod
+    def from_options(cls, options: TokenizerOptions) -> Tokenizer:
+        """The tokenizer with these options."""
+        made = cls.__new__(cls)
+        made._use(options)
+        return made
+
+    def _use(self, options: TokenizerOptions) -> None:
+        lang, joiner = options.lang, options.word_joiner
+        tables = _packed_tables(lang) if options.fallback == "packed" else tables_of(lang)
         if joiner:
             tables = with_entries(tables, {joiner: JOINER if lang == "vi" else ZH_JOINER})
-        if phrases:
-            if lang != "zh":
-                raise ValueError("phrases are for Mandarin (lang='zh'); Vietnamese spelling tells how it is read")
-            from phonemic.lexicon.user_phrases import read_phrases, with_phrases
+        if options.phrases:
+            from phonemic.lexicon.user_phrases import with_phrases
 
-            self.phrases = read_phrases(phrases, lambda char: bool(entry(tables, char) & ZH_HAN))
-            tables = with_phrases(tables, self.phrases)
-        self.core = Core(tables, self.strict)
+            tables = with_phrases(tables, options.phrases)
+        self._options = options
+        self._vocabulary: Vocabulary = vocabulary(lang)
+        self._core = Core(tables, options.strict)
+
+    @property
+    def options(self) -> TokenizerOptions:
+        """All options."""
+        return self._options
+
+    @property
+    def lang(self) -> str:
+        """``"vi"`` or ``"zh"``."""
+        return self._options.lang
+
+    @property
+    def strict(self) -> bool:
+        """Whether syllables that Vietnamese orthography does not allow are rejected."""
+        return self._options.strict
+
+    @property
+    def word_joiner(self) -> str | None:
+        """The character that joins the syllables of a word, or None."""
+        return self._options.word_joiner
+
+    @property
+    def phrases(self) -> Mapping[str, str]:
+        """The user's own Mandarin readings: phrase to pinyin with tone numbers."""
+        return self._options.phrases
+
+    @property
+    def fallback(self) -> str:
+        """What becomes of text that is no syllable: ``"character"`` or ``"packed"``."""
+        return self._options.fallback
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """The symbols that the ids stand for; the same object as that of an Encoding."""
+        return self._vocabulary
+
+    vocab = vocabulary
+
+    @property
+    def core(self) -> Core:
+        """The compiled loops over this tokenizer's tables."""
+        return self._core
 
     @property
     def vocab_size(self) -> int:
         """256 for Vietnamese, 112 for Mandarin."""
-        return len(self.vocab)
+        return len(self._vocabulary)
 
     def encode(self, text: str) -> Encoding:
         """Encodes one text.
@@ -107,8 +126,8 @@ class Tokenizer:
         if not isinstance(text, str):
             raise TypeError(f"encode takes a str, not {type(text).__name__}; for a list of them call encode_batch")
         text = text if type(text) is str else plain(text)
-        block = self.core.encode(text)
-        return Encoding.of_block(text, block, self.vocab)
+        block = self._core.encode(text)
+        return Encoding.of_block(text, block, self._vocabulary)
 
     def encode_batch(
         self, texts: Iterable[str], num_threads: int = 1, spans: bool = False, word_ids: bool = False
@@ -128,7 +147,7 @@ class Tokenizer:
         if isinstance(texts, str):
             raise TypeError("encode_batch takes a list of str, not one str; call encode")
         rows = texts if type(texts) is list else list(texts)
-        return Batch(rows, *encode_rows(self.core, rows, None, num_threads, spans, word_ids), self.vocab)
+        return Batch(rows, *encode_rows(self._core, rows, None, num_threads, spans, word_ids), self._vocabulary)
 
     def __call__(
         self, texts: str | Iterable[str], max_length: int | None = None, special_tokens: bool = True
@@ -167,8 +186,8 @@ class Tokenizer:
 
         check_style(style)
         if isinstance(triple, int | np.integer):
-            triple = self.vocab.unpack(int(triple))
-        symbols = [part if isinstance(part, str) else self.vocab[int(part)] for part in triple]
+            triple = self.vocabulary.unpack(int(triple))
+        symbols = [part if isinstance(part, str) else self.vocabulary[int(part)] for part in triple]
         if len(symbols) != 3:
             raise ValueError(f"a triple has three components, not {len(symbols)}")
         return speller(self.lang, "spelling", style)(Triple(*symbols))
@@ -199,7 +218,7 @@ class Tokenizer:
             raise ValueError(f"cannot decode {self.lang} to {to!r}")
         check_style(style)
         packed = self._packed(ids)
-        positions = zip(map(self.vocab.unpack, packed), kinds_of(np.array(packed, np.int32)).tolist(), strict=True)
+        positions = zip(map(self.vocabulary.unpack, packed), kinds_of(np.array(packed, np.int32)).tolist(), strict=True)
         read = self.factorize if self.lang == "vi" else _never
         return join(positions, speller(self.lang, to, style), read, skip_special_tokens, self.fallback == "packed")
 
@@ -218,7 +237,7 @@ class Tokenizer:
             raise ValueError(
                 f"decode takes packed ids (N,) or triples (N, 3), not shape {array.shape} of {array.dtype}"
             )
-        wrong = np.flatnonzero(((parts < 0) | (parts >= len(self.vocab))).any(axis=1))
+        wrong = np.flatnonzero(((parts < 0) | (parts >= len(self._vocabulary))).any(axis=1))
         if len(wrong):
             raise ValueError(f"position {wrong[0]}: {parts[wrong[0]].tolist()} is not in the {self.lang} vocabulary")
         return [int(o | r << 8 | t << 16) for o, r, t in parts.tolist()]
@@ -227,15 +246,7 @@ class Tokenizer:
         """Writes the options and the vocabulary's checksum as a small JSON file (beside it first, then renamed)."""
         from phonemic.files.writing import write_json
 
-        state = {
-            "format": _FORMAT,
-            "lang": self.lang,
-            "strict": self.strict,
-            "word_joiner": self.word_joiner,
-            "phrases": self.phrases,
-            "fallback": self.fallback,
-            "vocabulary_checksum": self.vocab.checksum,
-        }
+        state = {"format": _FORMAT, **self.options.to_json(), "vocabulary_checksum": self.vocabulary.checksum}
         write_json(path, state)
 
     @classmethod
@@ -252,7 +263,7 @@ class Tokenizer:
         if state.get("format") != _FORMAT:
             raise SavedTokenizerError(f"{path}: not a saved tokenizer of this version (format {_FORMAT!r})")
         made = cls.restore(state, path)
-        if state.get("vocabulary_checksum") != made.vocab.checksum:
+        if state.get("vocabulary_checksum") != made.vocabulary.checksum:
             raise SavedTokenizerError(
                 f"{path}: its vocabulary is not this version's, so its ids mean other symbols; "
                 "use the phonemic version that wrote it"
@@ -264,46 +275,25 @@ class Tokenizer:
         """Makes a tokenizer of options that a file holds. Nothing that they name is opened: phrases are a dict.
 
         Arguments:
-            options: the arguments of this class by name, of JSON's types; what else is in it is passed over.
+            options: what :meth:`TokenizerOptions.to_json` gave; what else is in it is passed over.
             where: names the file in errors.
 
         Raises:
             SavedTokenizerError: no options of a tokenizer.
         """
-        from phonemic.files.jsons import checked
-
-        found = checked(options, {"lang": str}, where, SavedTokenizerError)
-        found = checked(found, _OPTIONS, where, SavedTokenizerError, optional=True)
-        try:
-            return cls(found["lang"], **{name: found[name] for name in _OPTIONS if name in found})
-        except ValueError as error:
-            raise SavedTokenizerError(f"{where}: {error}") from error
+        return cls.from_options(TokenizerOptions.from_json(options, where))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.lang, self.strict, self.word_joiner, self.phrases or None, self.fallback)
+        return type(self).from_options, (self.options,)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Tokenizer) and self.__reduce__()[1] == other.__reduce__()[1]
+        return isinstance(other, Tokenizer) and self.options == other.options
 
     def __hash__(self) -> int:
-        return hash((self.lang, self.strict, self.word_joiner, tuple(self.phrases.items()), self.fallback))
+        return hash(self.options)
 
     def __repr__(self) -> str:
-        options = [repr(self.lang)]
-        options += ["strict=True"] if self.strict else []
-        options += [f"word_joiner={self.word_joiner!r}"] if self.word_joiner else []
-        options += [f"phrases=<{len(self.phrases)}>"] if self.phrases else []
-        options += [f"fallback={self.fallback!r}"] if self.fallback != "character" else []
-        return f"Tokenizer({', '.join(options)})"
-
-
-def _can_join(joiner: object) -> bool:
-    """Whether something is one mark, and no half of a surrogate pair: a byte that is no UTF-8 is read as one."""
-    return (
-        isinstance(joiner, str)
-        and len(joiner) == 1
-        and not (joiner.isalnum() or joiner.isspace() or "\ud800" <= joiner <= "\udfff")
-    )
+        return repr(self.options).replace(TokenizerOptions.__name__, type(self).__name__, 1)
 
 
 @cache

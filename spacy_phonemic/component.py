@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 from spacy.language import Language
 from spacy.tokens import Doc
@@ -17,8 +17,9 @@ from phonemic.errors import SavedTokenizerError
 from phonemic.files.jsons import damaged, loads, read_object
 from phonemic.files.writing import write_json
 from phonemic.inventory import LANGUAGES
+from phonemic.options import OptionArguments, option_defaults, spell_out
 from spacy_phonemic.attributes import GETTERS, register, register_free
-from spacy_phonemic.reading import KEY, check_phrases, make_tokenizer, set_tokenizer, store
+from spacy_phonemic.reading import KEY, check_phrases, leave_to, make_tokenizer, read_with, store
 from spacy_phonemic.requirements import require
 
 ASSIGNS = [f"{kind.__name__.lower()}._.{name}" for kind, getters in GETTERS.items() for name in getters]
@@ -27,26 +28,16 @@ ASSIGNS = [f"{kind.__name__.lower()}._.{name}" for kind, getters in GETTERS.item
 @Language.factory(
     "phonemic",
     assigns=ASSIGNS,
-    default_config={
-        "lang": None,
-        "strict": False,
-        "word_joiner": None,
-        "phrases": None,
-        "attrs": {},
-        "store": False,
-        "fallback": "character",
-    },
+    default_config={"lang": None, **option_defaults(), "attrs": {}, "store": False},
 )
+@spell_out
 def make_phonemic(
     nlp: Language,
     name: str,
     lang: str | None,
-    strict: bool,
-    word_joiner: str | None,
-    phrases: str | dict[str, str] | None,
     attrs: dict[str, str],
     store: bool,
-    fallback: str,
+    **options: Unpack[OptionArguments],
 ) -> Phonemic:
     """The factory of the component; see :class:`Phonemic`."""
     lang = lang or nlp.lang
@@ -58,7 +49,7 @@ def make_phonemic(
             else f"component {name!r}: unknown language {lang!r}: choose 'vi' or 'zh'"
         )
     require(nlp, "spacy")
-    return Phonemic(nlp.vocab, lang, strict, word_joiner, phrases, attrs, store, fallback)
+    return Phonemic(nlp.vocab, lang, attrs=attrs, store=store, **options)
 
 
 class Phonemic:
@@ -70,14 +61,11 @@ class Phonemic:
     Arguments:
         vocab: the pipeline's; it carries the options to wherever a Doc is read.
         lang: ``"vi"`` or ``"zh"``; in a config also null: the pipeline's language.
-        strict: Vietnamese: the strict reading, see :class:`phonemic.Tokenizer`.
-        word_joiner: the character that joins the syllables of a word.
-        phrases: Mandarin: your own readings, a dict or the path of a file. The readings themselves are saved with the
-            pipeline, which needs the file no more.
         attrs: other names for attributes whose names another plugin owns: ``{"tone": "phonemic_tone"}``.
         store: read the Docs in the pipeline, a batch in one call of the core, and write ids and spans into
             ``doc.user_data``, so that they are saved with the Docs.
-        fallback: ``"character"`` or ``"packed"``, see :class:`phonemic.Tokenizer`.
+        options: ``strict``, ``word_joiner``, ``phrases``, ``fallback``: see :class:`phonemic.TokenizerOptions`. The
+            readings of a file of phrases are saved with the pipeline, which needs the file no more.
 
     Raises:
         ValueError: an option does not fit, or another plugin owns an attribute.
@@ -87,23 +75,21 @@ class Phonemic:
         self,
         vocab: Vocab,
         lang: str,
-        strict: bool = False,
-        word_joiner: str | None = None,
-        phrases: str | dict[str, str] | None = None,
+        *,
         attrs: dict[str, str] | None = None,
         store: bool = False,
-        fallback: str = "character",
+        **options: Unpack[OptionArguments],
     ) -> None:
         self.vocab = vocab
         self.attrs = dict(attrs or {})
         self.store = store
         register(self.attrs)
-        tokenizer, self._missing = make_tokenizer(lang, strict, word_joiner, phrases, fallback)
+        tokenizer, self._missing = make_tokenizer(lang, **options)
         self._use(tokenizer)
 
     def _use(self, tokenizer: Tokenizer) -> None:
         self.tokenizer = tokenizer
-        set_tokenizer(self.vocab, tokenizer, self.key)
+        read_with(self.vocab, self, self.key)
 
     @property
     def key(self) -> str:
@@ -111,13 +97,18 @@ class Phonemic:
         return self.attrs.get(KEY, KEY)
 
     def __call__(self, doc: Doc) -> Doc:
-        """Reads one Doc, if it is to be stored; else leaves it to be read when it is asked."""
+        """Reads one Doc, if it is to be stored; else it is read when it is asked, with this component's options."""
         return next(iter(self.pipe([doc])))
 
     def pipe(self, stream: Iterable[Doc], *, batch_size: int = 256) -> Iterator[Doc]:
         """Reads a stream of Docs, a batch in one call of the core."""
         check_phrases(self._missing)
-        return self._stored(stream, batch_size) if self.store else iter(stream)
+        return self._stored(stream, batch_size) if self.store else self._left(stream)
+
+    def _left(self, stream: Iterable[Doc]) -> Iterator[Doc]:
+        for doc in stream:
+            leave_to(self.tokenizer, doc, self.key)
+            yield doc
 
     def _stored(self, stream: Iterable[Doc], batch_size: int) -> Iterator[Doc]:
         for docs in minibatch(stream, batch_size):
@@ -126,7 +117,7 @@ class Phonemic:
 
     def initialize(self, get_examples: Any = None, *, nlp: Language | None = None) -> None:
         """Gives the vocab the options again, whose tables ``[initialize]`` may have replaced."""
-        set_tokenizer(self.vocab, self.tokenizer, self.key)
+        read_with(self.vocab, self, self.key)
 
     def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
         """The options and the user's readings."""
@@ -146,9 +137,7 @@ class Phonemic:
         return self._load(read_object(path, SavedTokenizerError))
 
     def _state(self) -> dict[str, Any]:
-        made = self.tokenizer
-        names = ("lang", "strict", "word_joiner", "phrases", "fallback")
-        return {name: getattr(made, name) for name in names}
+        return self.tokenizer.options.to_json()
 
     def _load(self, state: dict[str, Any]) -> Phonemic:
         self._missing = None

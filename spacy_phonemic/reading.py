@@ -1,4 +1,6 @@
-"""How a Doc is read: once, when it is first asked, with the options that its vocab carries.
+"""How a Doc is read: once, when it is first asked, with the options of the component that it went through.
+
+A Doc that went through none is read with the options that its vocab carries.
 
 Nothing is written into the Doc. Its reading is kept beside it as long as it lives, so a Doc that comes from somewhere
 else (``Span.as_doc``, ``Doc.from_docs``, ``DocBin``, another process) is read anew and can never have a wrong one.
@@ -12,8 +14,8 @@ from collections.abc import Sequence
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
-from weakref import WeakKeyDictionary
+from typing import Any, NamedTuple, Protocol, Unpack
+from weakref import WeakKeyDictionary, WeakSet
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +25,10 @@ from spacy.vocab import Vocab
 from phonemic import Batch, Encoding, Tokenizer
 from phonemic.encoding import syllable_of
 from phonemic.inventory import LANGUAGES, NATIVE, kinds_of, vocabulary
+from phonemic.options import OptionArguments
+
+#: The options as lookups held them one by one, before they held them as one value.
+_NAMES = ("lang", "strict", "word_joiner", "phrases", "fallback")
 
 #: The name of the attribute that holds a Doc's encoding, and of the table in ``vocab.lookups`` that holds the options.
 KEY = "phonemic"
@@ -40,11 +46,11 @@ class Parts(NamedTuple):
 class Reading:
     """The encoding of a Doc's text, ready to be asked by character offset."""
 
-    __slots__ = ("_ends", "_parts", "_starts", "encoding")
+    __slots__ = ("_ends", "_parts", "_starts", "encoding", "tokenizer")
 
-    def __init__(self, encoding: Encoding) -> None:
+    def __init__(self, encoding: Encoding, tokenizer: Tokenizer | None) -> None:
         lang = encoding.vocabulary.lang
-        self.encoding = encoding
+        self.encoding, self.tokenizer = encoding, tokenizer
         self._starts: list[int] = encoding.spans[:, 0].tolist()
         self._ends: list[int] = encoding.spans[:, 1].tolist()
         self._parts = [_parts(lang, packed) for packed in encoding.ids.tolist()]
@@ -73,49 +79,116 @@ def _parts(lang: str, packed: int) -> Parts | None:
     return Parts(*syllable_of(vocabulary(lang).unpack(packed), True, "", 0, 0)[1:5])
 
 
-_readings: dict[str, WeakKeyDictionary[Doc, Reading]] = {}
+#: What was read of each Doc, or what is to read it, by the component's name for it.
+_readings: dict[str, WeakKeyDictionary[Doc, Reading | Tokenizer]] = {}
 
 
 def reading_of(doc: Doc, key: str = KEY) -> Reading:
-    """The reading of a Doc.
+    """The reading of a Doc: with the options of the component that it went through, or else of its vocab.
 
     Arguments:
         doc: any Doc.
         key: the name under which the component keeps its options and arrays.
 
     Raises:
-        ValueError: nothing says what language the Doc is to be read in.
+        ValueError: nothing says in what language, or with which of several components, the Doc is to be read.
     """
     kept = _readings.get(key)
     reading = None if kept is None else kept.get(doc)
-    if reading is None:
-        reading = keep(doc, _stored(doc, key) or tokenizer_of(doc.vocab, key).encode(doc.text), key)
-    return reading
+    if isinstance(reading, Reading):
+        return reading
+    stored = _stored(doc, key)
+    if stored is not None:
+        return keep(doc, stored, reading, key)
+    tokenizer = reading or tokenizer_of(doc.vocab, key)
+    return keep(doc, tokenizer.encode(doc.text), tokenizer, key)
 
 
-def keep(doc: Doc, encoding: Encoding, key: str = KEY) -> Reading:
-    """Makes this the reading of a Doc."""
-    reading = Reading(encoding)
+def keep(doc: Doc, encoding: Encoding, tokenizer: Tokenizer | None, key: str = KEY) -> Reading:
+    """Makes this, which a tokenizer gave, the reading of a Doc."""
+    reading = Reading(encoding, tokenizer)
     _readings.setdefault(key, WeakKeyDictionary())[doc] = reading
     return reading
 
 
+def leave_to(tokenizer: Tokenizer, doc: Doc, key: str = KEY) -> None:
+    """Makes this the tokenizer that reads a Doc when it is asked; a reading that it gave already is kept."""
+    kept = _readings.setdefault(key, WeakKeyDictionary())
+    reading = kept.get(doc)
+    if not isinstance(reading, Reading) or reading.tokenizer != tokenizer:
+        kept[doc] = tokenizer
+
+
+class Reader(Protocol):
+    """What reads Docs with a tokenizer of its own: a component, or the pipeline's tokenizer."""
+
+    tokenizer: Tokenizer
+
+
+def read_with(vocab: Vocab, reader: Reader, key: str = KEY, *, is_component: bool = True) -> None:
+    """Lets a vocab's Docs be read with a reader's options, which are saved with the vocab.
+
+    Arguments:
+        vocab: the vocab.
+        reader: asked for its ``tokenizer`` whenever a Doc is to be read, as long as it lives.
+        key: the name under which the component keeps its options and arrays.
+        is_component: a component's options are taken before those of the pipeline's tokenizer.
+    """
+    table: Any = vocab.lookups.get_table(key, None)
+    if table is None:
+        table = vocab.lookups.add_table(key)
+    readers = _readers(table)
+    (readers.components if is_component else readers.tokenizers).add(reader)
+    if is_component or not readers.components:
+        table.set("options", reader.tokenizer.options.to_json())
+
+
 def tokenizer_of(vocab: Vocab, key: str = KEY) -> Tokenizer:
-    """The tokenizer with a vocab's options; without any, the plain one of its language.
+    """The tokenizer that reads a vocab's Docs where nothing has read them yet; without any, that of its language.
 
     Raises:
-        ValueError: there are no options, and the language is neither Vietnamese nor Chinese.
+        ValueError: two components read with different options, or there are none, and the language is neither
+            Vietnamese nor Chinese.
     """
     table: Any = vocab.lookups.get_table(key, None)
     if table is None:
         return _plain(vocab.lang)
-    made = getattr(table, "tokenizer", None)  # rebuilt where the table was read from a file
-    if made is None:
-        names = "lang", "strict", "word_joiner", "phrases", "fallback"
-        options = {name: table[name] for name in names if name in table}
-        options["word_joiner"] = options.get("word_joiner") or None
-        made = table.tokenizer = Tokenizer.restore(options, f"the lookups {key!r} of a saved vocab")
-    return made
+    readers = _readers(table)
+    found = {reader.tokenizer for reader in readers.components or readers.tokenizers}
+    if len(found) > 1:
+        raise ValueError(
+            f"two components of this vocab read Docs as {key!r} in different ways ({', '.join(map(repr, found))}), and "
+            "this Doc has been through neither: call one of them on it, or give the second other names with attrs, "
+            f"nlp.add_pipe('phonemic', config={{'attrs': {{{key!r}: 'other'}}}})"
+        )
+    return found.pop() if found else _saved(table, key)
+
+
+class _Readers:
+    """The living components and pipelines' tokenizers that read with a vocab's options; none, once pickled."""
+
+    def __init__(self) -> None:
+        self.components: WeakSet[Reader] = WeakSet()
+        self.tokenizers: WeakSet[Reader] = WeakSet()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _Readers, ()
+
+
+def _readers(table: Any) -> _Readers:
+    if not hasattr(table, "readers"):
+        table.readers = _Readers()
+    found: _Readers = table.readers
+    return found
+
+
+def _saved(table: Any, key: str) -> Tokenizer:
+    """The tokenizer with the options that a table holds."""
+    options = table["options"] if "options" in table else {name: table[name] for name in _NAMES if name in table}
+    kept: tuple[Any, Tokenizer] | None = getattr(table, "made", None)
+    if kept is None or kept[0] != options:
+        kept = table.made = options, Tokenizer.restore(options, f"the lookups {key!r} of a saved vocab")
+    return kept[1]
 
 
 @cache
@@ -128,34 +201,22 @@ def _plain(lang: str) -> Tokenizer:
     return Tokenizer(lang)
 
 
-def make_tokenizer(
-    lang: str, strict: bool, word_joiner: str | None, phrases: str | dict[str, str] | None, fallback: str
-) -> tuple[Tokenizer, str | None]:
+def make_tokenizer(lang: str, **options: Unpack[OptionArguments]) -> tuple[Tokenizer, str | None]:
     """The tokenizer of a component's options, and the file of phrases if it is not there.
 
     A pipeline that is being loaded brings the readings of a file that may be gone, so its absence is no error yet.
     """
+    phrases = options.get("phrases")
     missing = phrases if isinstance(phrases, str) and not Path(phrases).exists() else None
-    return Tokenizer(lang, strict, word_joiner, None if missing else phrases, fallback), missing
+    if missing:
+        options["phrases"] = None
+    return Tokenizer(lang, **options), missing
 
 
 def check_phrases(missing: str | None) -> None:
     """Raises FileNotFoundError where a pipeline is to run without its file of phrases."""
     if missing:
         raise FileNotFoundError(f"the file of phrases {missing!r} does not exist")
-
-
-def set_tokenizer(vocab: Vocab, tokenizer: Tokenizer, key: str = KEY) -> None:
-    """Gives a vocab the options with which its Docs are read; they are saved with it."""
-    if vocab.lookups.has_table(key):
-        vocab.lookups.remove_table(key)
-    table: Any = vocab.lookups.add_table(key)
-    table.set("lang", tokenizer.lang)
-    table.set("strict", tokenizer.strict)
-    table.set("word_joiner", tokenizer.word_joiner or "")
-    table.set("phrases", tokenizer.phrases)
-    table.set("fallback", tokenizer.fallback)
-    table.tokenizer = tokenizer
 
 
 def store(docs: Sequence[Doc], batch: Batch, key: str = KEY) -> None:

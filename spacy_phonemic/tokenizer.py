@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 from spacy.language import Language
 from spacy.tokens import Doc
@@ -14,8 +14,9 @@ from spacy.vocab import Vocab
 
 from phonemic import Tokenizer
 from phonemic.inventory import LANGUAGES
+from phonemic.options import OptionArguments, spell_out
 from phonemic.units import Unit, units
-from spacy_phonemic.reading import KEY, check_phrases, keep, make_tokenizer, set_tokenizer, tokenizer_of
+from spacy_phonemic.reading import check_phrases, keep, make_tokenizer, read_with, tokenizer_of
 from spacy_phonemic.requirements import require
 
 #: What may stand between two units: a run of white space, or of something else (a word joiner, stray marks).
@@ -23,26 +24,21 @@ _GAPS = re.compile(r"\s+|\S+")
 
 
 @registry.tokenizers("spacy_phonemic.SyllableTokenizer.v1")
+@spell_out
 def make_syllable_tokenizer(
-    lang: str | None = None,
-    strict: bool = False,
-    word_joiner: str | None = None,
-    phrases: str | dict[str, str] | None = None,
-    fallback: str = "character",
+    lang: str | None = None, **options: Unpack[OptionArguments]
 ) -> Callable[[Language], SyllableTokenizer]:
     """A maker of :class:`SyllableTokenizer` for ``[nlp.tokenizer]``.
 
     Arguments:
         lang: ``"vi"`` or ``"zh"``; None: the pipeline's.
-        strict: Vietnamese: the strict reading, see :class:`phonemic.Tokenizer`.
-        word_joiner: the character that joins the syllables of a word; it becomes a token of its own.
-        phrases: Mandarin: your own readings, a dict or the path of a file.
-        fallback: see :class:`phonemic.Tokenizer`; the tokens are the same with either, but not their positions.
+        options: ``strict``, ``word_joiner``, ``phrases``, ``fallback``: see :class:`phonemic.TokenizerOptions`. A word
+            joiner becomes a token of its own; the tokens are the same with either fallback, but not their positions.
     """
 
     def make(nlp: Language) -> SyllableTokenizer:
         require(nlp, "spacy")
-        return SyllableTokenizer(nlp.vocab, lang or str(nlp.lang), strict, word_joiner, phrases, fallback)
+        return SyllableTokenizer(nlp.vocab, lang or str(nlp.lang), **options)
 
     return make
 
@@ -56,26 +52,15 @@ class SyllableTokenizer:
         ValueError: an option does not fit.
     """
 
-    def __init__(
-        self,
-        vocab: Vocab,
-        lang: str,
-        strict: bool = False,
-        word_joiner: str | None = None,
-        phrases: str | dict[str, str] | None = None,
-        fallback: str = "character",
-    ) -> None:
+    def __init__(self, vocab: Vocab, lang: str, **options: Unpack[OptionArguments]) -> None:
         if lang not in LANGUAGES:
             raise ValueError(
                 f"SyllableTokenizer reads 'vi' and 'zh', not {lang!r}; give it a lang: "
                 '{"@tokenizers": "spacy_phonemic.SyllableTokenizer.v1", "lang": "vi"}'
             )
         self.vocab = vocab
-        self.tokenizer, self._missing = make_tokenizer(lang, strict, word_joiner, phrases, fallback)
-        self._compared: Tokenizer | None = None
-        self._is_pipelines = False
-        if not vocab.lookups.has_table(KEY):  # a component added later gives its own
-            set_tokenizer(vocab, self.tokenizer)
+        self.tokenizer, self._missing = make_tokenizer(lang, **options)
+        read_with(vocab, self, is_component=False)
 
     def __call__(self, text: str) -> Doc:
         """One text."""
@@ -89,19 +74,20 @@ class SyllableTokenizer:
             for encoding, found in zip(encoded, units(encoded), strict=True):
                 doc = Doc(self.vocab, *_words(encoding.text, found))
                 if keeps:
-                    keep(doc, encoding)
+                    keep(doc, encoding, self.tokenizer)
                 yield doc
 
     def _reads_as_pipeline(self) -> bool:
         """Whether the attributes are to come from this tokenizer's options, so that the reading can be kept."""
-        made = tokenizer_of(self.vocab)
-        if made is not self._compared:
-            self._compared, self._is_pipelines = made, made == self.tokenizer
-        return self._is_pipelines
+        try:
+            return tokenizer_of(self.vocab) == self.tokenizer
+        except ValueError:  # the components are of different minds, and the Doc has yet to go through one
+            return False
 
     def to_bytes(self, **kwargs: Any) -> bytes:
         """The options and the user's readings."""
-        return to_bytes({"options": lambda: self.tokenizer.__reduce__()[1]}, ())
+        getters: Any = {"options": self.tokenizer.options.to_json}
+        return to_bytes(getters, ())
 
     def from_bytes(self, data: bytes, **kwargs: Any) -> SyllableTokenizer:
         """Reads what :meth:`to_bytes` wrote."""
@@ -114,14 +100,11 @@ class SyllableTokenizer:
 
     def from_disk(self, path: str | Path, **kwargs: Any) -> SyllableTokenizer:
         """Reads what :meth:`to_disk` wrote."""
-        self.tokenizer, self._missing, self._compared = Tokenizer.load(path), None, None
+        self.tokenizer, self._missing = Tokenizer.load(path), None
         return self
 
     def _use(self, options: Any) -> None:
-        options = options if isinstance(options, list | tuple) else ()
-        named = dict(zip(("lang", "strict", "word_joiner", "phrases", "fallback"), options, strict=False))
-        self.tokenizer = Tokenizer.restore(named, "a saved SyllableTokenizer")
-        self._missing = self._compared = None
+        self.tokenizer, self._missing = Tokenizer.restore(options, "a saved SyllableTokenizer"), None
 
 
 def _words(text: str, found: list[Unit]) -> tuple[list[str], list[bool]]:

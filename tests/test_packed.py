@@ -3,7 +3,6 @@
 import pickle
 import random
 from itertools import pairwise, product
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -82,7 +81,7 @@ def test_core_equals_reference(text):
         assert rows(tokenizer, tokenizer.encode(text)) == reference.encode(text, lang, fallback="packed")
 
 
-JOINED = Tokenizer("vi", True, "_", fallback="packed")
+JOINED = Tokenizer("vi", strict=True, word_joiner="_", fallback="packed")
 WIDE_JOINED = Tokenizer("vi", word_joiner="\u2581", fallback="packed")
 WITH_PHRASES = Tokenizer("zh", word_joiner="_", phrases=OWN, fallback="packed")
 
@@ -269,17 +268,6 @@ def test_the_option_is_kept(tmp_path):
     assert Tokenizer("vi").fallback == "character"
     with pytest.raises(ValueError, match="unknown fallback 'byte': choose one of character, packed"):
         Tokenizer("vi", fallback="byte")
-
-
-def test_a_tokenizer_saved_before_there_was_the_option_is_the_default(tmp_path):
-    import json
-
-    path = Path(tmp_path, "tokenizer.json")
-    Tokenizer("vi").save(path)
-    state = json.loads(path.read_text())
-    del state["fallback"]
-    path.write_text(json.dumps(state))
-    assert Tokenizer.load(path) == Tokenizer("vi")
 
 
 # --- measures

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import wraps
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, Unpack
 
 import click
 import numpy as np
@@ -18,7 +18,8 @@ from rich.table import Table
 from phonemic.errors import PhonemicError, printable
 from phonemic.files import MAX_LINE, read_texts, replacing
 from phonemic.files.outputs import claim
-from phonemic.inventory import FALLBACKS, LANGUAGES, NATIVE
+from phonemic.inventory import LANGUAGES, NATIVE
+from phonemic.options import OptionArguments, option_defaults, option_metadata, option_names
 from phonemic.terminal import console, json_text, say, standard_output
 from phonemic.tokenizer import Tokenizer
 
@@ -34,6 +35,7 @@ __all__ = [
     "input_texts",
     "json_option",
     "language_option",
+    "make_tokenizer",
     "max_line_option",
     "output_file",
     "print_figures",
@@ -42,6 +44,7 @@ __all__ = [
     "printable",
     "say",
     "size",
+    "tokenizer_option",
     "tokenizer_options",
 ]
 
@@ -57,33 +60,49 @@ def language_option(required: bool = True) -> Callable[[Command], Command]:
     return click.option("--lang", type=click.Choice(LANGUAGES), required=required, help="The language.")
 
 
+def tokenizer_option(name: str, description: str | None = None) -> Callable[[Command], Command]:
+    """One option of a Tokenizer.
+
+    Arguments:
+        name: a field of :class:`phonemic.TokenizerOptions`.
+        description: the help text, if it is not the option's own.
+    """
+    told, default = option_metadata(name), option_defaults()[name]
+    shape: dict[str, Any] = {"metavar": told.get("metavar"), "default": default}
+    if isinstance(default, bool):
+        shape = {"is_flag": True}
+    elif "choices" in told:
+        shape = {"type": click.Choice(told["choices"]), "default": default, "show_default": True}
+    return click.option(f"--{name.replace('_', '-')}", help=description or told["help"], **shape)
+
+
 def tokenizer_options(command: Command) -> Command:
     """Adds the options of a Tokenizer and passes the command ``tokenizer``."""
 
-    @language_option()
-    @click.option("--strict", is_flag=True, help="Reject syllables that Vietnamese orthography does not allow.")
-    @click.option("--word-joiner", metavar="CHAR", help='What joins the syllables of a word, "_" in sinh_viên.')
-    @click.option("--phrases", metavar="FILE", help="Your own Mandarin readings, a line PHRASE<TAB>PINYIN each.")
-    @click.option(
-        "--fallback",
-        type=click.Choice(FALLBACKS),
-        default=FALLBACKS[0],
-        show_default=True,
-        help="What is no syllable: a position a character, or up to three letters or digits to one.",
-    )
     @wraps(command)
-    def with_tokenizer(
-        *args: Any, lang: str, strict: bool, word_joiner: str | None, phrases: str | None, fallback: str, **options: Any
-    ) -> None:
-        try:
-            tokenizer = Tokenizer(lang, strict, word_joiner, phrases, fallback)
-        except PhonemicError:
-            raise
-        except ValueError as error:
-            raise click.UsageError(str(error)) from error
-        command(*args, tokenizer=tokenizer, **options)
+    def with_tokenizer(*args: Any, lang: str, **options: Any) -> None:
+        own = {name: options.pop(name) for name in option_names()}
+        command(*args, tokenizer=make_tokenizer(lang, **own), **options)
 
-    return with_tokenizer
+    added: Command = with_tokenizer
+    for name in reversed(option_names()):
+        added = tokenizer_option(name)(added)
+    return language_option()(added)
+
+
+def make_tokenizer(lang: str, **options: Unpack[OptionArguments]) -> Tokenizer:
+    """The tokenizer of a command's options.
+
+    Raises:
+        click.UsageError: an option does not fit.
+        PhonemicError: a phrase is wrong.
+    """
+    try:
+        return Tokenizer(lang, **options)
+    except PhonemicError:
+        raise
+    except ValueError as error:
+        raise click.UsageError(str(error)) from error
 
 
 errors_option = click.option(

@@ -13,7 +13,14 @@ from typing import Any, BinaryIO
 import click
 from rich.table import Table
 
-from phonemic.cli.common import claim, force_option, input_texts, max_line_option
+from phonemic.cli.common import (
+    claim,
+    force_option,
+    input_texts,
+    make_tokenizer,
+    max_line_option,
+    tokenizer_option,
+)
 from phonemic.errors import InputError, PhonemicError
 from phonemic.files import read_texts, replacing, require
 from phonemic.inventory import LANGUAGES
@@ -22,7 +29,6 @@ from phonemic.noise.homophones import POOLS, READINGS, Homophones, count_charact
 from phonemic.noise.misspellings import GROUPS, Misspellings
 from phonemic.noise.respelling import KINDS
 from phonemic.terminal import console, json_text, say, standard_output
-from phonemic.tokenizer import Tokenizer
 
 #: Writes the texts of a chunk; None is a null.
 Write = Callable[[list[str | None]], None]
@@ -61,12 +67,12 @@ _ONLY = {
     "--reading", type=click.Choice(READINGS), default="context", show_default=True, help="zh: the sound to keep."
 )
 @click.option("--same-ids", is_flag=True, help="zh: only what leaves the ids of the whole text alone.")
-@click.option("--phrases", metavar="FILE", help="zh: your own readings, a line PHRASE<TAB>PINYIN each.")
+@tokenizer_option("phrases", "zh: your own readings, a line PHRASE<TAB>PINYIN each.")
 @click.option(
     "--kind", "kinds", type=click.Choice([*GROUPS, *KINDS]), multiple=True, help="vi: what to do; again for more."
 )
-@click.option("--strict", is_flag=True, help="vi: units are what strict orthography allows.")
-@click.option("--word-joiner", metavar="CHAR", help='What joins the syllables of a word, "_" in sinh_viên.')
+@tokenizer_option("strict", "vi: units are what strict orthography allows.")
+@tokenizer_option("word_joiner")
 @click.option("--column", default="text", show_default=True, help="The column of a Parquet file to read.")
 @click.option("--errors", type=click.Choice(["strict", "replace"]), default="strict", help="About invalid UTF-8.")
 @max_line_option
@@ -147,8 +153,8 @@ def _maker(options: dict[str, Any]) -> Noise:
         if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
             raise click.UsageError(f"--{'kind' if name == 'kinds' else name.replace('_', '-')} is not for {lang}")
     common = {name: options[name] for name in ("seed", "share", "draw", "nested")}
+    tokenizer = make_tokenizer(lang, **{name: options[name] for name in ("strict", "word_joiner", "phrases")})
     try:
-        tokenizer = Tokenizer(lang, options["strict"], options["word_joiner"], options["phrases"])
         if lang == "vi":
             return Misspellings(options["kinds"], tokenizer, **common)
         return Homophones(_pool(options), options["reading"], options["same_ids"], tokenizer, **common)

@@ -9,7 +9,7 @@ from typing import Any
 
 from phonemic.errors import InputError
 from phonemic.files import MAX_LINE
-from phonemic.inventory import Vocabulary, vocabulary
+from phonemic.inventory import Vocabulary
 from phonemic.lexicon.tables import tables_path
 from phonemic.tokenizer import Tokenizer
 from phonemic.version import __version__
@@ -93,18 +93,13 @@ class Options:
 
 def describe(tokenizer: Tokenizer) -> dict[str, Any]:
     """A tokenizer's options, version, and SHA-256 of its vocabulary's symbols and of its tables."""
-    _, (lang, strict, joiner, phrases, fallback) = tokenizer.__reduce__()
     return {
         "name": "phonemic",
-        "lang": lang,
-        "strict": strict,
-        "word_joiner": joiner,
-        **({"phrases": phrases} if phrases else {}),
-        **({"fallback": fallback} if fallback != "character" else {}),
+        **tokenizer.options.to_json(),
         "vocab_size": tokenizer.vocab_size,
         "version": __version__,
-        "vocabulary": vocabulary_digest(vocabulary(lang)),
-        "tables": _tables_digest(lang),
+        "vocabulary": vocabulary_digest(tokenizer.vocabulary),
+        "tables": _tables_digest(tokenizer.lang),
     }
 
 

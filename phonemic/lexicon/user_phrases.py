@@ -2,31 +2,28 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from phonemic import mandarin
 from phonemic.characters import plain
 from phonemic.errors import PhraseError
 from phonemic.inventory import vocabulary
-from phonemic.lexicon.entries import PACKED, ZH_EXACT, Tables, entry, with_entries
+from phonemic.lexicon.entries import PACKED, ZH_EXACT, ZH_HAN, Tables, entry, with_entries
 from phonemic.lexicon.phrases import PhraseTable
+from phonemic.lexicon.tables import tables_of
+from phonemic.options import PhraseSource
 
 #: Characters of a phrase. A text of beginnings of phrases is read at a cost of length times this, at most.
 LONGEST_PHRASE = 64
 
-#: What ``Tokenizer(phrases=...)`` takes.
-PhraseSource = Mapping[str, str | Sequence[str]] | str | os.PathLike[str]
 
-
-def read_phrases(source: PhraseSource, is_han: Callable[[str], bool]) -> dict[str, str]:
+def read_phrases(source: PhraseSource) -> dict[str, str]:
     """Phrases from a dict or a file, checked.
 
     Arguments:
         source: ``{"行长": "hang2 zhang3"}`` (a list of syllables will do, and tone marks) or the path of a UTF-8 file
             with a line ``行长<TAB>hang2 zhang3`` a phrase; empty lines and lines that begin with # are passed over.
-        is_han: whether a character is one that has readings.
 
     Returns:
         phrase -> pinyin with tone numbers, one syllable a character.
@@ -42,10 +39,15 @@ def read_phrases(source: PhraseSource, is_han: Callable[[str], bool]) -> dict[st
     same = mandarin.compatibility_ideographs()
     checked = {}
     for where, phrase, pinyin in rows:
-        if not isinstance(phrase, str) or not phrase or not all(map(is_han, phrase)):
+        if not isinstance(phrase, str) or not phrase or not all(map(_is_han, phrase)):
             raise PhraseError(f"{where}: a phrase must be one or more Han characters, not {phrase!r}")
         checked["".join(same.get(char, char) for char in plain(phrase))] = _check(where, phrase, pinyin)
     return checked
+
+
+def _is_han(char: str) -> bool:
+    """Whether a character has readings."""
+    return bool(entry(tables_of("zh"), char) & ZH_HAN)
 
 
 def _lines(path: Path) -> Iterator[tuple[str, str, str]]:

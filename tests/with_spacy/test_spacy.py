@@ -233,8 +233,8 @@ class TestPipelines:
             spacy.blank("vi", config=nlp.config).from_bytes(nlp.to_bytes()),
         ):
             assert loaded.pipe_names == ["phonemic"]
-            assert loaded.get_pipe("phonemic").tokenizer == Tokenizer("vi", True, "_")
-            check(loaded("hoc_sinh giếng"), Tokenizer("vi", True, "_"))
+            assert loaded.get_pipe("phonemic").tokenizer == Tokenizer("vi", strict=True, word_joiner="_")
+            check(loaded("hoc_sinh giếng"), Tokenizer("vi", strict=True, word_joiner="_"))
             assert loaded.tokenizer.tokenizer == vi
 
     def test_config_round_trip(self, zh):
@@ -364,13 +364,49 @@ def test_packed_fallback_of_the_tokenizer(tmp_path):
         check(doc, Tokenizer("vi", fallback="packed"))
 
 
-def test_options_saved_before_there_was_a_packed_fallback():
+def test_options_saved_one_by_one(tmp_path):
+    """As saved pipelines had them before: each option a field, a row of the lookups' table."""
     nlp = pipeline("vi")
     component = nlp.get_pipe("phonemic")
-    state = json.loads(component.to_bytes())
-    del state["fallback"]
-    component.from_bytes(json.dumps(state).encode())
-    assert component.tokenizer == Tokenizer("vi")
-    del nlp.vocab.lookups.get_table("phonemic")[spacy.strings.hash_string("fallback")]
-    loaded = pipeline("vi").from_bytes(nlp.to_bytes())
-    assert loaded("covid")._.phonemic.tokens == list("covid")
+    component.from_bytes(json.dumps({"lang": "vi", "strict": True, "word_joiner": None, "phrases": {}}).encode())
+    assert component.tokenizer == Tokenizer("vi", strict=True)
+    nlp.vocab.lookups.remove_table("phonemic")
+    nlp.vocab.lookups.add_table("phonemic", {"lang": "vi", "strict": True, "word_joiner": "", "phrases": {}})
+    vocab = spacy.vocab.Vocab().from_bytes(nlp.vocab.to_bytes())
+    check(Doc(vocab, ["hoc"]), Tokenizer("vi", strict=True))
+
+
+class TestTwoComponents:
+    """Of one vocab, with the same name for their attributes."""
+
+    def test_each_reads_what_goes_through_it(self):
+        one, other = pipeline("vi", strict=True), spacy.blank("vi", vocab=(nlp := pipeline("vi")).vocab)
+        other.add_pipe("phonemic", config={"strict": True})
+        for _ in range(2):
+            assert nlp("hoc")[0]._.is_syllable
+            assert not other("hoc")[0]._.is_syllable
+            assert not one("hoc")[0]._.is_syllable
+        first = nlp("hoc")
+        check(first, Tokenizer("vi"))
+        check(other.get_pipe("phonemic")(first), Tokenizer("vi", strict=True))
+
+    def test_what_went_through_none_is_refused_as_long_as_both_live(self):
+        nlp = pipeline("vi")
+        other = spacy.blank("vi", vocab=nlp.vocab)
+        other.add_pipe("phonemic", config={"strict": True})
+        with pytest.raises(ValueError, match="two components of this vocab read Docs as 'phonemic' in different ways"):
+            _ = nlp.make_doc("hoc")[0]._.rime
+        other.remove_pipe("phonemic")
+        check(nlp.make_doc("hoc"), Tokenizer("vi"))
+
+    def test_a_component_is_asked_before_the_tokenizer(self):
+        nlp = spacy.blank("vi", config=SYLLABLES)
+        check(nlp("hoc"), Tokenizer("vi"))
+        nlp.add_pipe("phonemic", config={"strict": True})
+        check(nlp.make_doc("hoc"), Tokenizer("vi", strict=True))
+        check(nlp("hoc"), Tokenizer("vi", strict=True))
+
+    def test_in_other_processes(self):
+        nlp = pipeline("vi", strict=True)
+        for doc in nlp.pipe(["hoc giếng", "giếng"], n_process=2):
+            check(doc, Tokenizer("vi", strict=True))

@@ -96,15 +96,8 @@ def _run(settings: Settings, opened: Corpus, folder: Path, record: dict[str, Any
 
     tokenizer = None
     if flat.symbols.phonemic:
-        made = flat.symbols.make_tokenizer()
-        tokenizer = PhonemicBertTokenizer(
-            made.lang,
-            made.strict,
-            made.word_joiner,
-            made.phrases,
-            fallback=made.fallback,
-            model_max_length=settings.sequences.length,
-        )
+        options = flat.symbols.make_tokenizer().options.to_json()
+        tokenizer = PhonemicBertTokenizer(**options, model_max_length=settings.sequences.length)
     trainer = PretrainingTrainer(
         model,
         args,

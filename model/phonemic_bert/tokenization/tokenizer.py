@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from phonemic import Encoding, Tokenizer
 from phonemic.inventory import EMPTY, fallback_triple, packs
+from phonemic.options import option_names
 from phonemic_bert.checkpoints import resolve
 from phonemic_bert.errors import CheckpointError
 from phonemic_bert.tokenization import positions
@@ -35,13 +36,10 @@ class PhonemicBertTokenizer(RowsTokenizer):
 
     Arguments:
         lang: ``"vi"`` or ``"zh"``; needed unless ``vocab_file`` is given.
-        strict: see ``phonemic.Tokenizer``.
-        word_joiner: likewise.
-        phrases: likewise.
-        fallback: likewise.
         vocab_file: what ``phonemic.Tokenizer.save`` wrote; ``from_pretrained`` passes it.
         model_max_length: the longest row, special tokens included, that ``truncation=True`` cuts to.
-        kwargs: what every transformers tokenizer takes (``padding_side``, ``truncation_side`` ...).
+        kwargs: the options of :class:`phonemic.TokenizerOptions` (``strict``, ``word_joiner``, ``phrases``,
+            ``fallback``), and what every transformers tokenizer takes (``padding_side``, ``truncation_side`` ...).
 
     Raises:
         CheckpointError: neither a language nor a saved tokenizer, or special tokens other than BERT's.
@@ -54,18 +52,16 @@ class PhonemicBertTokenizer(RowsTokenizer):
     def __init__(
         self,
         lang: str | None = None,
-        strict: bool = False,
-        word_joiner: str | None = None,
-        phrases: Any = None,
+        *,
         vocab_file: str | os.PathLike[str] | None = None,
         model_max_length: int = 512,
-        fallback: str = "character",
         **kwargs: Any,
     ) -> None:
+        options = {name: kwargs.pop(name) for name in option_names() if name in kwargs}
         if vocab_file is not None:
             self.phonemic = Tokenizer.load(vocab_file)
         elif lang is not None:
-            self.phonemic = Tokenizer(lang, strict, word_joiner, phrases, fallback)
+            self.phonemic = Tokenizer(lang, **options)
         else:
             raise CheckpointError('say the language: lang="vi" or "zh"')
         kwargs = self._fixed(kwargs, ("pad", "unk", "cls", "sep", "mask"))

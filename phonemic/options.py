@@ -1,0 +1,188 @@
+"""The options of a tokenizer, from which spaCy's, NLTK's, transformers' and the commands' are derived.
+
+A new option is a field here, an argument in :class:`OptionArguments`, and whatever reads it.
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import KW_ONLY, MISSING, dataclass, field, fields
+from types import MappingProxyType
+from typing import Any, TypedDict, TypeVar, get_type_hints
+
+from phonemic.characters import plain
+from phonemic.errors import SavedTokenizerError
+from phonemic.inventory import FALLBACKS, LANGUAGES
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+#: What ``phrases`` may be given as: a dict, or the path of a file.
+PhraseSource = Mapping[str, str | Sequence[str]] | str | os.PathLike[str]
+
+
+class OptionArguments(TypedDict, total=False):
+    """The options as keyword arguments, for those who pass them on (``**options: Unpack[OptionArguments]``)."""
+
+    strict: bool
+    word_joiner: str | None
+    phrases: PhraseSource | None
+    fallback: str
+
+
+def _option(default: Any, description: str, hashed: bool = True, **more: Any) -> Any:
+    return field(default=default, hash=hashed, metadata={"help": description, **more})
+
+
+@dataclass(frozen=True)
+class TokenizerOptions:
+    """How a text is read. Immutable, comparable, hashable; all but ``lang`` by keyword.
+
+    Attributes:
+        lang: ``"vi"`` or ``"zh"``.
+        strict: Vietnamese: reject syllables that the orthography does not allow (*hoc* without its mark, *ka*, *ge*);
+            they go to the character fallback.
+        word_joiner: the character that joins the syllables of a word in segmented text (``"_"`` in ``sinh_viên``):
+            it separates syllables and makes no position.
+        phrases: Mandarin: your own readings, a dict ``{"行长": "hang2 zhang3"}`` or a file with a line
+            ``行长<TAB>hang2 zhang3`` a phrase, of 64 characters at most. They win over the lexicon: where one of yours
+            begins, the longest of yours is taken. A single character's reading replaces its default reading. Kept as a
+            read-only mapping from phrase to pinyin with tone numbers.
+        fallback: what becomes of text that is no syllable. ``"character"``: a position a character, as in the paper.
+            ``"packed"``: letters that touch, and digits that touch, share positions, up to three to one, so that
+            *covid* takes two positions instead of five; any other character has its own, as by default.
+
+    Raises:
+        TypeError: ``strict`` is not a bool.
+        ValueError: unknown language or fallback, a joiner that is not a single mark, phrases for Vietnamese.
+        PhraseError: a phrase is wrong; the message names the line.
+    """
+
+    lang: str
+    _: KW_ONLY
+    strict: bool = _option(False, "Reject syllables that Vietnamese orthography does not allow.", json=bool)
+    word_joiner: str | None = _option(
+        None, 'What joins the syllables of a word, "_" in sinh_viên.', metavar="CHAR", json=str | None
+    )
+    phrases: Mapping[str, str] = _option(
+        None,
+        "Your own Mandarin readings, a line PHRASE<TAB>PINYIN each.",
+        hashed=False,
+        metavar="FILE",
+        json=dict | None,
+    )
+    fallback: str = _option(
+        FALLBACKS[0],
+        "What is no syllable: a position a character, or up to three letters or digits to one.",
+        choices=FALLBACKS,
+        json=str,
+    )
+
+    def __post_init__(self) -> None:
+        if self.lang not in LANGUAGES:
+            raise ValueError(f"unknown language {self.lang!r}: choose one of {', '.join(LANGUAGES)}")
+        if not isinstance(self.strict, bool):
+            raise TypeError(f"strict is True or False, not {self.strict!r}")
+        if self.fallback not in FALLBACKS:
+            raise ValueError(f"unknown fallback {self.fallback!r}: choose one of {', '.join(FALLBACKS)}")
+        joiner = self.word_joiner or None
+        if not (joiner is None or _can_join(joiner)):
+            raise ValueError(
+                f"word_joiner must be one character that is not a letter, digit or space, not {self.word_joiner!r}"
+            )
+        self._set(lang=plain(self.lang), fallback=plain(self.fallback), word_joiner=joiner and plain(joiner))
+        if self.phrases and self.lang != "zh":
+            raise ValueError("phrases are for Mandarin (lang='zh'); Vietnamese spelling tells how it is read")
+        self._set(phrases=_checked_phrases(self.phrases) if self.phrases else MappingProxyType({}))
+
+    def _set(self, **values: Any) -> None:
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+
+    def to_json(self) -> dict[str, Any]:
+        """The language, and the options that are not as by default: a dict of what JSON can hold."""
+        values = {name: (getattr(self, name), default) for name, default in option_defaults().items()}
+        changed = {name: value for name, (value, default) in values.items() if (value or None) != (default or None)}
+        plain_values = {name: dict(value) if isinstance(value, Mapping) else value for name, value in changed.items()}
+        return {"lang": self.lang} | plain_values
+
+    @classmethod
+    def from_json(cls, value: object, where: object) -> TokenizerOptions:
+        """Reads what :meth:`to_json` gave. Nothing that it names is opened: phrases are a dict.
+
+        Arguments:
+            value: the dict; what else is in it is passed over, and an option that is not there is as by default.
+            where: names the file in errors.
+
+        Raises:
+            SavedTokenizerError: it does not hold the options of a tokenizer.
+        """
+        from phonemic.files.jsons import checked
+
+        found = checked(value, {"lang": str}, where, SavedTokenizerError)
+        types = {each.name: each.metadata["json"] for each in _fields()}
+        found = checked(found, types, where, SavedTokenizerError, optional=True)
+        try:
+            return cls(found["lang"], **{name: found[name] for name in types if name in found})
+        except ValueError as error:
+            raise SavedTokenizerError(f"{where}: {error}") from error
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self).from_json, (self.to_json(), "pickled options of a tokenizer")
+
+    def __repr__(self) -> str:
+        options = [f"{name}={value!r}" for name, value in self.to_json().items() if name not in ("lang", "phrases")]
+        options += [f"phrases=<{len(self.phrases)}>"] if self.phrases else []
+        return f"{type(self).__name__}({', '.join([repr(self.lang), *options])})"
+
+
+def _fields() -> list[Any]:
+    """The options' fields, without ``lang``."""
+    return [each for each in fields(TokenizerOptions) if each.default is not MISSING]
+
+
+def option_names() -> tuple[str, ...]:
+    """The names of the options, without ``lang``."""
+    return tuple(each.name for each in _fields())
+
+
+def option_defaults() -> dict[str, Any]:
+    """The options' defaults by name, without ``lang``, as a config holds them."""
+    return {each.name: each.default for each in _fields()}
+
+
+def option_metadata(name: str) -> Mapping[str, Any]:
+    """What a command needs to know of an option: ``help``, and ``metavar`` or ``choices`` where it has them."""
+    return next(each.metadata for each in _fields() if each.name == name)
+
+
+def spell_out(function: Function) -> Function:
+    """Gives a function with ``**options`` a signature with every option, for those who read it from there.
+
+    spaCy makes the schema of a config from the signature of the function that the config names.
+    """
+    found = inspect.signature(function)
+    kinds, defaults = get_type_hints(OptionArguments), option_defaults()
+    own = [each for each in found.parameters.values() if each.kind is not each.VAR_KEYWORD]
+    options = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kinds[name])
+        for name, default in defaults.items()
+    ]
+    function.__signature__ = found.replace(parameters=[*own, *options])  # type: ignore[attr-defined]
+    return function
+
+
+def _checked_phrases(phrases: Any) -> Mapping[str, str]:
+    from phonemic.lexicon.user_phrases import read_phrases
+
+    return MappingProxyType(read_phrases(phrases))
+
+
+def _can_join(joiner: object) -> bool:
+    """Whether something is one mark, and no half of a surrogate pair: a byte that is no UTF-8 is read as one."""
+    return (
+        isinstance(joiner, str)
+        and len(joiner) == 1
+        and not (joiner.isalnum() or joiner.isspace() or "\ud800" <= joiner <= "\udfff")
+    )
