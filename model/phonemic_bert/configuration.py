@@ -39,6 +39,13 @@ PRESETS: dict[str, dict[str, Any]] = {
         **_BEYOND,
     },
     "mini": {"num_hidden_layers": 3, "hidden_size": 192, "num_attention_heads": 6, "intermediate_size": 768, **_BEYOND},
+    "micro": {
+        "num_hidden_layers": 2,
+        "hidden_size": 128,
+        "num_attention_heads": 4,
+        "intermediate_size": 512,
+        **_BEYOND,
+    },
     "tiny": {"num_hidden_layers": 2, "hidden_size": 128, "num_attention_heads": 2, "intermediate_size": 512},
 }
 
@@ -161,7 +168,7 @@ class PhonemicBertConfig(BertConfig):
         """The configuration of a named encoder.
 
         Arguments:
-            preset: ``"paper-12"``, ``"paper-6"``, ``"small"``, ``"mini"`` or ``"tiny"``.
+            preset: ``"paper-12"``, ``"paper-6"``, ``"small"``, ``"mini"``, ``"micro"`` or ``"tiny"``.
             lang: ``"vi"`` or ``"zh"``.
             kwargs: any other field, which wins over the preset's.
 

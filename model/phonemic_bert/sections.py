@@ -9,12 +9,16 @@ from difflib import get_close_matches
 from importlib.resources import files
 from math import isfinite
 from pathlib import Path
-from typing import Any, Self, get_args, get_type_hints
+from types import UnionType
+from typing import Any, Literal, Self, Union, get_args, get_origin, get_type_hints
 
 from phonemic_bert.errors import SettingsError
 
 #: The least value of a number, and what it stays below (None: no limit).
 Range = tuple[float, float | None]
+
+#: A field that may be left to the machine is ``bool | Auto``.
+Auto = Literal["auto"]
 
 _TYPES = {int: "whole number", float: "number", bool: "true or false", str: "string"}
 
@@ -29,7 +33,6 @@ class AdamW:
     beta2: float
     epsilon: float
     gradient_clip: float
-    bf16: bool
 
 
 ADAMW_RANGES: dict[str, Range] = {
@@ -148,6 +151,8 @@ def limited(settings: Sections, choices: Mapping[str, tuple[str, ...]], ranges: 
             yield f"{name} = {flat[name]!r}: choose one of {', '.join(map(repr, allowed))}"
     for name, (least, below) in ranges.items():
         for value in flat[name] if isinstance(flat[name], tuple) else (flat[name],):
+            if value == "auto":
+                continue
             if not least <= value or (below is not None and value >= below):
                 limit = "" if below is None else f" and below {below:g}"
                 yield f"{name} = {value!r}: this must be at least {least:g}{limit}"
@@ -179,6 +184,10 @@ def _section(kind: Any, values: Mapping[str, Any], where: str) -> Any:
 
 
 def _field(value: Any, expected: Any, where: str) -> Any:
+    if get_origin(expected) in (Union, UnionType):  # bool | Auto
+        if value == "auto":
+            return value
+        return _field(value, get_args(expected)[0], where)
     if parts := get_args(expected):  # tuple[float, ...]: a list, or one value
         listed = value if isinstance(value, list | tuple) else [value]
         if not listed:

@@ -10,12 +10,13 @@ from phonemic_bert.errors import SettingsError
 from phonemic_bert.sections import AdamW
 
 
-def training_arguments(folder: str, optimization: AdamW, cpu: bool, **given: Any) -> TrainingArguments:
+def training_arguments(folder: str, optimization: AdamW, bf16: bool, cpu: bool, **given: Any) -> TrainingArguments:
     """AdamW with linear decay; the Trainer itself shows, evaluates and saves nothing.
 
     Arguments:
         folder: what Trainer may write into.
         optimization: the section of that name.
+        bf16: whether to compute in bfloat16.
         cpu: whether to leave GPUs alone.
         given: further fields of TrainingArguments.
 
@@ -31,7 +32,7 @@ def training_arguments(folder: str, optimization: AdamW, cpu: bool, **given: Any
             adam_beta2=optimization.beta2,
             adam_epsilon=optimization.epsilon,
             max_grad_norm=optimization.gradient_clip,
-            bf16=optimization.bf16,
+            bf16=bf16,
             use_cpu=cpu,
             dataloader_pin_memory=not cpu,
             remove_unused_columns=False,

@@ -137,8 +137,9 @@ def _same(found: dict[str, Any], plan: dict[str, Any], out: Path, where: Path) -
         differing = [name for name in {**before, **now} if before.get(name) != now.get(name)]
         if differing:
             name = differing[0]
+            was, now_is = (repr(one[name]) if name in one else "as by default" for one in (before, now))
             raise InputError(
-                f"{out}: was begun with another {section} ({name} was {before.get(name)!r}, is {now.get(name)!r}); "
+                f"{out}: was begun with another {section} ({name} was {was}, is {now_is}); "
                 "take that again, or an empty folder"
             )
     if not all(isinstance(source, list) and source and isinstance(source[0], str) for source in found["sources"]):

@@ -85,8 +85,6 @@ class TestManifest:
         assert tokenizer == {
             "name": "phonemic",
             "lang": "vi",
-            "strict": False,
-            "word_joiner": None,
             "vocab_size": 256,
             "version": phonemic.__version__,
             "vocabulary": hashlib.sha256("\n".join(VI.vocab).encode()).hexdigest(),
@@ -229,7 +227,7 @@ class TestRefused:
     @pytest.mark.parametrize(
         ("changed", "message"),
         [
-            ({"tokenizer": Tokenizer("vi", strict=True)}, "another tokenizer .strict was False, is True"),
+            ({"tokenizer": Tokenizer("vi", strict=True)}, "another tokenizer .strict was as by default, is True"),
             ({"tokenizer": Tokenizer("vi", fallback="packed")}, "another tokenizer .fallback was None, is 'packed'"),
             ({"tokenizer": Tokenizer("zh")}, "another tokenizer .lang was 'vi', is 'zh'"),
             ({"min_native": 0.8}, "another options .min_native was 0.7, is 0.8"),

@@ -33,6 +33,7 @@ class Grid:
 class Optimization(sections.AdamW):
     """Section [optimization]."""
 
+    bf16: bool
     dropout: float
     patience: int
 

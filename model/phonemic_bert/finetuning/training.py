@@ -192,6 +192,7 @@ def _arguments(point: GridPoint, settings: Settings, seed: int, rows: int, folde
     args = training_arguments(
         folder,
         optimization,
+        optimization.bf16,
         cpu,
         num_train_epochs=point.epochs,
         per_device_train_batch_size=at_once,

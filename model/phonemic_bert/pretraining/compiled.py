@@ -7,7 +7,6 @@ numbers at once, which is hardly quicker than not at all; here the positions are
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable
 from typing import Any
 
@@ -16,6 +15,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from phonemic_bert.errors import SettingsError
+from phonemic_bert.pretraining.fitting import has_compiler
 
 #: Masked positions are filled up to a multiple of it: 15 % of 2,048 positions then have three numbers or four.
 STEP = 64
@@ -32,7 +32,7 @@ def compile_training(model: Any) -> None:
     Raises:
         SettingsError: there is no C++ compiler, which a CPU's code needs.
     """
-    if not torch.cuda.is_available() and not any(map(shutil.which, ("g++", "clang++", "cl"))):
+    if not torch.cuda.is_available() and not has_compiler():
         raise SettingsError("machine.compile = true needs a C++ compiler, such as g++: install one, or set it to false")
     model.bert.compile(dynamic=False)
     model.losses = filled_up(torch.compile(model.losses, dynamic=False))

@@ -27,9 +27,10 @@ from phonemic_bert.errors import RunError, SettingsError
 from phonemic_bert.pretraining.callbacks import Flow, JsonLog, ProgressBar, StopSignal, unfolding
 from phonemic_bert.pretraining.compiled import compile_training
 from phonemic_bert.pretraining.finish import finish
+from phonemic_bert.pretraining.fitting import Computer, fit
 from phonemic_bert.pretraining.flat import FlatCorpus
 from phonemic_bert.pretraining.models import make_model
-from phonemic_bert.pretraining.record import LOG, RECORD, check_folder, make_record
+from phonemic_bert.pretraining.record import LOG, RECORD, check_folder, make_record, read_record
 from phonemic_bert.pretraining.sequences import MaskedSequences, pack
 from phonemic_bert.pretraining.settings import Optimization, Settings
 from phonemic_bert.pretraining.trainer import MAJOR, PretrainingTrainer, checkpoints, fault
@@ -63,6 +64,8 @@ def pretrain(settings: Settings, corpus: str | Path, folder: str | Path, console
     """
     folder, opened = Path(folder), open_corpus(corpus)
     console = console or new_console(stderr=True)
+    earlier = read_record(folder)["settings"] if (folder / RECORD).exists() else None
+    settings = fit(settings, Computer.here(settings.machine.device), earlier)
     record = make_record(settings, opened)
     check_folder(folder, record)
     if (folder / "final").exists():
@@ -202,7 +205,7 @@ def _arguments(settings: Settings, folder: Path) -> TrainingArguments:
     optimization, machine = settings.optimization, settings.machine
     cpu = machine.device == "cpu" or not torch.cuda.is_available()
     world = int(os.environ.get("WORLD_SIZE", "1"))
-    at_once = min(machine.device_batch_size, max(optimization.batch_size // world, 1))
+    at_once = min(int(machine.device_batch_size), max(optimization.batch_size // world, 1))
     if optimization.batch_size % (at_once * world):
         raise SettingsError(
             f"optimization.batch_size = {optimization.batch_size} is no multiple of {world} processes times "
@@ -218,6 +221,7 @@ def _arguments(settings: Settings, folder: Path) -> TrainingArguments:
     return training_arguments(
         str(folder / "checkpoints"),
         optimization,
+        bool(optimization.bf16),
         cpu,
         max_steps=optimization.steps,
         per_device_train_batch_size=at_once,

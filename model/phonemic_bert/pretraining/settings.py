@@ -57,6 +57,7 @@ class Masking:
 class Optimization(sections.AdamW):
     """Section [optimization]."""
 
+    bf16: bool | sections.Auto
     steps: int
     batch_size: int
     learning_rate: float
@@ -87,10 +88,10 @@ class Output:
 class Machine:
     """Section [machine]."""
 
-    device_batch_size: int
-    workers: int
+    device_batch_size: int | sections.Auto
+    workers: int | sections.Auto
     device: str
-    compile: bool
+    compile: bool | sections.Auto
     gradient_checkpointing: bool
     fsdp: bool
     cache: str
@@ -153,7 +154,7 @@ _CHOICES = {
     "model.lang": (*LANGUAGES, "any"),
     "model.first_positions": ("random", "sinusoidal"),
     **{f"model.{name}": values for name, values in CHOICES.items()},
-    "sequences.attention": ("sdpa", "eager", "flash_attention_2"),
+    "sequences.attention": ("auto", "sdpa", "eager", "flash_attention_2"),
     "masking.replacement": ("mask", "80/10/10"),
     "machine.device": ("auto", "cpu"),
 }
