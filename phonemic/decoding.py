@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from phonemic import mandarin, vietnamese
+from phonemic.dialects import pronounce
 from phonemic.inventory import EMPTY, FALLBACK, NATIVE, SPECIALS, UNKNOWN, Triple, characters_of, packs
 
 #: What an unknown character decodes to; it encodes to [UNK] again.
@@ -17,8 +18,10 @@ def check_style(style: str) -> None:
         raise ValueError(f"no style of tone marks is called {style!r}: choose new (hoà) or old (hòa)")
 
 
-def speller(lang: str, to: str, style: str) -> Callable[[Triple], str]:
-    """The function that writes one syllable: ``to`` is "spelling", "pinyin" or "ipa"."""
+def speller(lang: str, to: str, style: str, dialect: str | None = None) -> Callable[[Triple], str]:
+    """The function that writes one syllable: ``to`` is "spelling", "pinyin" or "ipa", that of a dialect perhaps."""
+    if dialect is not None:
+        return lambda triple: "".join(pronounce(triple, dialect))
     if to == "ipa":
         return lambda triple: "".join(symbol for symbol in triple if symbol != EMPTY)
     if lang == "zh":

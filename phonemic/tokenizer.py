@@ -192,7 +192,14 @@ class Tokenizer:
             raise ValueError(f"a triple has three components, not {len(symbols)}")
         return speller(self.lang, "spelling", style)(Triple(*symbols))
 
-    def decode(self, ids: Any, to: str | None = None, style: str = "new", skip_special_tokens: bool = True) -> str:
+    def decode(
+        self,
+        ids: Any,
+        to: str | None = None,
+        style: str = "new",
+        skip_special_tokens: bool = True,
+        dialect: str | None = None,
+    ) -> str:
         """Writes ids as text.
 
         Arguments:
@@ -201,6 +208,8 @@ class Tokenizer:
             style: Vietnamese tone-mark placement, ``"new"`` or ``"old"``.
             skip_special_tokens: leave out [CLS], [PAD] and the others; an unknown character is always written, as
                 U+FFFD.
+            dialect: Vietnamese in IPA: ``"hanoi"``, ``"hue"`` or ``"saigon"``, as it is spoken there, see
+                :mod:`phonemic.dialects`; None writes the sounds that the spelling keeps apart.
 
         Returns:
             Units separated by spaces, lower-case; letters and digits of the fallback are joined. Vietnamese spelling
@@ -208,19 +217,25 @@ class Tokenizer:
             Runs of the fallback are joined as they must have been for this tokenizer's own ``fallback``.
 
         Raises:
-            ValueError: an id is not in the vocabulary, ``ids`` is an Encoding of another language, or ``to`` or
-                ``style`` does not fit.
+            ValueError: an id is not in the vocabulary, ``ids`` is an Encoding of another language, or ``to``,
+                ``style`` or ``dialect`` does not fit.
         """
         from phonemic.decoding import check_style, join, speller
+        from phonemic.dialects import check_dialect
 
         to = to or ("spelling" if self.lang == "vi" else "pinyin")
         if to not in ("ipa", "spelling" if self.lang == "vi" else "pinyin"):
             raise ValueError(f"cannot decode {self.lang} to {to!r}")
         check_style(style)
+        check_dialect(dialect, self.lang)
+        if dialect is not None and to != "ipa":
+            raise ValueError(f"a dialect is written in IPA: decode(to='ipa', dialect={dialect!r})")
         packed = self._packed(ids)
         positions = zip(map(self.vocabulary.unpack, packed), kinds_of(np.array(packed, np.int32)).tolist(), strict=True)
         read = self.factorize if self.lang == "vi" else _never
-        return join(positions, speller(self.lang, to, style), read, skip_special_tokens, self.fallback == "packed")
+        return join(
+            positions, speller(self.lang, to, style, dialect), read, skip_special_tokens, self.fallback == "packed"
+        )
 
     def _packed(self, ids: Any) -> list[int]:
         if isinstance(ids, Encoding) and ids.vocabulary.lang != self.lang:

@@ -13,13 +13,14 @@ from spacy.util import minibatch
 from spacy.vocab import Vocab
 
 from phonemic import Tokenizer
+from phonemic.dialects import check_dialect
 from phonemic.errors import SavedTokenizerError
 from phonemic.files.jsons import damaged, loads, read_object
 from phonemic.files.writing import write_json
 from phonemic.inventory import LANGUAGES
 from phonemic.options import OptionArguments, option_defaults, spell_out
 from spacy_phonemic.attributes import GETTERS, register, register_free
-from spacy_phonemic.reading import KEY, check_phrases, leave_to, make_tokenizer, read_with, store
+from spacy_phonemic.reading import KEY, Way, check_phrases, leave_to, make_tokenizer, read_with, restore, store
 from spacy_phonemic.requirements import require
 
 ASSIGNS = [f"{kind.__name__.lower()}._.{name}" for kind, getters in GETTERS.items() for name in getters]
@@ -28,13 +29,14 @@ ASSIGNS = [f"{kind.__name__.lower()}._.{name}" for kind, getters in GETTERS.item
 @Language.factory(
     "phonemic",
     assigns=ASSIGNS,
-    default_config={"lang": None, **option_defaults(), "attrs": {}, "store": False},
+    default_config={"lang": None, **option_defaults(), "dialect": None, "attrs": {}, "store": False},
 )
 @spell_out
 def make_phonemic(
     nlp: Language,
     name: str,
     lang: str | None,
+    dialect: str | None,
     attrs: dict[str, str],
     store: bool,
     **options: Unpack[OptionArguments],
@@ -49,7 +51,7 @@ def make_phonemic(
             else f"component {name!r}: unknown language {lang!r}: choose 'vi' or 'zh'"
         )
     require(nlp, "spacy")
-    return Phonemic(nlp.vocab, lang, attrs=attrs, store=store, **options)
+    return Phonemic(nlp.vocab, lang, dialect=dialect, attrs=attrs, store=store, **options)
 
 
 class Phonemic:
@@ -61,6 +63,8 @@ class Phonemic:
     Arguments:
         vocab: the pipeline's; it carries the options to wherever a Doc is read.
         lang: ``"vi"`` or ``"zh"``; in a config also null: the pipeline's language.
+        dialect: Vietnamese: write ``token._.ipa`` as it is spoken in ``"hanoi"``, ``"hue"`` or ``"saigon"``; None: as
+            the spelling has it. Onset, rime and tone are the spelling's in any case.
         attrs: other names for attributes whose names another plugin owns: ``{"tone": "phonemic_tone"}``.
         store: read the Docs in the pipeline, a batch in one call of the core, and write ids and spans into
             ``doc.user_data``, so that they are saved with the Docs.
@@ -76,6 +80,7 @@ class Phonemic:
         vocab: Vocab,
         lang: str,
         *,
+        dialect: str | None = None,
         attrs: dict[str, str] | None = None,
         store: bool = False,
         **options: Unpack[OptionArguments],
@@ -85,11 +90,17 @@ class Phonemic:
         self.store = store
         register(self.attrs)
         tokenizer, self._missing = make_tokenizer(lang, **options)
-        self._use(tokenizer)
+        check_dialect(dialect, lang)
+        self._use(Way(tokenizer, dialect))
 
-    def _use(self, tokenizer: Tokenizer) -> None:
-        self.tokenizer = tokenizer
+    def _use(self, way: Way) -> None:
+        self.way = way
         read_with(self.vocab, self, self.key)
+
+    @property
+    def tokenizer(self) -> Tokenizer:
+        """The tokenizer with which Docs are read."""
+        return self.way.tokenizer
 
     @property
     def key(self) -> str:
@@ -107,7 +118,7 @@ class Phonemic:
 
     def _left(self, stream: Iterable[Doc]) -> Iterator[Doc]:
         for doc in stream:
-            leave_to(self.tokenizer, doc, self.key)
+            leave_to(self.way, doc, self.key)
             yield doc
 
     def _stored(self, stream: Iterable[Doc], batch_size: int) -> Iterator[Doc]:
@@ -137,11 +148,11 @@ class Phonemic:
         return self._load(read_object(path, SavedTokenizerError))
 
     def _state(self) -> dict[str, Any]:
-        return self.tokenizer.options.to_json()
+        return {**self.tokenizer.options.to_json(), "dialect": self.way.dialect}
 
     def _load(self, state: dict[str, Any]) -> Phonemic:
         self._missing = None
-        self._use(Tokenizer.restore(state, "a saved phonemic component"))
+        self._use(restore(state, "a saved phonemic component"))
         return self
 
 

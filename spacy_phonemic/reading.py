@@ -23,7 +23,10 @@ from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
 from phonemic import Batch, Encoding, Tokenizer
+from phonemic.dialects import check_dialect, pronounce
 from phonemic.encoding import syllable_of
+from phonemic.errors import SavedTokenizerError
+from phonemic.files.jsons import checked, damaged
 from phonemic.inventory import LANGUAGES, NATIVE, kinds_of, vocabulary
 from phonemic.options import OptionArguments
 
@@ -43,17 +46,27 @@ class Parts(NamedTuple):
     ipa: str
 
 
+class Way(NamedTuple):
+    """How a Doc is read: with what tokenizer, and in what Vietnamese dialect its IPA is written (None: none)."""
+
+    tokenizer: Tokenizer
+    dialect: str | None = None
+
+    def __str__(self) -> str:
+        return f"{self.tokenizer}, IPA of {self.dialect}" if self.dialect else str(self.tokenizer)
+
+
 class Reading:
     """The encoding of a Doc's text, ready to be asked by character offset."""
 
-    __slots__ = ("_ends", "_parts", "_starts", "encoding", "tokenizer")
+    __slots__ = ("_ends", "_parts", "_starts", "encoding", "way")
 
-    def __init__(self, encoding: Encoding, tokenizer: Tokenizer | None) -> None:
+    def __init__(self, encoding: Encoding, way: Way) -> None:
         lang = encoding.vocabulary.lang
-        self.encoding, self.tokenizer = encoding, tokenizer
+        self.encoding, self.way = encoding, way
         self._starts: list[int] = encoding.spans[:, 0].tolist()
         self._ends: list[int] = encoding.spans[:, 1].tolist()
-        self._parts = [_parts(lang, packed) for packed in encoding.ids.tolist()]
+        self._parts = [_parts(lang, packed, way.dialect) for packed in encoding.ids.tolist()]
 
     def between(self, start: int, end: int) -> slice:
         """The positions that begin at a character from ``start`` up to ``end``."""
@@ -73,14 +86,16 @@ class Reading:
 
 
 @cache
-def _parts(lang: str, packed: int) -> Parts | None:
+def _parts(lang: str, packed: int, dialect: str | None) -> Parts | None:
     if kinds_of(np.array([packed], np.int32))[0] != NATIVE:
         return None
-    return Parts(*syllable_of(vocabulary(lang).unpack(packed), True, "", 0, 0)[1:5])
+    triple = vocabulary(lang).unpack(packed)
+    parts = Parts(*syllable_of(triple, True, "", 0, 0)[1:5])
+    return parts if dialect is None or lang != "vi" else parts._replace(ipa="".join(pronounce(triple, dialect)))
 
 
 #: What was read of each Doc, or what is to read it, by the component's name for it.
-_readings: dict[str, WeakKeyDictionary[Doc, Reading | Tokenizer]] = {}
+_readings: dict[str, WeakKeyDictionary[Doc, Reading | Way]] = {}
 
 
 def reading_of(doc: Doc, key: str = KEY) -> Reading:
@@ -98,31 +113,37 @@ def reading_of(doc: Doc, key: str = KEY) -> Reading:
     if isinstance(reading, Reading):
         return reading
     stored = _stored(doc, key)
-    if stored is not None:
-        return keep(doc, stored, reading, key)
-    tokenizer = reading or tokenizer_of(doc.vocab, key)
-    return keep(doc, tokenizer.encode(doc.text), tokenizer, key)
+    if stored is None:
+        way = reading or way_of(doc.vocab, key)
+        return keep(doc, way.tokenizer.encode(doc.text), way, key)
+    try:
+        way = reading or way_of(doc.vocab, key)
+    except ValueError:  # what was stored needs no more options
+        way = _plain(stored.vocabulary.lang)
+    return keep(doc, stored, way, key)
 
 
-def keep(doc: Doc, encoding: Encoding, tokenizer: Tokenizer | None, key: str = KEY) -> Reading:
-    """Makes this, which a tokenizer gave, the reading of a Doc."""
-    reading = Reading(encoding, tokenizer)
+def keep(doc: Doc, encoding: Encoding, way: Way, key: str = KEY) -> Reading:
+    """Makes this the reading of a Doc."""
+    reading = Reading(encoding, way)
     _readings.setdefault(key, WeakKeyDictionary())[doc] = reading
     return reading
 
 
-def leave_to(tokenizer: Tokenizer, doc: Doc, key: str = KEY) -> None:
-    """Makes this the tokenizer that reads a Doc when it is asked; a reading that it gave already is kept."""
+def leave_to(way: Way, doc: Doc, key: str = KEY) -> None:
+    """Has a Doc read this way when it is asked; a reading that was made so already is kept."""
     kept = _readings.setdefault(key, WeakKeyDictionary())
     reading = kept.get(doc)
-    if not isinstance(reading, Reading) or reading.tokenizer != tokenizer:
-        kept[doc] = tokenizer
+    if not isinstance(reading, Reading) or reading.way != way:
+        kept[doc] = way
 
 
 class Reader(Protocol):
-    """What reads Docs with a tokenizer of its own: a component, or the pipeline's tokenizer."""
+    """What reads Docs in a way of its own: a component, or the pipeline's tokenizer."""
 
-    tokenizer: Tokenizer
+    @property
+    def way(self) -> Way:
+        """How it reads."""
 
 
 def read_with(vocab: Vocab, reader: Reader, key: str = KEY, *, is_component: bool = True) -> None:
@@ -130,7 +151,7 @@ def read_with(vocab: Vocab, reader: Reader, key: str = KEY, *, is_component: boo
 
     Arguments:
         vocab: the vocab.
-        reader: asked for its ``tokenizer`` whenever a Doc is to be read, as long as it lives.
+        reader: asked for its ``way`` whenever a Doc is to be read, as long as it lives.
         key: the name under which the component keeps its options and arrays.
         is_component: a component's options are taken before those of the pipeline's tokenizer.
     """
@@ -140,11 +161,11 @@ def read_with(vocab: Vocab, reader: Reader, key: str = KEY, *, is_component: boo
     readers = _readers(table)
     (readers.components if is_component else readers.tokenizers).add(reader)
     if is_component or not readers.components:
-        table.set("options", reader.tokenizer.options.to_json())
+        table.set("options", {**reader.way.tokenizer.options.to_json(), "dialect": reader.way.dialect})
 
 
-def tokenizer_of(vocab: Vocab, key: str = KEY) -> Tokenizer:
-    """The tokenizer that reads a vocab's Docs where nothing has read them yet; without any, that of its language.
+def way_of(vocab: Vocab, key: str = KEY) -> Way:
+    """How a vocab's Docs are read where nothing has read them yet; without any options, as its language is.
 
     Raises:
         ValueError: two components read with different options, or there are none, and the language is neither
@@ -154,10 +175,10 @@ def tokenizer_of(vocab: Vocab, key: str = KEY) -> Tokenizer:
     if table is None:
         return _plain(vocab.lang)
     readers = _readers(table)
-    found = {reader.tokenizer for reader in readers.components or readers.tokenizers}
+    found = {reader.way for reader in readers.components or readers.tokenizers}
     if len(found) > 1:
         raise ValueError(
-            f"two components of this vocab read Docs as {key!r} in different ways ({', '.join(map(repr, found))}), and "
+            f"two components of this vocab read Docs as {key!r} in different ways ({', '.join(map(str, found))}), and "
             "this Doc has been through neither: call one of them on it, or give the second other names with attrs, "
             f"nlp.add_pipe('phonemic', config={{'attrs': {{{key!r}: 'other'}}}})"
         )
@@ -182,23 +203,36 @@ def _readers(table: Any) -> _Readers:
     return found
 
 
-def _saved(table: Any, key: str) -> Tokenizer:
-    """The tokenizer with the options that a table holds."""
+def _saved(table: Any, key: str) -> Way:
+    """The way that a table's options describe."""
     options = table["options"] if "options" in table else {name: table[name] for name in _NAMES if name in table}
-    kept: tuple[Any, Tokenizer] | None = getattr(table, "made", None)
+    kept: tuple[Any, Way] | None = getattr(table, "made", None)
     if kept is None or kept[0] != options:
-        kept = table.made = options, Tokenizer.restore(options, f"the lookups {key!r} of a saved vocab")
+        kept = table.made = options, restore(options, f"the lookups {key!r} of a saved vocab")
     return kept[1]
 
 
+def restore(state: object, where: str) -> Way:
+    """The way that saved options describe.
+
+    Raises:
+        SavedTokenizerError: they do not describe one.
+    """
+    tokenizer = Tokenizer.restore(state, where)
+    fields = checked(state, {"dialect": str | None}, where, SavedTokenizerError, optional=True)
+    with damaged(where, SavedTokenizerError):
+        check_dialect(fields.get("dialect"), tokenizer.lang)
+    return Way(tokenizer, fields.get("dialect"))
+
+
 @cache
-def _plain(lang: str) -> Tokenizer:
+def _plain(lang: str) -> Way:
     if lang not in LANGUAGES:
         raise ValueError(
             f"this Doc's pipeline has no 'phonemic' component and its language is {lang!r}, so nothing says how to "
             "read it: add one, nlp.add_pipe('phonemic', config={'lang': 'vi'}) or 'zh'"
         )
-    return Tokenizer(lang)
+    return Way(Tokenizer(lang))
 
 
 def make_tokenizer(lang: str, **options: Unpack[OptionArguments]) -> tuple[Tokenizer, str | None]:

@@ -16,7 +16,7 @@ from phonemic import Tokenizer
 from phonemic.inventory import LANGUAGES
 from phonemic.options import OptionArguments, spell_out
 from phonemic.units import Unit, units
-from spacy_phonemic.reading import check_phrases, keep, make_tokenizer, read_with, tokenizer_of
+from spacy_phonemic.reading import Way, check_phrases, keep, make_tokenizer, read_with, way_of
 from spacy_phonemic.requirements import require
 
 #: What may stand between two units: a run of white space, or of something else (a word joiner, stray marks).
@@ -74,13 +74,18 @@ class SyllableTokenizer:
             for encoding, found in zip(encoded, units(encoded), strict=True):
                 doc = Doc(self.vocab, *_words(encoding.text, found))
                 if keeps:
-                    keep(doc, encoding, self.tokenizer)
+                    keep(doc, encoding, self.way)
                 yield doc
+
+    @property
+    def way(self) -> Way:
+        """How Docs are read where there is no component: with this tokenizer."""
+        return Way(self.tokenizer)
 
     def _reads_as_pipeline(self) -> bool:
         """Whether the attributes are to come from this tokenizer's options, so that the reading can be kept."""
         try:
-            return tokenizer_of(self.vocab) == self.tokenizer
+            return way_of(self.vocab) == self.way
         except ValueError:  # the components are of different minds, and the Doc has yet to go through one
             return False
 

@@ -15,6 +15,7 @@ from rich.box import SIMPLE_HEAD
 from rich.progress import BarColumn, DownloadColumn, Progress, TimeRemainingColumn, TransferSpeedColumn
 from rich.table import Table
 
+from phonemic.dialects import DIALECTS
 from phonemic.errors import PhonemicError, printable
 from phonemic.files import MAX_LINE, read_texts, replacing
 from phonemic.files.outputs import claim
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 __all__ = [
     "LanguageCheck",
     "claim",
+    "dialect_option",
     "errors_option",
     "force_option",
     "input_options",
@@ -88,6 +90,11 @@ def tokenizer_options(command: Command) -> Command:
     for name in reversed(option_names()):
         added = tokenizer_option(name)(added)
     return language_option()(added)
+
+
+dialect_option = click.option(
+    "--dialect", type=click.Choice(DIALECTS), help="Vietnamese IPA as it is spoken there, not as the spelling has it."
+)
 
 
 def make_tokenizer(lang: str, **options: Unpack[OptionArguments]) -> Tokenizer:

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import click
 
-from phonemic.cli.common import claim, force_option, language_option, max_line_option, output_file
+from phonemic.cli.common import (
+    claim,
+    dialect_option,
+    force_option,
+    language_option,
+    max_line_option,
+    output_file,
+)
 from phonemic.errors import InputError
 from phonemic.files import ids_tokenizer, read_ids
 
@@ -14,11 +21,20 @@ from phonemic.files import ids_tokenizer, read_ids
 @language_option(required=False)
 @click.option("--to", type=click.Choice(["spelling", "pinyin", "ipa"]), help="[default: spelling or pinyin]")
 @click.option("--style", type=click.Choice(["new", "old"]), default="new", help="Vietnamese tone marks: hoà or hòa.")
+@dialect_option
 @click.option("-o", "--output", metavar="FILE", help="Write to a file instead of standard output.")
 @max_line_option
 @force_option
 def decode(
-    *, path: str, lang: str | None, to: str | None, style: str, output: str | None, max_line: int, force: bool
+    *,
+    path: str,
+    lang: str | None,
+    to: str | None,
+    style: str,
+    dialect: str | None,
+    output: str | None,
+    max_line: int,
+    force: bool,
 ) -> None:
     """Writes the ids of a Parquet file as text.
 
@@ -28,10 +44,13 @@ def decode(
     tokenizer = ids_tokenizer(path, lang)
     if to == {"vi": "pinyin", "zh": "spelling"}[tokenizer.lang]:
         raise click.UsageError(f"--to {to} is not for {tokenizer.lang}")
+    if dialect and (tokenizer.lang != "vi" or to not in (None, "ipa")):
+        raise click.UsageError("--dialect is for Vietnamese in IPA")
+    to = "ipa" if dialect else to
     with output_file(output, force) as file:
         for row, ids in enumerate(read_ids(path, max_line), start=1):
             try:
-                line = tokenizer.decode(ids or [], to, style)
+                line = tokenizer.decode(ids or [], to, style, dialect=dialect)
             except ValueError as error:
                 raise InputError(f"{path}, row {row}: {error}") from error
             file.write(line.encode() + b"\n")

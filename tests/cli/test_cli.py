@@ -488,3 +488,15 @@ class TestPackedFallback:
         changed = table.schema.metadata | {b"phonemic.fallback": b"byte"}
         pq.write_table(table.replace_schema_metadata(changed), "out.parquet")
         assert "unknown fallback 'byte'" in run("decode", "out.parquet", status=1).stderr
+
+
+class TestDialect:
+    def test_show(self):
+        assert "ʔɗəwŋ͡m˨˩" in run("show", "--lang", "vi", "--dialect", "saigon", "đồng").stdout
+        assert "--dialect is for Vietnamese" in run("show", "--lang", "zh", "--dialect", "hue", "行", status=2).stderr
+
+    def test_decode(self, in_tmp_path):
+        run("encode", "-", "ids.parquet", "--lang", "vi", stdin="giếng sâu\n")
+        assert run("decode", "ids.parquet", "--dialect", "saigon").stdout == "jiəŋ˦˥ ʂəw˧˧\n"
+        found = run("decode", "ids.parquet", "--dialect", "saigon", "--to", "spelling", status=2)
+        assert "--dialect is for Vietnamese in IPA" in found.stderr

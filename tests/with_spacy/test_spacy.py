@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from packaging.requirements import Requirement
 
-from phonemic import Tokenizer
+from phonemic import SavedTokenizerError, Tokenizer
 
 spacy = pytest.importorskip("spacy")
 from spacy.matcher import Matcher  # noqa: E402
@@ -410,3 +410,32 @@ class TestTwoComponents:
         nlp = pipeline("vi", strict=True)
         for doc in nlp.pipe(["hoc giếng", "giếng"], n_process=2):
             check(doc, Tokenizer("vi", strict=True))
+
+
+class TestDialects:
+    """IPA as it is spoken; onset, rime and tone stay the spelling's."""
+
+    def test_ipa_of_a_dialect(self, tmp_path):
+        nlp, plain = pipeline("vi", dialect="saigon"), pipeline("vi")
+        nlp.to_disk(tmp_path)
+        for made in (nlp, spacy.load(tmp_path), pickle.loads(pickle.dumps(nlp))):
+            for doc in (made("giếng sâu"), made.make_doc("giếng sâu"), Doc(made.vocab, ["giếng", "sâu"])):
+                assert [token._.ipa for token in doc] == ["jiəŋ˦˥", "ʂəw˧˧"]
+                assert doc._.ipa == "jiəŋ˦˥ ʂəw˧˧"
+                assert [token._.rime for token in doc] == [token._.rime for token in plain("giếng sâu")]
+        assert plain("giếng")[0]._.ipa == "zieŋ˧˥"
+
+    def test_stored(self):
+        nlp = pipeline("vi", dialect="hue", store=True)
+        doc = Doc(nlp.vocab).from_bytes(nlp("giếng").to_bytes())
+        assert doc[0]._.ipa == "jiəŋ˦˧˥"
+        assert Doc(spacy.vocab.Vocab()).from_bytes(nlp("giếng").to_bytes())[0]._.ipa == "zieŋ˧˥"
+
+    def test_refused(self):
+        with pytest.raises(ValueError, match="unknown dialect 'dalat'"):
+            pipeline("vi", dialect="dalat")
+        with pytest.raises(ValueError, match="dialects are Vietnamese"):
+            pipeline("zh", dialect="hue")
+        state = json.loads(pipeline("vi").get_pipe("phonemic").to_bytes()) | {"dialect": "dalat"}
+        with pytest.raises(SavedTokenizerError, match="dalat"):
+            pipeline("vi").get_pipe("phonemic").from_bytes(json.dumps(state).encode())
