@@ -3,9 +3,10 @@
 try:
     from phonemic import moved
     from phonemic.encoding import Batch, Encoding, Syllable
-    from phonemic.errors import InputError, PhonemicError, PhraseError, SavedTokenizerError, TableError
+    from phonemic.errors import InputError, PhonemicError, PhraseError, PinyinError, SavedTokenizerError, TableError
     from phonemic.inventory import Triple, Vocabulary, pack, unpack
     from phonemic.options import TokenizerOptions
+    from phonemic.pinyin import from_pinyin
     from phonemic.tokenizer import Tokenizer
     from phonemic.version import __version__
 except ModuleNotFoundError as error:
@@ -23,6 +24,7 @@ __all__ = [
     "InputError",
     "PhonemicError",
     "PhraseError",
+    "PinyinError",
     "SavedTokenizerError",
     "Syllable",
     "TableError",
@@ -31,6 +33,7 @@ __all__ = [
     "Triple",
     "Vocabulary",
     "__version__",
+    "from_pinyin",
     "pack",
     "unpack",
 ]

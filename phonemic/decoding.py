@@ -1,32 +1,66 @@
-"""From ids back to text: spelling, pinyin or IPA."""
+"""From ids back to text: the positions alone, or put into the text that they came from."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from typing import Any
 
-from phonemic import mandarin, vietnamese
-from phonemic.dialects import pronounce
-from phonemic.inventory import EMPTY, FALLBACK, NATIVE, SPECIALS, UNKNOWN, Triple, characters_of, packs
+import numpy as np
+
+from phonemic.encoding import Encoding
+from phonemic.inventory import FALLBACK, NATIVE, SPECIALS, UNKNOWN, Triple, Vocabulary, characters_of, packs
+from phonemic.notations import cased
 
 #: What an unknown character decodes to; it encodes to [UNK] again.
 REPLACEMENT = "\ufffd"
 
 
-def check_style(style: str) -> None:
-    """Raises ValueError where there is no such placement of Vietnamese tone marks."""
-    if style not in ("new", "old"):
-        raise ValueError(f"no style of tone marks is called {style!r}: choose new (hoà) or old (hòa)")
+def packed_ids(ids: Any, vocabulary: Vocabulary) -> list[int]:
+    """Packed ids of whatever ``Tokenizer.decode`` takes.
+
+    Raises:
+        ValueError: an id is not in the vocabulary, or the ids are of another language or shape.
+    """
+    lang = vocabulary.lang
+    if isinstance(ids, Encoding) and ids.vocabulary.lang != lang:
+        raise ValueError(f"an Encoding of {ids.vocabulary.lang} cannot be decoded by a tokenizer of {lang}")
+    array = np.asarray(ids.ids if isinstance(ids, Encoding) else ids)
+    if array.size == 0:
+        return []
+    if array.ndim == 2 and array.shape[1] == 3:
+        parts = array.astype(np.int64)
+    elif array.ndim == 1 and array.dtype.kind in "iu":
+        wide = array.astype(np.int64)
+        parts = np.stack([wide & 255, wide >> 8 & 255, wide >> 16], axis=-1)
+    else:
+        raise ValueError(f"decode takes packed ids (N,) or triples (N, 3), not shape {array.shape} of {array.dtype}")
+    wrong = np.flatnonzero(((parts < 0) | (parts >= len(vocabulary))).any(axis=1))
+    if len(wrong):
+        raise ValueError(f"position {wrong[0]}: {parts[wrong[0]].tolist()} is not in the {lang} vocabulary")
+    return [int(o | r << 8 | t << 16) for o, r, t in parts.tolist()]
 
 
-def speller(lang: str, to: str, style: str, dialect: str | None = None) -> Callable[[Triple], str]:
-    """The function that writes one syllable: ``to`` is "spelling", "pinyin" or "ipa", that of a dialect perhaps."""
-    if dialect is not None:
-        return lambda triple: "".join(pronounce(triple, dialect))
-    if to == "ipa":
-        return lambda triple: "".join(symbol for symbol in triple if symbol != EMPTY)
-    if lang == "zh":
-        return mandarin.spell
-    return lambda triple: vietnamese.spell(triple, style)
+def spaced(encoding: Encoding, spell: Callable[[Triple], str], as_spelled: bool) -> str:
+    """A text with its syllables written anew, and all else in it as it stood.
+
+    Arguments:
+        encoding: of the text, with spans.
+        spell: writes a syllable.
+        as_spelled: it writes Vietnamese letters, which take the case of those that they stand for. Any other notation
+            is parted by a space from letters, digits and syllables that touch it.
+    """
+    pieces: list[str] = []
+    text, at, before = encoding.text, 0, ""  # what kind of piece is before
+    for triple, kind, (start, end) in zip(encoding.triples, encoding.kinds, encoding.spans.tolist(), strict=True):
+        native = bool(kind == NATIVE)
+        own = text[start:end]
+        written = _write(triple, spell) if native else own
+        word = native or own[:1].isalnum()
+        if not as_spelled and at == start and before and word and (native or before == "syllable"):
+            pieces.append(" ")
+        pieces += [text[at:start], cased(written, own) if as_spelled and native else written]
+        at, before = end, "syllable" if native else "word" if word else ""
+    return "".join([*pieces, text[at:]])
 
 
 def join(

@@ -20,6 +20,10 @@ class PhraseError(PhonemicError, ValueError):
     """A user phrase is wrong: its pinyin, its length or its characters."""
 
 
+class PinyinError(PhonemicError, ValueError):
+    """A text is not pinyin."""
+
+
 class OutputError(PhonemicError):
     """An output is there already, or is what is read."""
 

@@ -49,6 +49,8 @@ _APICAL = {"z": "-i(z)", "c": "-i(z)", "s": "-i(z)", "zh": "-i(zh)", "ch": "-i(z
 _SYLLABIC = {"m", "n", "ng"}
 _PALATALS = {"j", "q", "x"}
 _NOT_BEFORE_I = {"g", "k", "h", *_APICAL}
+#: Finals that follow no initial, and the apical vowels, which are written i.
+_NOT_AFTER_INITIAL = {"er", "io", *_APICAL.values()}
 #: Finals that stand alone as syllables, and those that follow an initial.
 _ALONE = {"a", "o", "e", "ê", "ai", "ei", "ao", "ou", "an", "en", "ang", "eng", "er"} | _SYLLABIC
 
@@ -82,7 +84,7 @@ def _final_of(initial: str, rest: str) -> str | None:
     wrong_place = (initial in _PALATALS) != (rest[:1] in "iü") and initial in _PALATALS | _NOT_BEFORE_I
     if wrong_place or (rest in _SYLLABIC and initial != "h"):
         return None
-    return rest if rest in FINALS and rest not in ("er", "io") else None
+    return rest if rest in FINALS and rest not in _NOT_AFTER_INITIAL else None
 
 
 @cache

@@ -54,9 +54,9 @@ def say(text: str, err: bool = False, end: str = "\n") -> None:
     click.echo((printable(text) if stream.isatty() else text) + end, nl=False, err=err)
 
 
-def json_text(value: object) -> str:
-    r"""JSON over several lines; what would be written out is, as JSON does it (``\u001b``)."""
-    text = json.dumps(value, ensure_ascii=False, indent=2, allow_nan=False)
+def json_text(value: object, indent: int | None = 2) -> str:
+    r"""JSON over several lines, or None for one; what would be written out is, as JSON does it (``\u001b``)."""
+    text = json.dumps(value, ensure_ascii=False, indent=indent, allow_nan=False)
     return "".join(char if shows(char) else json.dumps(char)[1:-1] for char in text)
 
 

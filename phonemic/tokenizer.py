@@ -182,15 +182,15 @@ class Tokenizer:
         Raises:
             ValueError: no syllable has these components, or there is no such style.
         """
-        from phonemic.decoding import check_style, speller
+        from phonemic.notations import speller
 
-        check_style(style)
+        write = speller(self.lang, style=style)
         if isinstance(triple, int | np.integer):
             triple = self.vocabulary.unpack(int(triple))
         symbols = [part if isinstance(part, str) else self.vocabulary[int(part)] for part in triple]
         if len(symbols) != 3:
             raise ValueError(f"a triple has three components, not {len(symbols)}")
-        return speller(self.lang, "spelling", style)(Triple(*symbols))
+        return write(Triple(*symbols))
 
     def decode(
         self,
@@ -199,63 +199,46 @@ class Tokenizer:
         style: str = "new",
         skip_special_tokens: bool = True,
         dialect: str | None = None,
+        keep: str | None = None,
     ) -> str:
         """Writes ids as text.
 
         Arguments:
             ids: packed ids (an Encoding, an array, a list) or triples of ids, shape (N, 3).
-            to: ``"spelling"`` (Vietnamese), ``"pinyin"`` (Mandarin) or ``"ipa"``; None is the first that applies.
+            to: ``"spelling"`` or ``"ipa"`` for Vietnamese; ``"pinyin"``, ``"numbers"`` (pinyin with tone numbers),
+                ``"zhuyin"`` or ``"ipa"`` for Mandarin; None is the first.
             style: Vietnamese tone-mark placement, ``"new"`` or ``"old"``.
             skip_special_tokens: leave out [CLS], [PAD] and the others; an unknown character is always written, as
                 U+FFFD.
             dialect: Vietnamese in IPA: ``"hanoi"``, ``"hue"`` or ``"saigon"``, as it is spoken there, see
                 :mod:`phonemic.dialects`; None writes the sounds that the spelling keeps apart.
+            keep: ``"spacing"``: all but the syllables as it stood in the text of an Encoding: case, punctuation,
+                digits, unknown characters, white space. None: what ids alone tell.
 
         Returns:
             Units separated by spaces, lower-case; letters and digits of the fallback are joined. Vietnamese spelling
             encodes to the same ids again, unless the fallback had folded an accent away (*bün* comes back as *bun*).
-            Runs of the fallback are joined as they must have been for this tokenizer's own ``fallback``.
+            Runs of the fallback are joined as they must have been for this tokenizer's own ``fallback``. With
+            ``keep="spacing"`` the text, with its syllables written anew; Mandarin ones are parted by spaces.
 
         Raises:
-            ValueError: an id is not in the vocabulary, ``ids`` is an Encoding of another language, or ``to``,
-                ``style`` or ``dialect`` does not fit.
+            ValueError: an id is not in the vocabulary, ``ids`` is an Encoding of another language, ``to``, ``style``
+                or ``dialect`` does not fit, or there is no text whose spacing could be kept.
         """
-        from phonemic.decoding import check_style, join, speller
-        from phonemic.dialects import check_dialect
+        from phonemic.decoding import join, packed_ids, spaced
+        from phonemic.notations import notation, speller
 
-        to = to or ("spelling" if self.lang == "vi" else "pinyin")
-        if to not in ("ipa", "spelling" if self.lang == "vi" else "pinyin"):
-            raise ValueError(f"cannot decode {self.lang} to {to!r}")
-        check_style(style)
-        check_dialect(dialect, self.lang)
-        if dialect is not None and to != "ipa":
-            raise ValueError(f"a dialect is written in IPA: decode(to='ipa', dialect={dialect!r})")
-        packed = self._packed(ids)
+        write = speller(self.lang, to, style, dialect)
+        packed = packed_ids(ids, self.vocabulary)
+        if keep not in (None, "spacing"):
+            raise ValueError(f"keep is 'spacing' or None, not {keep!r}")
+        if keep:
+            if not isinstance(ids, Encoding):
+                raise ValueError("keep='spacing' needs an Encoding, which knows its text; ids alone do not")
+            return spaced(ids, write, notation(self.lang, to, dialect) == "spelling")
         positions = zip(map(self.vocabulary.unpack, packed), kinds_of(np.array(packed, np.int32)).tolist(), strict=True)
         read = self.factorize if self.lang == "vi" else _never
-        return join(
-            positions, speller(self.lang, to, style, dialect), read, skip_special_tokens, self.fallback == "packed"
-        )
-
-    def _packed(self, ids: Any) -> list[int]:
-        if isinstance(ids, Encoding) and ids.vocabulary.lang != self.lang:
-            raise ValueError(f"an Encoding of {ids.vocabulary.lang} cannot be decoded by a tokenizer of {self.lang}")
-        array = np.asarray(ids.ids if isinstance(ids, Encoding) else ids)
-        if array.size == 0:
-            return []
-        if array.ndim == 2 and array.shape[1] == 3:
-            parts = array.astype(np.int64)
-        elif array.ndim == 1 and array.dtype.kind in "iu":
-            wide = array.astype(np.int64)
-            parts = np.stack([wide & 255, wide >> 8 & 255, wide >> 16], axis=-1)
-        else:
-            raise ValueError(
-                f"decode takes packed ids (N,) or triples (N, 3), not shape {array.shape} of {array.dtype}"
-            )
-        wrong = np.flatnonzero(((parts < 0) | (parts >= len(self._vocabulary))).any(axis=1))
-        if len(wrong):
-            raise ValueError(f"position {wrong[0]}: {parts[wrong[0]].tolist()} is not in the {self.lang} vocabulary")
-        return [int(o | r << 8 | t << 16) for o, r, t in parts.tolist()]
+        return join(positions, write, read, skip_special_tokens, self.fallback == "packed")
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the options and the vocabulary's checksum as a small JSON file (beside it first, then renamed)."""

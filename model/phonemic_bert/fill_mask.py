@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import torch
 
-from phonemic.decoding import speller
+from phonemic.notations import speller
 from phonemic_bert.modeling import PhonemicBertForMaskedLM
 from phonemic_bert.modeling.heads import Predicted
 from phonemic_bert.syllables import readings, syllables
@@ -80,7 +80,7 @@ def fill_mask(
         kept = torch.isin(packed, torch.tensor([_target(tokenizer, target) for target in targets]))
         packed, joint, score = packed[kept], joint[:, kept], score[:, kept]
     best = score.topk(min(k, len(packed)))
-    write = speller(lang, "spelling" if lang == "vi" else "pinyin", "new")
+    write = speller(lang)
     vocab, same = tokenizer.phonemic.vocab, readings() if lang == "zh" else {}
     fillings = []
     for row, place in enumerate(places.tolist()):

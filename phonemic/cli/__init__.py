@@ -21,6 +21,7 @@ COMMANDS = {
     "encode": "Encodes texts to packed ids in a Parquet file.",
     "noise": "Rewrites a share of the characters or syllables of texts.",
     "prepare": "Turns text into a corpus of ids for pretraining, in the folder OUT.",
+    "read": "Writes how TEXT, or each line of standard input, is read: in pinyin, zhuyin or IPA.",
     "show": 'Shows the positions of TEXT, or of standard input for "-".',
     "stats": "Measures texts: fertility, lengths, Rényi efficiency and coverage.",
     "train-baseline": "Trains the baseline NAME on texts and saves it where --tokenizers FOLDER finds it.",

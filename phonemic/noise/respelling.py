@@ -11,6 +11,7 @@ from collections.abc import Callable
 from functools import cache
 
 from phonemic import vietnamese
+from phonemic.notations import cased
 from phonemic.vietnamese import LOOKALIKES, TONES
 
 _TONE_MARKS = {mark: name for name, (_, mark) in TONES.items() if mark}
@@ -49,13 +50,6 @@ def _toneless(syllable: str) -> tuple[list[str], str, int]:
 
 def _toned(letters: list[str], mark: str, at: int) -> str:
     return _nfc("".join([*letters[: at + 1], mark, *letters[at + 1 :]]))
-
-
-def _cased(letters: str, model: str) -> str:
-    """Letters in upper case, with a capital, or as they are, like the model; one capital alone is no upper case."""
-    if model.isupper() and len(model) > 1:
-        return letters.upper()
-    return letters[:1].upper() + letters[1:] if model[:1].isupper() else letters
 
 
 def i_y(syllable: str) -> list[str]:
@@ -110,7 +104,7 @@ def d_gi(syllable: str) -> list[str]:
         return []
     # The mark keeps its place counted from the end, where both are written alike; no consonant takes it (gìa, dà).
     place = max(1, len(other) - len(letters) + at) if mark else -1
-    return [_toned(list(_cased(other, text)), mark, place)]
+    return [_toned(list(cased(other, text)), mark, place)]
 
 
 # --- losing marks
@@ -145,7 +139,7 @@ def neighbour_key(syllable: str) -> list[str]:
     """A letter without marks as its neighbour on a QWERTY keyboard."""
     letters = _nfc(syllable)
     return [
-        letters[:at] + _cased(other, letter) + letters[at + 1 :]
+        letters[:at] + cased(other, letter) + letters[at + 1 :]
         for at, letter in enumerate(letters)
         for other in _neighbours().get(letter.lower(), ())
     ]

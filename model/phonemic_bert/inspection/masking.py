@@ -7,8 +7,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from phonemic.decoding import speller
 from phonemic.inventory import MASK
+from phonemic.notations import speller
 from phonemic_bert.fill_mask import rank
 from phonemic_bert.modeling import PhonemicBertForMaskedLM
 from phonemic_bert.modeling.composition import components
@@ -122,7 +122,7 @@ def _described(predicted: Predicted, ids: Tensor, tokenizer: PhonemicBertTokeniz
     likely = -predicted.losses(ids.to(predicted.device)).float().cpu()
     real = joint.logsumexp(-1).exp()
     best = score.topk(min(k, len(packed)))
-    write = speller(lang, "spelling" if lang == "vi" else "pinyin", "new")
+    write = speller(lang)
     same = readings() if lang == "zh" else {}
     described = []
     for row, (one, parts) in enumerate(zip(ids.tolist(), components(ids).tolist(), strict=True)):

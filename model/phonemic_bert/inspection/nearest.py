@@ -9,8 +9,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from phonemic.decoding import speller
 from phonemic.inventory import NATIVE, kinds_of, vocabulary
+from phonemic.notations import speller
 from phonemic_bert.modeling import PhonemicBertModel
 from phonemic_bert.syllables import readings, syllables
 
@@ -83,7 +83,7 @@ class Neighbours:
         cosines = self._embed(ids) @ self._unit.T
         cosines[ids[:, None] == self.packed] = -torch.inf
         best = cosines.topk(min(k, len(self.packed) - 1))
-        write = speller(self.lang, "spelling" if self.lang == "vi" else "pinyin", "new")
+        write = speller(self.lang)
         vocab, same = vocabulary(self.lang), readings() if self.lang == "zh" else {}
         nearest = []
         for values, places in zip(best.values.tolist(), best.indices, strict=True):

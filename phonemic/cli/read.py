@@ -1,0 +1,157 @@
+"""``phonemic read``: a text as it is read, in one step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from html import escape
+
+import click
+
+from phonemic.cli.common import (
+    LanguageCheck,
+    claim,
+    dialect_option,
+    errors_option,
+    force_option,
+    input_texts,
+    max_line_option,
+    output_file,
+    tokenizer_options,
+)
+from phonemic.drawing import COLOR, FONT, page
+from phonemic.encoding import Encoding
+from phonemic.inventory import NATIVE
+from phonemic.notations import NOTATIONS, notation, speller
+from phonemic.terminal import json_text
+from phonemic.tokenizer import Tokenizer
+
+_TO = (*dict.fromkeys(name for names in NOTATIONS.values() for name in names), "triples")
+
+#: Ruby above its characters, large enough to be read.
+_RUBY = f"line-height: 2.4; font-size: 1.4em; max-width: 32em; font-family: {FONT}; color: {COLOR}"
+_SYLLABLE = "<ruby>{}<rp>(</rp><rt>{}</rt><rp>)</rp></ruby>"
+
+Write = Callable[[Encoding], str]
+
+
+@click.command()
+@click.argument("text", nargs=-1)
+@tokenizer_options
+@click.option("--to", type=click.Choice(_TO), help="[default: pinyin, or IPA for Vietnamese]")
+@dialect_option
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "tsv", "json", "ruby"]),
+    default="text",
+    show_default=True,
+    help="The text with its syllables read; a row a position; an object a line; an HTML page.",
+)
+@click.option("-o", "--output", metavar="FILE", help="Write to a file instead of standard output.")
+@errors_option
+@max_line_option
+@force_option
+def read(
+    *,
+    text: tuple[str, ...],
+    tokenizer: Tokenizer,
+    to: str | None,
+    dialect: str | None,
+    form: str,
+    output: str | None,
+    errors: str,
+    max_line: int,
+    force: bool,
+) -> None:
+    """Writes how TEXT, or each line of standard input, is read: in pinyin, zhuyin or IPA.
+
+    What is not a syllable stays as it stands.
+    """
+    claim([output], force)
+    lang = tokenizer.lang
+    to = to or ("ipa" if lang == "vi" else "pinyin")
+    try:
+        name = to if to == "triples" and not dialect else notation(lang, to, dialect)
+    except ValueError as error:
+        raise click.UsageError(str(error)) from error
+    spell = "|".join if name == "triples" else speller(lang, name, dialect=dialect)
+    writers: dict[str, Write] = {
+        "text": lambda encoding: (
+            tokenizer.decode(encoding, keep="spacing", to=name, dialect=dialect) + "\n"
+            if name != "triples"
+            else " ".join(cell for _, cell, *_ in _rows(encoding, spell)) + "\n"
+        ),
+        "tsv": partial(_tsv, spell=spell),
+        "json": partial(_json, spell=spell, name=name),
+        "ruby": partial(_ruby, spell=spell),
+    }
+    write, check = writers[form], LanguageCheck(lang)
+    with output_file(output, force) as file:
+        before, after = _around(form, lang)
+        file.write(before.encode())
+        for encoding in _encodings(text, tokenizer, errors, max_line, check):
+            file.write(write(encoding).encode("utf-8", "surrogateescape"))
+        file.write(after.encode())
+    check.warn()
+
+
+def _encodings(
+    text: tuple[str, ...], tokenizer: Tokenizer, errors: str, max_line: int, check: LanguageCheck
+) -> Iterator[Encoding]:
+    """The texts that are given, or the lines of standard input, encoded with spans."""
+    if text and text != ("-",):
+        chunks: Iterator[list[str]] = iter([[" ".join(text)]])
+        yield from _checked(tokenizer, chunks, check)
+        return
+    with input_texts(["-"], "text", errors, max_line) as lines:
+        yield from _checked(tokenizer, ([line or "" for line in chunk] for chunk in lines), check)
+
+
+def _checked(tokenizer: Tokenizer, chunks: Iterator[list[str]], check: LanguageCheck) -> Iterator[Encoding]:
+    for texts in chunks:
+        batch = tokenizer.encode_batch(texts, spans=True)
+        check.add(batch.kinds)
+        yield from batch
+
+
+def _rows(encoding: Encoding, spell: Callable[..., str]) -> Iterator[tuple[str, str, str, str, str, int, int]]:
+    """Text, reading, onset, rime, tone, start and end of each position; the reading of what is none is the text."""
+    positions = zip(encoding.syllables, encoding.triples, encoding.kinds, encoding.spans.tolist(), strict=True)
+    for syllable, triple, kind, (start, end) in positions:
+        reading = spell(triple) if kind == NATIVE else syllable.text
+        yield syllable.text, reading, syllable.onset, syllable.rime, syllable.tone, start, end
+
+
+def _tsv(encoding: Encoding, spell: Callable[..., str]) -> str:
+    """A line a position, and an empty one behind each text."""
+    lines = ["\t".join(" ".join(str(cell).split()) for cell in row) for row in _rows(encoding, spell)]
+    return "\n".join([*lines, "", ""])
+
+
+def _json(encoding: Encoding, spell: Callable[..., str], name: str) -> str:
+    """An object on one line."""
+    keys = ("text", name, "onset", "rime", "tone", "start", "end")
+    rows = [dict(zip(keys, row, strict=True)) for row in _rows(encoding, spell)]
+    return json_text({"text": encoding.text, "syllables": rows}, indent=None) + "\n"
+
+
+def _ruby(encoding: Encoding, spell: Callable[..., str]) -> str:
+    """A paragraph, with the reading above each syllable."""
+    pieces, at = [], 0
+    for (own, reading, *_, start, end), kind in zip(_rows(encoding, spell), encoding.kinds, strict=True):
+        pieces.append(escape(encoding.text[at:start]))
+        pieces.append(_SYLLABLE.format(escape(own), escape(reading)) if kind == NATIVE else escape(own))
+        at = end
+    return f"<p>{''.join(pieces)}{escape(encoding.text[at:])}</p>\n"
+
+
+def _around(form: str, lang: str) -> tuple[str, str]:
+    """What stands before and behind the texts."""
+    if form == "tsv":
+        return "\t".join(("text", "reading", "onset", "rime", "tone", "start", "end")) + "\n", ""
+    if form != "ruby":
+        return "", ""
+    marker = "\n"
+    head, tail = page(f'<main style="{_RUBY}">{marker}</main>', "phonemic read", lang).split(marker + "</main>", 1)
+    return head + marker, "</main>" + tail

@@ -1,0 +1,76 @@
+"""The ways in which a syllable is written: spelling, pinyin, zhuyin, IPA."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from phonemic import mandarin, vietnamese, zhuyin
+from phonemic.dialects import check_dialect, pronounce
+from phonemic.inventory import EMPTY, Triple
+
+#: Language -> its notations, the usual one first. ``"numbers"`` is pinyin with tone numbers.
+NOTATIONS = {"vi": ("spelling", "ipa"), "zh": ("pinyin", "numbers", "zhuyin", "ipa")}
+
+#: What tells how a syllable is written.
+Write = Callable[[Triple], str]
+
+
+def check_style(style: str) -> None:
+    """Raises ValueError where there is no such placement of Vietnamese tone marks."""
+    if style not in ("new", "old"):
+        raise ValueError(f"no style of tone marks is called {style!r}: choose new (hoà) or old (hòa)")
+
+
+def notation(lang: str, to: str | None = None, dialect: str | None = None) -> str:
+    """The name of the notation that is asked for.
+
+    Arguments:
+        lang: ``"vi"`` or ``"zh"``.
+        to: one of ``NOTATIONS[lang]``; None: the usual one, or IPA where there is a dialect.
+        dialect: see :mod:`phonemic.dialects`.
+
+    Raises:
+        ValueError: the language is not written so.
+    """
+    check_dialect(dialect, lang)
+    name = to or ("ipa" if dialect else NOTATIONS[lang][0])
+    if name not in NOTATIONS[lang]:
+        raise ValueError(f"cannot decode {lang} to {to!r}: choose one of {', '.join(NOTATIONS[lang])}")
+    if dialect is not None and name != "ipa":
+        raise ValueError(f"a dialect is written in IPA: decode(to='ipa', dialect={dialect!r})")
+    return name
+
+
+def speller(lang: str, to: str | None = None, style: str = "new", dialect: str | None = None) -> Write:
+    """The function that writes one syllable, and raises ValueError where three symbols are none.
+
+    Arguments:
+        lang: ``"vi"`` or ``"zh"``.
+        to: see :func:`notation`.
+        style: Vietnamese tone-mark placement, ``"new"`` (*hoà*) or ``"old"`` (*hòa*).
+        dialect: the city whose Vietnamese is written.
+
+    Raises:
+        ValueError: one of them does not fit.
+    """
+    name = notation(lang, to, dialect)
+    check_style(style)
+    if dialect is not None:
+        return lambda triple: "".join(pronounce(triple, dialect))
+    if name == "ipa":
+        return lambda triple: "".join(symbol for symbol in triple if symbol != EMPTY)
+    writers: dict[str, Write] = {
+        "spelling": partial(vietnamese.spell, style=style),
+        "pinyin": mandarin.spell,
+        "numbers": partial(mandarin.spell, numbers=True),
+        "zhuyin": zhuyin.spell,
+    }
+    return writers[name]
+
+
+def cased(letters: str, model: str) -> str:
+    """Letters in upper case, with a capital, or as they are, like the model; one capital alone is not upper case."""
+    if model.isupper() and len(model) > 1:
+        return letters.upper()
+    return letters[:1].upper() + letters[1:] if model[:1].isupper() else letters

@@ -1,0 +1,90 @@
+"""Pinyin as people type it, to triples."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import cache
+
+from phonemic import mandarin
+from phonemic.characters import plain
+from phonemic.errors import PinyinError
+from phonemic.inventory import Triple
+
+#: What parts syllables besides white space: hyphens, and the apostrophes of xi'an.
+_PARTS = re.compile(r"[^\s'\u2019\u02bc\-\u2010\u2011]+")
+
+#: No syllable has more letters (zhuang), each with a tone mark, and a number.
+_LONGEST = 6
+
+
+def from_pinyin(text: str) -> list[Triple]:
+    """Reads pinyin.
+
+    >>> from phonemic import from_pinyin
+    >>> from_pinyin("yin2 hang2") == from_pinyin("yínháng")
+    True
+    >>> from_pinyin("Xī'ān")
+    [Triple(onset='ɕ', rime='i', tone='˥˥'), Triple(onset='[EMPTY]', rime='an', tone='˥˥')]
+
+    Arguments:
+        text: syllables with tone marks (``yín háng``), numbers (``yin2 hang2``; 5 and 0 are the neutral tone) or
+            neither (neutral), in any case, NFC or NFD; ``v`` and ``u:`` are *ü*. White space, hyphens and apostrophes
+            part syllables; in what is written together a syllable is as long as it can be, and none begins with *a*,
+            *e* or *o*, which takes an apostrophe (*Xī'ān*), unless it cannot be read otherwise.
+
+    Returns:
+        A triple of symbols a syllable, as :attr:`phonemic.Encoding.triples` has them.
+
+    Raises:
+        PinyinError: a part is not pinyin; the message says which and where it stands.
+        TypeError: ``text`` is not a str.
+    """
+    if not isinstance(text, str):
+        raise TypeError(f"from_pinyin takes a str, not {type(text).__name__}")
+    found: list[Triple] = []
+    for part in _PARTS.finditer(plain(text)):
+        written = unicodedata.normalize("NFC", part[0].lower())
+        syllables = _cut(written) if len(written) <= _LONGEST * 40 else None
+        if syllables is None:
+            raise PinyinError(f"character {part.start()}: {_short(part[0])!r} is not pinyin; {_why(written)}")
+        found += map(mandarin.factorize, syllables)
+    return found
+
+
+def _cut(written: str) -> list[str] | None:
+    """The syllables of letters written together; None where they are not pinyin."""
+    for bare_vowels in (False, True):
+        cuts: list[list[str] | None] = [None] * len(written) + [[]]  # the syllables from each place on
+        for start in range(len(written) - 1, -1, -1):
+            if start and written[start] in "aeoāáǎàēéěèōóǒòê" and not bare_vowels and not written[start - 1].isdigit():
+                continue
+            for end in range(min(len(written), start + _LONGEST + 2), start, -1):
+                rest = cuts[end]
+                if rest is not None and _is_syllable(written[start:end]):
+                    cuts[start] = [written[start:end], *rest]
+                    break
+        if cuts[0] is not None:
+            return cuts[0]
+    return None
+
+
+@cache
+def _is_syllable(written: str) -> bool:
+    try:
+        mandarin.factorize(written)
+    except ValueError:
+        return False
+    return True
+
+
+def _why(written: str) -> str:
+    """What a person who typed it may want to know."""
+    wrong = next((char for char in written if not (char.isalpha() or char.isdigit() or char == ":")), None)
+    if wrong is not None:
+        return f"{wrong!r} is not a letter, a tone number, a hyphen or an apostrophe"
+    return "write syllables such as yin2 hang2 or yín háng"
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 40 else f"{text[:40]}..."

@@ -1,0 +1,116 @@
+"""``phonemic read``: a text as it is read, in each form."""
+
+import csv
+import io
+import json
+from html.parser import HTMLParser
+
+import pytest
+from cli_helpers import run
+from pypinyin import lazy_pinyin
+
+from phonemic import Tokenizer
+
+LINES = ["银行行长3:30在ATM机，“走吧”。", "", "重庆<b>&amp;😀"]
+TEXT = "\n".join(LINES) + "\n"
+
+
+class Ruby(HTMLParser):
+    """The text of a page, and what stands above each piece of it."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.base, self.above, self.ruby, self._in = [], [], [], []
+        self.feed(page)
+
+    def handle_starttag(self, tag, attrs):
+        self._in.append(tag)
+        if tag == "ruby":
+            self.ruby.append("")
+        if tag == "p":
+            self.base.append("")
+
+    def handle_endtag(self, tag):
+        self._in.remove(tag)
+
+    def handle_data(self, data):
+        if "rt" in self._in:
+            self.above.append(data)
+        elif "p" in self._in and "rp" not in self._in:
+            self.base[-1] += data
+            if "ruby" in self._in:
+                self.ruby[-1] += data
+
+
+def test_text_and_standard_input():
+    assert run("read", "--lang", "zh", "银行行长", "3:30").stdout == "yín háng háng zhǎng 3:30\n"
+    assert run("read", "--lang", "zh", stdin=TEXT).stdout.splitlines() == [
+        "yín háng háng zhǎng 3:30 zài ATM jī，“zǒu ba”。",
+        "",
+        "chóng qìng<b>&amp;😀",
+    ]
+    assert run("read", "--lang", "zh", "-", stdin=TEXT).stdout == run("read", "--lang", "zh", stdin=TEXT).stdout
+
+
+@pytest.mark.parametrize(
+    ("lang", "options", "read"),
+    [
+        ("zh", ["--to", "numbers"], "yin2 hang2 3"),
+        ("zh", ["--to", "zhuyin"], "ㄧㄣˊ ㄏㄤˊ 3"),
+        ("zh", ["--to", "ipa"], "in˧˥ xaŋ˧˥ 3"),
+        ("zh", ["--to", "triples"], "[EMPTY]|in|˧˥ x|aŋ|˧˥ 3"),
+        ("vi", [], "zieŋ˧˥ 3"),
+        ("vi", ["--dialect", "saigon"], "jiəŋ˦˥ 3"),
+        ("vi", ["--to", "spelling"], "Giếng 3"),
+    ],
+)
+def test_notations(lang, options, read):
+    text = {"vi": "Giếng 3", "zh": "银行3"}[lang]
+    assert run("read", "--lang", lang, *options, text).stdout == f"{read}\n"
+
+
+def test_tsv():
+    rows = list(
+        csv.DictReader(io.StringIO(run("read", "--lang", "zh", "--format", "tsv", "银行3").stdout), delimiter="\t")
+    )
+    assert [row["text"] for row in rows] == ["银", "行", "3"]
+    assert [row["reading"] for row in rows[:2]] == lazy_pinyin("银行", style=1)
+    assert [(row["onset"], row["rime"], row["tone"]) for row in rows] == [
+        ("", "in", "˧˥"),
+        ("x", "aŋ", "˧˥"),
+        ("", "", ""),
+    ]
+    assert [(row["start"], row["end"]) for row in rows] == [("0", "1"), ("1", "2"), ("2", "3")]
+
+
+def test_json():
+    rows = [
+        json.loads(line) for line in run("read", "--lang", "zh", "--format", "json", stdin=TEXT).stdout.splitlines()
+    ]
+    assert [row["text"] for row in rows] == LINES
+    for row in rows:
+        encoding = Tokenizer("zh").encode(row["text"])
+        assert [(one["start"], one["end"]) for one in row["syllables"]] == [*map(tuple, encoding.spans.tolist())]
+        assert all(row["text"][one["start"] : one["end"]] == one["text"] for one in row["syllables"])
+    assert [one["pinyin"] for one in rows[0]["syllables"][:4]] == ["yín", "háng", "háng", "zhǎng"]
+
+
+def test_ruby():
+    page = Ruby(run("read", "--lang", "zh", "--format", "ruby", stdin=TEXT).stdout)
+    assert page.base == LINES
+    assert "".join(page.ruby) == "银行行长在机走吧重庆"
+    assert page.above == [*lazy_pinyin("银行行长", style=1), "zài", "jī", "zǒu", "ba", "chóng", "qìng"]
+
+
+def test_output_file(in_tmp_path, tmp_path):
+    run("read", "--lang", "vi", "-o", "out.txt", "giếng")
+    assert (tmp_path / "out.txt").read_text("utf-8") == "zieŋ˧˥\n"
+    assert "--force" in run("read", "--lang", "vi", "-o", "out.txt", "giếng", status=1).stderr
+
+
+def test_what_does_not_fit():
+    assert "cannot decode vi to 'pinyin'" in run("read", "--lang", "vi", "--to", "pinyin", "a", status=2).stderr
+    assert "dialects are Vietnamese" in run("read", "--lang", "zh", "--dialect", "hue", "行", status=2).stderr
+    found = run("read", "--lang", "vi", "--dialect", "hue", "--to", "spelling", "a", status=2)
+    assert "a dialect is written in IPA" in found.stderr
+    assert "is it Mandarin?" in run("read", "--lang", "zh", "Hôm nay trời đẹp quá nhỉ").stderr

@@ -1,0 +1,147 @@
+"""Notations against independent truth: pypinyin's zhuyin and tone numbers, and texts put together again."""
+
+import itertools
+import re
+import unicodedata
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from phonemic import PinyinError, Tokenizer, from_pinyin, mandarin, zhuyin
+from phonemic.inventory import NATIVE, Triple
+from phonemic.notations import NOTATIONS, notation, speller
+
+VI, ZH = Tokenizer("vi"), Tokenizer("zh")
+SYLLABLES = sorted(
+    mandarin.spell(Triple(onset, rime, tone), numbers=True)
+    for (onset, rime), tone in itertools.product(mandarin.pairs(), mandarin.TONES.values())
+)
+texts = st.text(st.sampled_from("银行长重庆的了呢，。“”3:A我xǐ é\t\u3000😀\u0301giếng nƯỚC hoà-_?!"), max_size=30)
+
+
+class TestZhuyin:
+    def test_against_pypinyin(self):
+        """Every syllable with each tone, but for syllabic nasals; pypinyin has the neutral tone's dot behind."""
+        from pypinyin import Style
+        from pypinyin.style import convert
+
+        compared = 0
+        for written in SYLLABLES:
+            if not re.match("h?(m|n|ng)[1-5]$", written):
+                marked = mandarin.spell(mandarin.factorize(written))
+                expected = re.sub("(.*)˙$", r"˙\1", convert(marked, Style.BOPOMOFO, strict=True))
+                assert zhuyin.spell(mandarin.factorize(written)) == expected, (written, marked)
+                compared += 1
+        assert compared > 2000
+
+    def test_words(self):
+        assert ZH.decode(ZH.encode("中華民國的女兒"), to="zhuyin") == "ㄓㄨㄥ ㄏㄨㄚˊ ㄇㄧㄣˊ ㄍㄨㄛˊ ˙ㄉㄜ ㄋㄩˇ ㄦˊ"
+
+    def test_no_syllable(self):
+        with pytest.raises(ValueError, match="no pinyin syllable"):
+            zhuyin.spell(("p", "y", "˧˧"))
+
+
+class TestFromPinyin:
+    @pytest.mark.parametrize("written", SYLLABLES)
+    def test_every_syllable(self, written):
+        triple = mandarin.factorize(written)
+        marked = mandarin.spell(triple)
+        for form in (written, marked, unicodedata.normalize("NFD", marked), marked.upper(), f" {marked}\n"):
+            assert from_pinyin(form) == [triple]
+        assert from_pinyin(written.replace("ü", "v")) == from_pinyin(written.replace("ü", "u:")) == [triple]
+
+    @given(st.lists(st.sampled_from(SYLLABLES), max_size=8), st.sampled_from([" ", "  ", "'", "-", "\u2019", "\t"]))
+    def test_parted_syllables(self, syllables, part):
+        expected = [mandarin.factorize(one) for one in syllables]
+        assert from_pinyin(part.join(syllables)) == expected
+        assert from_pinyin("".join(syllables)) == expected  # the numbers part them
+
+    def test_written_together(self):
+        """By the orthography's rule: an apostrophe before a, e, o."""
+        for together, apart in {
+            "yínháng": "yín háng",
+            "Xī'ān": "xī ān",
+            "xiān": "xiān",
+            "fǎngǎn": "fǎn gǎn",
+            "fāng'àn": "fāng àn",
+            "nǚ'ér": "nǚ ér",
+            "Tiān'ānmén": "tiān ān mén",
+            "zhōnghuárénmíngònghéguó": "zhōng huá rén mín gòng hé guó",
+        }.items():
+            assert from_pinyin(together) == from_pinyin(apart)
+
+    @given(texts)
+    def test_anything_is_read_or_refused_by_name(self, text):
+        try:
+            found = from_pinyin(text)
+        except PinyinError as error:
+            assert re.match(r"character \d+: .* is not pinyin", str(error), re.DOTALL)  # noqa: PT017
+        else:
+            assert [mandarin.factorize(mandarin.spell(one)) for one in found] == found
+
+    def test_errors(self):
+        with pytest.raises(PinyinError, match="character 5: 'hxng2' is not pinyin"):
+            from_pinyin("yin2 hxng2")
+        with pytest.raises(PinyinError, match="'，' is not a letter, a tone number, a hyphen or an apostrophe"):
+            from_pinyin("nǐ，hǎo")
+        with pytest.raises(TypeError, match="takes a str, not list"):
+            from_pinyin(["yin2"])
+        with pytest.raises(PinyinError):
+            from_pinyin("a" * 10_000_000 + "q")
+
+
+class TestSpacing:
+    def test_what_stood_there(self):
+        text = "3:30 chạy 100km/h, check inbox HÀ NỘI Hoà😀 sinh_viên\r\n\tÝ  "
+        assert VI.decode(VI.encode(text), keep="spacing") == text
+        assert VI.decode(VI.encode("gIẾNG lý"), keep="spacing") == "giếng lí"
+        text = "我们3:30在ATM机，“走吧”。OK 行\n"
+        assert ZH.decode(ZH.encode(text), keep="spacing") == "wǒ men 3:30 zài ATM jī，“zǒu ba”。OK xíng\n"
+
+    @given(texts)
+    @example("行3行A行")
+    @example("a\u0301行")
+    def test_only_syllables_change(self, text):
+        for tokenizer in (VI, ZH):
+            encoding = tokenizer.encode(text)
+            for to in NOTATIONS[tokenizer.lang]:
+                found = tokenizer.decode(encoding, to=to, keep="spacing")
+                write = speller(tokenizer.lang, to)
+                at = 0
+                for triple, kind, (start, end) in zip(
+                    encoding.triples, encoding.kinds, encoding.spans.tolist(), strict=True
+                ):
+                    piece = write(triple) if kind == NATIVE else text[start:end]
+                    place = found.lower().find(piece.lower(), at)
+                    assert place >= 0
+                    at = place + len(piece)
+                if not (encoding.kinds == NATIVE).any():
+                    assert found == text
+
+    @given(texts)
+    def test_vietnamese_is_read_again_alike(self, text):
+        encoding = VI.encode(text)
+        assert VI.encode(VI.decode(encoding, keep="spacing")).ids.tolist() == encoding.ids.tolist()
+
+    def test_packed_fallback(self):
+        packed = Tokenizer("vi", fallback="packed")
+        assert packed.decode(packed.encode("Covid-19 ở HUẾ"), keep="spacing") == "Covid-19 ở HUẾ"
+
+    def test_needs_a_text(self):
+        with pytest.raises(ValueError, match="needs an Encoding"):
+            VI.decode(VI.encode("a").ids, keep="spacing")
+        with pytest.raises(ValueError, match="keep is 'spacing' or None, not 'case'"):
+            VI.decode(VI.encode("a"), keep="case")
+        with pytest.raises(ValueError, match="spans"):
+            VI.decode(VI.encode_batch(["a"])[0], keep="spacing")
+
+
+def test_every_notation_by_name():
+    assert ZH.decode(ZH.encode("银行"), to="numbers") == "yin2 hang2"
+    assert ZH.decode(ZH.encode("银行")) == "yín háng"
+    assert (notation("vi", None, "hue"), notation("vi"), notation("zh")) == ("ipa", "spelling", "pinyin")
+    for lang, to in (("vi", "pinyin"), ("zh", "spelling"), ("vi", "zhuyin"), ("zh", "jyutping")):
+        with pytest.raises(ValueError, match=f"cannot decode {lang} to '{to}': choose one of"):
+            notation(lang, to)
