@@ -86,18 +86,23 @@ def section(result: dict[str, Any]) -> str:
     return "\n\n".join([fact for fact in facts if fact] + [markdown(rows)])
 
 
-def write_page(result: dict[str, Any], page: Path) -> None:
-    """Replaces what stands between the marks.
+def put_between(page: Path, begin: str, end: str, made: str) -> None:
+    """Replaces what stands between two marks of a page.
 
     Raises:
         ValueError: the page lacks them.
     """
     text = page.read_text(encoding="utf-8")
-    if text.count(BEGIN) != 1 or text.count(END) != 1:
-        raise ValueError(f"{page}: must hold the line {BEGIN!r} and the line {END!r} once each")
-    before, _, rest = text.partition(BEGIN)
-    _, _, behind = rest.partition(END)
-    page.write_text(f"{before}{BEGIN}\n\n{section(result)}\n\n{END}{behind}", encoding="utf-8")
+    if text.count(begin) != 1 or text.count(end) != 1:
+        raise ValueError(f"{page}: must hold the line {begin!r} and the line {end!r} once each")
+    before, _, rest = text.partition(begin)
+    _, _, behind = rest.partition(end)
+    page.write_text(f"{before}{begin}\n\n{made}\n\n{end}{behind}", encoding="utf-8")
+
+
+def write_page(result: dict[str, Any], page: Path) -> None:
+    """Writes the tables into the page."""
+    put_between(page, BEGIN, END, section(result))
 
 
 def main() -> None:

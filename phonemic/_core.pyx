@@ -18,7 +18,7 @@ from phonemic.native.mandarin cimport (
     CHANGING_PAIRS, CHANGING_TRIPLES, CHANGING_WHOLE, INNER, Phrases, encode_mandarin,
 )
 from phonemic.native.strings cimport UTF8, Text, take
-from phonemic.native.text cimport Output, text_t, utf8_t
+from phonemic.native.text cimport Characters, Output, text_t, utf8_t
 from phonemic.native.vietnamese cimport Memo, Syllables, encode_vietnamese
 
 cnp.import_array()
@@ -42,14 +42,19 @@ cdef const uint64_t* bits_of(dict sections, str name, int size) except NULL:
 
 
 cdef int take_phrases(Phrases* phrases, dict sections, str name) except -1:
-    cdef Py_ssize_t cells = len(sections[name + ".cells"])
-    phrases.code_index = <const uint16_t*>pointer(sections, name + ".code_index", np.uint16)
-    phrases.code_pages = <const uint16_t*>pointer(sections, name + ".code_pages", np.uint16)
-    phrases.cells = <const uint64_t*>pointer(sections, name + ".cells", np.uint64)
-    phrases.values = <const uint32_t*>pointer(sections, name + ".values", np.uint32)
-    phrases.pool = <const int32_t*>pointer(sections, name + ".pool", np.int32)
-    phrases.mask = <uint32_t>(cells - 1)
-    phrases.shift = 33 - int(cells).bit_length()
+    phrases.codes = <const uint16_t*>pointer(sections, name + ".codes", np.uint16)
+    phrases.astral_codes = <const uint16_t*>pointer(sections, name + ".astral_codes", np.uint16)
+    phrases.astral_index = <const uint16_t*>pointer(sections, name + ".astral_index", np.uint16)
+    phrases.units = <const uint64_t*>pointer(sections, name + ".units", np.uint64)
+    phrases.records = <const uint16_t*>pointer(sections, name + ".records", np.uint16)
+    phrases.readings = <const int32_t*>pointer(sections, name + ".readings", np.int32)
+    return 0
+
+
+cdef int take_characters(Characters* chars, dict sections, str name) except -1:
+    chars.bmp = <const uint32_t*>pointer(sections, name + "bmp", np.uint32)
+    chars.astral = <const uint32_t*>pointer(sections, name + "astral", np.uint32)
+    chars.astral_index = <const uint16_t*>pointer(sections, name + "astral_index", np.uint16)
     return 0
 
 
@@ -66,11 +71,20 @@ cdef int take_syllables(Syllables* syllables, dict sections) except -1:
     return 0
 
 
-cdef void run(Core core, const text_t* text, Py_ssize_t length, Memo* memo, Output* out) noexcept nogil:
+# A function for each language, so that what the compiler makes of one depends less on the other.
+cdef void run_mandarin(Core core, const text_t* text, Py_ssize_t length, Output* out) noexcept nogil:
+    encode_mandarin(&core.chars, &core.readings, text, length, out)
+
+
+cdef void run_vietnamese(Core core, const text_t* text, Py_ssize_t length, Memo* memo, Output* out) noexcept nogil:
+    encode_vietnamese(&core.chars, &core.syllables, memo, text, length, core.strict, out)
+
+
+cdef inline void run(Core core, const text_t* text, Py_ssize_t length, Memo* memo, Output* out) noexcept nogil:
     if core.is_mandarin:
-        encode_mandarin(&core.chars, &core.readings, text, length, out)
+        run_mandarin(core, text, length, out)
     else:
-        encode_vietnamese(&core.chars, &core.syllables, memo, text, length, core.strict, out)
+        run_vietnamese(core, text, length, memo, out)
 
 
 cdef class Core:
@@ -90,15 +104,14 @@ cdef class Core:
     def __cinit__(self, dict sections not None, bint strict=False):
         self._alive = tuple(sections.values())  # the arrays themselves: the dictionary may change
         self.strict = strict
-        self.chars.bmp = <const uint32_t*>pointer(sections, "bmp", np.uint32)
-        self.chars.astral = <const uint32_t*>pointer(sections, "astral", np.uint32)
-        self.chars.astral_index = <const uint16_t*>pointer(sections, "astral_index", np.uint16)
+        take_characters(&self.chars, sections, "")
         self.is_mandarin = "inner" in sections
         if "classes" in sections:
             self.readings.classes = self.syllables.classes = <const uint8_t*>pointer(sections, "classes", np.uint8)
         if self.is_mandarin:
             take_phrases(&self.readings.lexicon, sections, "lexicon")
-            self.readings.has_user = "user.cells" in sections
+            take_characters(&self.readings.defaults, sections, "default." if "default.bmp" in sections else "")
+            self.readings.has_user = "user.units" in sections
             if self.readings.has_user:
                 take_phrases(&self.readings.user, sections, "user")
             self.readings.inner = bits_of(sections, "inner", INNER)

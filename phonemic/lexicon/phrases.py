@@ -1,19 +1,26 @@
-"""Phrase tables: a trie whose transitions lie in one hash table, for the lexicon and for a user's own phrases."""
+"""Phrase tables: a trie in one array, for the lexicon and for a user's own phrases."""
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, fields
+from functools import reduce
+from itertools import groupby
+from operator import and_
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+
+from phonemic.lexicon.entries import PACKED, entry
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-CODE_BITS = 13
-MAX_NODES = 1 << 19
-HASH = 0x9E3779B1
+#: The lower bits of a unit are the number of its parent, the upper 32 its base or where its record lies.
+UNIT_BITS = 20
+MOST_UNITS = 1 << UNIT_BITS
+END, CHANGES, LEAF, TAIL = (1 << UNIT_BITS + bit for bit in range(4))
 
 
 def pair_set(pairs: Iterable[tuple[int, int]], bits: int) -> NDArray[np.uint64]:
@@ -25,25 +32,64 @@ def pair_set(pairs: Iterable[tuple[int, int]], bits: int) -> NDArray[np.uint64]:
     return words
 
 
+class _Phrase(NamedTuple):
+    """The codes of a phrase's characters, and the numbers of their readings where it changes one."""
+
+    codes: tuple[int, ...]
+    numbers: list[int]
+
+
+@dataclass
+class _Node:
+    """A prefix of phrases: the phrase that ends there, or the only one that is left, and what follows by its code."""
+
+    depth: int
+    phrase: _Phrase | None
+    children: dict[int, _Node]
+    base: int = 0
+
+    @property
+    def labels(self) -> list[int]:
+        """The codes that need units; code 0 is for the readings of a phrase that others go on from."""
+        return [*self.children, *([0] if self.phrase and self.phrase.numbers else [])] if self.children else []
+
+
+def _nodes(rows: Iterable[_Phrase], depth: int) -> dict[int, _Node]:
+    """The nodes of the prefixes of ``depth`` codes by their last one, with all below them; the rows are sorted."""
+    nodes = {}
+    for code, group in groupby(rows, key=lambda row: row.codes[depth - 1]):
+        first, *others = group
+        ends = not others or len(first.codes) == depth
+        below = others if ends else [first, *others]
+        nodes[code] = _Node(depth, first if ends else None, _nodes(below, depth + 1))
+    return nodes
+
+
 @dataclass(frozen=True)
 class PhraseTable:
-    """Phrases and the packed readings of their characters.
+    """Phrases and the readings of their characters.
 
-    A character of a phrase has a code (1, 2, ...; 0 is no code). The node of a one-character prefix is its code; longer
-    prefixes have the nodes above. A cell is 64 bits: ``node << 13 | code`` below, and above it the next node << 3,
-    bit 2 for the end of a phrase that changes a reading, bit 1 for a node with children, bit 0 for the end of a phrase.
-    Where cells stand in each other's way, the one with the larger key comes first (Amble and Knuth's ordered hash
-    table): a search for what is not there is short, too.
+    A character of a phrase has a code (1, 2, ...; 0 is no code). The trie is a double array (Aoe 1989): the unit of a
+    one-character prefix is its code's, and that of a longer one the base of the unit before it plus the code of its
+    last character. A unit says which is its parent, so that one look tells whether there is such a prefix. From where a
+    phrase is alone, its other characters do not have units but a record.
+
+    A unit is 64 bits: its parent, END where a phrase ends, CHANGES where that phrase changes a reading, LEAF where
+    only one phrase is left, TAIL where that one has more characters; and above these 32 bits the base, or of a LEAF
+    where its record begins. A record is: of a TAIL how many more characters there are, and their codes; if the phrase
+    changes a reading, the numbers of all its readings. Where END and CHANGES stand without LEAF, the unit of base + 0
+    has the record.
     """
 
-    code_index: NDArray[np.uint16]  # (4352,): page of a code point
-    code_pages: NDArray[np.uint16]  # (pages * 256,): code of a code point
-    cells: NDArray[np.uint64]  # a power of two of them; 0 is empty
-    values: NDArray[np.uint32]  # by node: 1 + where the readings of the phrase that ends there begin in pool
-    pool: NDArray[np.int32]  # packed readings
+    codes: NDArray[np.uint16]  # (65536,): of the characters of the basic plane
+    astral_codes: NDArray[np.uint16]  # (pages * 256,): of the others
+    astral_index: NDArray[np.uint16]  # (4096,): their pages
+    units: NDArray[np.uint64]
+    records: NDArray[np.uint16]
+    readings: NDArray[np.int32]  # packed reading of a number
 
     def sections(self, name: str) -> dict[str, NDArray[Any]]:
-        """The arrays under their names: ``name.cells`` and so on."""
+        """The arrays under their names: ``name.units`` and so on."""
         return {f"{name}.{field}": array for field, array in vars(self).items()}
 
     @classmethod
@@ -51,95 +97,119 @@ class PhraseTable:
         cls,
         phrases: Mapping[str, Sequence[int]],
         aliases: Mapping[str, str] | None = None,
-        changing: Collection[str] = (),
+        changing: Collection[str] | None = None,
     ) -> PhraseTable:
         """Builds the table.
 
         Arguments:
-            phrases: phrase -> one packed reading per character.
+            phrases: phrase of two characters or more -> one packed reading a character.
             aliases: character -> the character whose code it shares.
-            changing: the phrases that change a reading.
+            changing: the phrases that change a reading, None for all. Readings of the others are not kept.
 
         Raises:
-            ValueError: more than 8,191 different characters or 524,287 prefixes.
+            ValueError: more than 65,535 different characters or 1,048,575 units.
         """
         codes = {char: number for number, char in enumerate(sorted(set().union(*phrases)), start=1)}
-        transitions: dict[tuple[int, int], int] = {}
-        ends: dict[int, int] = {}
-        pool: list[int] = []
-        change: set[int] = set()
-        nodes = len(codes) + 1
-        for phrase, readings in phrases.items():
-            node = codes[phrase[0]]
-            for char in phrase[1:]:
-                following = transitions.setdefault((node, codes[char]), nodes)
-                nodes += following == nodes
-                node = following
-            ends[node] = len(pool) + 1
-            change |= {node} if phrase in changing else set()
-            pool.extend(readings)
-        if len(codes) >= 1 << CODE_BITS or nodes >= MAX_NODES:
-            raise ValueError(f"too many phrases: {len(codes)} characters (8,191 fit), {nodes} prefixes (524,287 fit)")
-        values = np.zeros(nodes, np.uint32)
-        values[list(ends)] = list(ends.values())
-        pages, index = cls._code_pages(codes, aliases or {})
-        return cls(index, pages, cls._cells(transitions, ends.keys(), change), values, np.array(pool, np.int32))
-
-    @staticmethod
-    def _code_pages(codes: dict[str, int], aliases: Mapping[str, str]) -> tuple[NDArray[Any], NDArray[Any]]:
-        flat = np.zeros(0x110000, np.uint16)
-        flat[[ord(char) for char in codes]] = list(codes.values())
-        flat[[ord(char) for char in aliases]] = [codes.get(char, 0) for char in aliases.values()]
-        used = flat.reshape(-1, 256).any(axis=1)
-        index = np.where(used, np.cumsum(used), 0).astype(np.uint16)
-        pages = np.concatenate([np.zeros((1, 256), np.uint16), flat.reshape(-1, 256)[used]])
-        return pages.reshape(-1), index
-
-    @staticmethod
-    def _cells(
-        transitions: dict[tuple[int, int], int], ends: Collection[int], change: Collection[int]
-    ) -> NDArray[np.uint64]:
-        bits = max(4, (3 * len(transitions) // 2).bit_length())  # at most two thirds full
-        cells = [0] * (1 << bits)
-        parents = {node for node, _ in transitions}
-        for (node, code), following in transitions.items():
-            flags = (following in change) << 2 | (following in parents) << 1 | (following in ends)
-            cell = node << CODE_BITS | code | (following << 3 | flags) << 32
-            slot = _slot(cell, bits)
-            while cells[slot]:
-                if cells[slot] % (1 << 32) < cell % (1 << 32):
-                    cells[slot], cell = cell, cells[slot]
-                slot = (slot + 1) % len(cells)
-            cells[slot] = cell
-        return np.array(cells, np.uint64)
+        changing = phrases if changing is None else changing
+        packed = sorted({reading for phrase in changing for reading in phrases[phrase]})
+        numbers = {reading: number for number, reading in enumerate(packed)}
+        rows = sorted(
+            _Phrase(
+                tuple(codes[char] for char in phrase),
+                [numbers[reading] for reading in readings] if phrase in changing else [],
+            )
+            for phrase, readings in phrases.items()
+        )
+        roots = _nodes(rows, 1)
+        size = _place(roots, len(codes))
+        if len(codes) >= 1 << 16 or size > MOST_UNITS:
+            raise ValueError(f"too many phrases: {len(codes)} characters (65,535 fit), {size} units ({MOST_UNITS} fit)")
+        basic, astral, index = _code_pages(codes, aliases or {})
+        units, records = _fill(roots, size)
+        return cls(basic, astral, index, units, records, np.array(packed, np.int32))
 
 
-def _slot(cell: int, bits: int) -> int:
-    return cell * HASH % (1 << 32) >> 32 - bits
+def _code_pages(
+    codes: dict[str, int], aliases: Mapping[str, str]
+) -> tuple[NDArray[np.uint16], NDArray[np.uint16], NDArray[np.uint16]]:
+    flat = np.zeros(0x110000, np.uint16)
+    flat[[ord(char) for char in codes]] = list(codes.values())
+    flat[[ord(char) for char in aliases]] = [codes.get(char, 0) for char in aliases.values()]
+    astral = flat[0x10000:].reshape(-1, 256)
+    used = astral.any(axis=1)
+    pages = np.concatenate([np.zeros(256, np.uint16), astral[used].reshape(-1)])
+    return flat[:0x10000], pages, np.where(used, np.cumsum(used), 0).astype(np.uint16)
+
+
+def _place(roots: dict[int, _Node], codes: int) -> int:
+    """Gives each node the first base for which the units of its labels are free, the largest families first.
+
+    Returns:
+        How many units there must be, whichever code is added to a base.
+    """
+    nodes = list(roots.values())
+    for node in nodes:
+        nodes.extend(node.children.values())
+    free, highest = -2 << codes, 0  # a bit for each unit, without end; those of single characters are taken
+    for node in sorted(nodes, key=lambda node: -len(node.children)):
+        if labels := node.labels:
+            fits = reduce(and_, (free >> label for label in labels))
+            node.base = (fits & -fits).bit_length() - 1
+            free ^= sum(1 << label for label in labels) << node.base
+            highest = max(highest, node.base)
+    return highest + codes + 1
+
+
+def _fill(roots: dict[int, _Node], size: int) -> tuple[NDArray[np.uint64], NDArray[np.uint16]]:
+    """The units and the records of nodes that have their bases."""
+    units, records = [0] * size, [0]
+    todo = [(code, 0, node) for code, node in roots.items()]
+    for place, parent, node in todo:
+        flags, where = 0, node.base
+        if node.phrase:
+            codes, numbers = node.phrase
+            flags = END | (CHANGES if numbers else 0)
+            if not node.children:
+                tail = codes[node.depth :]
+                flags |= LEAF | (TAIL if tail else 0)
+                where = len(records)
+                records += [len(tail), *tail] if tail else []
+            elif numbers:
+                units[node.base] = place | len(records) << 32
+            records += numbers
+        units[place] = parent | flags | where << 32
+        todo.extend((node.base + code, place, child) for code, child in node.children.items())
+    return np.array(units, np.uint64), np.array(records, np.uint16)
 
 
 def phrases_of(tables: Mapping[str, NDArray[Any]], name: str = "lexicon") -> dict[str, list[int]]:
     """The phrases of a compiled table, each with a packed reading a character; the inverse of ``PhraseTable.build``.
 
     Arguments:
-        tables: the sections that hold the table.
+        tables: the sections that hold the table, and the characters' own readings.
         name: the name of the table in them.
     """
-    index, pages, values, pool = (tables[f"{name}.{part}"] for part in ("code_index", "code_pages", "values", "pool"))
-    chars: dict[int, str] = {}
-    for page in np.flatnonzero(index).tolist():
-        for low, code in enumerate(pages[int(index[page]) << 8 :][:256].tolist()):
-            if code:
-                chars.setdefault(code, chr(page << 8 | low))
-    cells = tables[f"{name}.cells"]
-    parents = {cell >> 35: cell % (1 << 32) for cell in cells[cells != 0].tolist()}
+    columns = (tables[f"{name}.{field.name}"] for field in fields(PhraseTable))
+    codes, pages, index, *others = columns
+    flat = np.concatenate([codes, pages.reshape(-1, 256)[index].reshape(-1)])
+    points = [(chr(point), int(flat[point])) for point in np.flatnonzero(flat)]
+    chars = {code: char for char, code in points if unicodedata.is_normalized("NFC", char)}  # no alias
+    units, records, readings = (column.tolist() for column in others)
     found = {}
-    for node in np.flatnonzero(values).tolist():
-        at, phrase = node, ""
-        while at in parents:
-            phrase = chars[parents[at] % (1 << CODE_BITS)] + phrase
-            at = parents[at] >> CODE_BITS
+    for place, unit in enumerate(units):
+        if not unit & END:
+            continue
+        at, phrase = place, ""
+        while parent := units[at] % (1 << UNIT_BITS):
+            phrase = chars[at - (units[parent] >> 32)] + phrase
+            at = parent
         phrase = chars[at] + phrase
-        start = int(values[node]) - 1
-        found[phrase] = pool[start : start + len(phrase)].tolist()
+        where = unit >> 32 if unit & LEAF else units[unit >> 32] >> 32
+        if unit & TAIL:
+            begin, where = where + 1, where + 1 + records[where]
+            phrase += "".join(chars[code] for code in records[begin:where])
+        if unit & CHANGES:
+            found[phrase] = [readings[number] for number in records[where : where + len(phrase)]]
+        else:
+            found[phrase] = [entry(tables, char) & PACKED for char in phrase]
     return found

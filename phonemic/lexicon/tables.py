@@ -17,7 +17,7 @@ from phonemic.inventory import vocabulary
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-MAGIC = b"phonemic tables\x02"
+MAGIC = b"phonemic tables\x03"
 _HEAD = struct.Struct("<16s I I 8s")  # magic, CRC-32 of all that follows it, number of sections, vocabulary checksum
 _SECTION = struct.Struct("<24s 8s Q Q")  # name, dtype, offset, bytes
 _ALIGN = 64

@@ -88,4 +88,9 @@ def with_phrases(tables: Tables, phrases: Mapping[str, str]) -> Tables:
     changes = {char: entry(tables, char) | ZH_EXACT for char in first}
     changes |= {phrase: changes[phrase] & ~PACKED | ids[0] for phrase, ids in packed.items() if len(phrase) == 1}
     changes |= {char: changes[other] for char, other in same.items() if other in first}
-    return with_entries(tables, changes) | PhraseTable.build(packed, same).sections("user")
+    longer = {phrase: ids for phrase, ids in packed.items() if len(phrase) > 1}
+    return (
+        with_entries(tables, changes)
+        | {f"default.{name}": tables[name] for name in ("bmp", "astral", "astral_index")}
+        | (PhraseTable.build(longer, same).sections("user") if longer else {})
+    )

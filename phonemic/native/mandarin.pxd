@@ -4,14 +4,8 @@ from libc.stdint cimport int32_t, uint8_t, uint16_t, uint32_t, uint64_t
 
 from phonemic.native.text cimport (
     INVALID, LONGEST_CHARACTER, UNKNOWN, Characters, Output, State, char_at, check, emit, entry_of, extend_last,
-    new_word, pack_from, text_t, utf8_t,
+    new_word, pack_from, text_t, unlikely, utf8_t,
 )
-
-cdef extern from *:
-    """
-    #define PHONEMIC_PHRASE_HASH 0x9E3779B1u
-    """
-    const uint32_t PHRASE_HASH "PHONEMIC_PHRASE_HASH"
 
 cdef extern from "spans.h":
     void phonemic_unit_spans(int32_t* spans, int32_t begin, size_t count) noexcept nogil
@@ -27,6 +21,7 @@ cdef enum:
     ZH_EXACT = 1 << 29
     ZH_FIRST = 1 << 30
     ZH_SECOND = 1 << 31
+    SPECIAL = ZH_SPACE | ZH_TRANSPARENT | ZH_JOINER | ZH_EXACT | ZH_PACKS
     PACKED = 0xFFFFFF
 
 # Bits of the sets of pairs are 2 to the power of these (data/compile.py); constants, because the loop needs registers.
@@ -37,26 +32,27 @@ cdef enum:
     CHANGING_TRIPLES = 17
 
 cdef enum:
-    CODE_BITS = 13
-    CHANGES = 4
-    HAS_CHILDREN = 2
-    IS_END = 1
+    UNIT = (1 << 20) - 1  # of a unit: its parent
+    END = 1 << 20
+    CHANGES = 1 << 21
+    LEAF = 1 << 22
+    TAIL = 1 << 23
 
 
 cdef struct Phrases:
-    const uint16_t* code_index
-    const uint16_t* code_pages
-    const uint64_t* cells
-    uint32_t mask
-    int shift
-    const uint32_t* values
-    const int32_t* pool
+    const uint16_t* codes
+    const uint16_t* astral_codes
+    const uint16_t* astral_index
+    const uint64_t* units
+    const uint16_t* records
+    const int32_t* readings
 
 
 cdef struct Readings:
     Phrases lexicon
     Phrases user
     bint has_user
+    Characters defaults               # the lexicon's own, where a user gives characters other readings
     const uint64_t* inner             # any two characters that touch in a phrase of the lexicon
     const uint64_t* changing_pairs    # the first two of a phrase that changes the reading of one of its characters
     const uint64_t* changing_whole    # two that are such a phrase
@@ -65,58 +61,79 @@ cdef struct Readings:
 
 
 cdef inline uint32_t code_of(const Phrases* phrases, uint32_t char) noexcept nogil:
-    return phrases.code_pages[(<size_t>phrases.code_index[char >> 8] << 8) | (char & 255)]
-
-
-cdef inline uint64_t follow(const Phrases* phrases, uint32_t node, uint32_t code) noexcept nogil:
-    """The cell of a node and the next character's code; 0 where no phrase goes on so."""
-    cdef uint32_t key = node << CODE_BITS | code
-    cdef uint32_t slot = key * PHRASE_HASH >> phrases.shift
-    cdef uint64_t cell = phrases.cells[slot]
-    while <uint32_t>cell > key:  # the larger keys come first
-        slot = (slot + 1) & phrases.mask
-        cell = phrases.cells[slot]
-    return cell if <uint32_t>cell == key else 0
+    if char < 0x10000:
+        return phrases.codes[char]
+    return phrases.astral_codes[(<size_t>phrases.astral_index[(char >> 8) - 256] << 8) | (char & 255)]
 
 
 cdef struct Match:
-    Py_ssize_t characters  # of the longest phrase that begins here, 0 where there is none
-    uint32_t value         # where its readings begin in the pool
-    Py_ssize_t dangling    # characters up to the end of the Han run, if all are a prefix of a phrase and none fits
+    uint64_t unit           # where the longest phrase ends that begins here, 0 where none does
+    Py_ssize_t characters   # of it
+    Py_ssize_t end          # behind it; where there is none, behind what is read alone
 
 
-cdef inline Match longest_phrase(const Characters* chars, const Phrases* phrases, const text_t* text, Py_ssize_t at,
-                                 Py_ssize_t length, uint32_t char, Py_ssize_t step) noexcept nogil:
-    cdef Match match
-    cdef uint32_t node = code_of(phrases, char), code
-    cdef uint64_t cell
+cdef inline uint32_t code_at(const Phrases* phrases, const text_t* text, Py_ssize_t at, Py_ssize_t length,
+                             Py_ssize_t* step) noexcept nogil:
+    """The code of the character at ``at``; 0 at the end of the text, too."""
+    return code_of(phrases, char_at(text, at, length, step)) if at < length else 0
+
+
+cdef inline void longest_phrase(const Phrases* phrases, const text_t* text, Py_ssize_t at, Py_ssize_t length,
+                                uint32_t first, Py_ssize_t step, Match* match, Py_ssize_t* prefix) noexcept nogil:
+    """Finds the longest phrase that begins with the character ``first`` at ``at``.
+
+    Arguments:
+        match: becomes the phrase.
+        prefix: becomes the end of what is the beginning of a phrase, if a character without a code follows, else 0.
+    """
+    cdef uint32_t node = code_of(phrases, first), code, next, left
     cdef Py_ssize_t characters = 1
-    match.characters = match.dangling = 0
-    match.value = 0
+    cdef uint64_t unit = phrases.units[node], following
+    cdef const uint16_t* record
+    match.unit = match.characters = 0
+    prefix[0] = 0
     if node == 0:
-        return match
-    while True:
-        at += step
-        if at >= length:
-            code = 0
-            char = 0
-        else:
-            char = char_at(text, at, length, &step)
-            code = code_of(phrases, char)
+        return
+    at += step
+    while not unit & LEAF:
+        code = code_at(phrases, text, at, length, &step)
         if code == 0:
-            if match.characters == 0 and characters > 1 and (at >= length or not entry_of(chars, char) & ZH_HAN):
-                match.dangling = characters
-            return match
-        cell = follow(phrases, node, code)
-        if cell == 0:
-            return match
+            prefix[0] = at
+            return
+        next = <uint32_t>(unit >> 32) + code
+        following = phrases.units[next]
+        if <uint32_t>following & UNIT != node:
+            return
+        node, unit = next, following
+        at += step
         characters += 1
-        node = <uint32_t>(cell >> 35)
-        if cell >> 32 & IS_END:
-            match.characters = characters
-            match.value = phrases.values[node] - 1
-        if not cell >> 32 & HAS_CHILDREN:
-            return match
+        if unit & (END | TAIL) == END:
+            match.unit, match.characters, match.end = unit, characters, at
+    if not unit & TAIL:
+        return
+    record = phrases.records + (unit >> 32)
+    left = record[0]
+    while left:
+        record += 1
+        code = code_at(phrases, text, at, length, &step)
+        if code != record[0]:
+            if code == 0:
+                prefix[0] = at
+            return
+        at += step
+        left -= 1
+        characters += 1
+    match.unit, match.characters, match.end = unit, characters, at
+
+
+cdef inline const uint16_t* numbers_of(const Phrases* phrases, uint64_t unit) noexcept nogil:
+    """The numbers of the readings of a phrase that changes one."""
+    cdef uint64_t where = unit >> 32
+    if not unit & LEAF:
+        where = phrases.units[where] >> 32
+    elif unit & TAIL:
+        where += 1 + phrases.records[where]
+    return phrases.records + where
 
 
 cdef inline uint32_t in_set(const uint64_t* pairs, int size, uint32_t first, uint32_t second) noexcept nogil:
@@ -143,73 +160,101 @@ cdef inline uint32_t char_before(const text_t* text, Py_ssize_t at, Py_ssize_t l
     return char
 
 
+cdef inline const Phrases* match_at(const Characters* chars, const Readings* readings, const text_t* text,
+                                    Py_ssize_t at, Py_ssize_t length, uint32_t char, Py_ssize_t step,
+                                    Match* match) noexcept nogil:
+    """What is read next at a Han character: a user's phrase, else the lexicon's, else what is read alone.
+
+    That is one character, or all up to the end of the Han run, if they are the beginning of a phrase: pypinyin does so,
+    without a look for phrases inside of it.
+
+    Returns:
+        The phrases among which it is.
+    """
+    cdef Py_ssize_t prefix = 0
+    if readings.has_user:
+        longest_phrase(&readings.user, text, at, length, char, step, match, &prefix)
+        if match.unit:
+            return &readings.user
+    longest_phrase(&readings.lexicon, text, at, length, char, step, match, &prefix)
+    if match.unit == 0:
+        match.end = at + step
+        if prefix > match.end:
+            if prefix == length or not entry_of(chars, char_at(text, prefix, length, &step)) & ZH_HAN:
+                match.end = prefix
+    return &readings.lexicon
+
+
 cdef inline Py_ssize_t read_phrases(const Characters* chars, const Readings* readings, const text_t* text,
-                                    Py_ssize_t at, Py_ssize_t length, int32_t word, Output* out) noexcept nogil:
+                                    Py_ssize_t at, Py_ssize_t length, Match* match, Output* out) noexcept nogil:
     """Reads the Han characters around ``at`` phrase by phrase, from where no phrase can lie across to where none can.
 
-    Takes back the positions that were written of the characters before ``at``; returns where it ends.
+    Takes back the ids that were written of the characters before ``at``; returns where it ends.
+
+    Arguments:
+        match: the lexicon's phrase at ``at``, if it is known that this one is read there unless one lies across.
     """
-    cdef Py_ssize_t step = 0, number, begin = at, before = 0
-    cdef uint32_t char = char_at(text, at, length, &step), entry, previous
-    cdef const int32_t* phrase
-    cdef Match match
+    cdef Py_ssize_t begin = at, before = 0, step = 0, number
+    cdef uint32_t char = char_at(text, at, length, &step), previous
+    cdef const Characters* table
+    cdef const Phrases* phrases
+    cdef const uint16_t* numbers
+    cdef int32_t* ids
     while begin > 0:
         previous = char_before(text, begin, length, &before)
         if not (entry_of(chars, previous) & ZH_HAN and in_set(readings.inner, INNER, previous, char)):
             break
+        step = begin - before
         begin, char = before, previous
         out.count -= 1
-    while begin < length:
-        char = char_at(text, begin, length, &step)
-        entry = entry_of(chars, char)
-        if not entry & ZH_HAN:
-            break
-        if begin > at and not in_set(readings.inner, INNER, previous, char):
-            break
-        match.characters = match.dangling = 0
-        phrase = NULL
-        if readings.has_user:
-            match = longest_phrase(chars, &readings.user, text, begin, length, char, step)
-            phrase = readings.user.pool + match.value
-        if match.characters == 0:
-            match = longest_phrase(chars, &readings.lexicon, text, begin, length, char, step)
-            phrase = readings.lexicon.pool + match.value
-        for number in range(max(match.characters, match.dangling, 1)):
-            if number:
+    ids = out.ids + out.count
+    if begin < at:
+        match.unit = 0
+    phrases = &readings.lexicon
+    while True:
+        if match.unit == 0:
+            phrases = match_at(chars, readings, text, begin, length, char, step, match)
+        if match.unit & CHANGES:
+            numbers = numbers_of(phrases, match.unit)
+            for number in range(match.characters):
+                ids[number] = phrases.readings[numbers[number]]
+            ids += match.characters
+            begin = match.end
+            char = char_before(text, begin, length, &before)
+        else:
+            table = &readings.defaults if match.unit else chars
+            while True:
+                ids[0] = <int32_t>(entry_of(table, char) & PACKED)
+                ids += 1
+                begin += step
+                if begin >= match.end:
+                    break
                 char = char_at(text, begin, length, &step)
-                entry = entry_of(chars, char)
-            # pypinyin reads a dangling prefix character by character, without a look for phrases inside it.
-            emit(out, phrase[number] if match.characters else <int32_t>(entry & PACKED), begin, begin + step, word)
-            begin += step
-        previous = char
+        if begin >= length:
+            break
+        previous, char = char, char_at(text, begin, length, &step)
+        if not (entry_of(chars, char) & ZH_HAN and in_set(readings.inner, INNER, previous, char)):
+            break
+        match.unit = 0
+    out.count = ids - out.ids
     return begin
 
 
-cdef inline bint begins_changing(const Readings* readings, const text_t* text, Py_ssize_t after, Py_ssize_t length,
-                                 uint32_t first, uint32_t second) noexcept nogil:
-    """Whether a phrase that changes a reading begins with two characters, behind which the text goes on.
+cdef inline bint begins_changing(const Readings* readings, const text_t* text, Py_ssize_t at, Py_ssize_t length,
+                                 uint32_t first, uint32_t second, Py_ssize_t step, Match* match) noexcept nogil:
+    """Whether the longest phrase that begins with ``first`` and, at ``at``, ``second`` changes a reading.
 
     The sets answer first: they are small enough to stay in the cache, and seldom say yes where there is none.
     """
-    cdef Py_ssize_t step = 0
-    cdef uint32_t code, node
-    cdef uint64_t cell
+    cdef Py_ssize_t prefix = 0, more = 0
     if not in_set(readings.changing_whole, CHANGING_WHOLE, first, second):
-        if after >= length:
+        if at + step >= length:
             return False
         if not in_set(readings.changing_triples, CHANGING_TRIPLES, first * 31 + second,
-                      char_at(text, after, length, &step)):
+                      char_at(text, at + step, length, &more)):
             return False
-    node, code = code_of(&readings.lexicon, first), code_of(&readings.lexicon, second)
-    while node and code:
-        cell = follow(&readings.lexicon, node, code) >> 32
-        if cell & CHANGES:
-            return True
-        if not cell & HAS_CHILDREN or after >= length:
-            return False
-        node, code = <uint32_t>(cell >> 3), code_of(&readings.lexicon, char_at(text, after, length, &step))
-        after += step
-    return False
+    longest_phrase(&readings.lexicon, text, at, length, first, 0, match, &prefix)
+    return match.unit & CHANGES != 0
 
 
 cdef inline void write_along(const text_t* text, Py_ssize_t start, Py_ssize_t length, Py_ssize_t first, int32_t word,
@@ -235,52 +280,73 @@ cdef inline void write_along(const text_t* text, Py_ssize_t start, Py_ssize_t le
         phonemic_unit_spans(spans, begin, count)
 
 
+cdef inline Py_ssize_t read_alone(const Characters* chars, const Readings* readings, const text_t* text,
+                                  Py_ssize_t at, Py_ssize_t length, uint32_t* stopped, Match* match,
+                                  Output* out) noexcept nogil:
+    """Default readings straight from the table, up to a character that needs more.
+
+    Arguments:
+        stopped: becomes the entry of that character. If it is not SPECIAL, the character is the second of a phrase that
+            changes a reading,
+        match: which it becomes.
+    """
+    cdef Py_ssize_t step = 0
+    cdef uint32_t char, entry = 0, previous = 0
+    cdef int32_t* ids = out.ids + out.count
+    if text_t is not utf8_t:
+        ids -= at  # a position a unit
+    while at < length:
+        char = char_at(text, at, length, &step)
+        entry = entry_of(chars, char)
+        if entry & SPECIAL:
+            break
+        if unlikely(in_set(readings.changing_pairs, CHANGING_PAIRS, previous, char)):
+            if (entry_of(chars, previous) << 1 & entry) >> 31:
+                if begins_changing(readings, text, at, length, previous, char, step, match):
+                    break
+        check(text, char, at, out)
+        if text_t is utf8_t:
+            ids[0] = <int32_t>(entry & PACKED)
+            ids += 1
+        else:
+            ids[at] = <int32_t>(entry & PACKED)
+        previous = char
+        at += step
+    if text_t is not utf8_t:
+        ids += at
+    stopped[0] = entry
+    out.count = ids - out.ids
+    return at
+
+
 cdef inline void encode_mandarin(const Characters* chars, const Readings* readings, const text_t* text,
                                  Py_ssize_t length, Output* out) noexcept nogil:
     """Default readings straight from the table; where a phrase that changes one occurs, phrase by phrase around it.
 
-    That is exact: where no such phrase occurs, no segmentation changes a reading.
+    That is exact: where no such phrase is the longest that begins at any place, no segmentation changes a reading.
     """
     cdef State state
-    cdef Py_ssize_t at = 0, start, first, count, step = 0, before = 0
-    cdef uint32_t char, entry = 0, previous, pairs
-    cdef int32_t* ids
-    cdef bint found
+    cdef Py_ssize_t at = 0, start, first
+    cdef uint32_t entry = 0
+    cdef Match match
     state.word, state.gap, state.open = -1, True, False
     while at < length:
-        start, first, count = at, out.count, out.count
-        previous, pairs, found = 0, 0, False
-        ids = out.ids + first - start  # of a str: a position a unit
-        while at < length:
-            char = char_at(text, at, length, &step)
-            entry = entry_of(chars, char)
-            if entry & (ZH_SPACE | ZH_TRANSPARENT | ZH_JOINER | ZH_EXACT | ZH_PACKS):
+        start, first = at, out.count
+        while True:
+            at = read_alone(chars, readings, text, at, length, &entry, &match, out)
+            if at >= length or entry & SPECIAL & ~ZH_EXACT:
                 break
-            if in_set(readings.changing_pairs, CHANGING_PAIRS, previous, char) & (pairs & entry) >> 31:
-                if begins_changing(readings, text, at + step, length, previous, char):
-                    found = True
-                    break
-            check(text, char, at, out)
-            if text_t is utf8_t:
-                out.ids[count] = <int32_t>(entry & PACKED)
-                count += 1
-                before = at
+            if entry & ZH_EXACT:
+                match.unit = 0
             else:
-                ids[at] = <int32_t>(entry & PACKED)
-            previous, pairs = char, entry << 1
-            at += step
-        if text_t is not utf8_t:
-            count = first + at - start
-            before = at - 1
-        if count > first:
+                out.count -= 1
+                char_before(text, at, length, &at)
+            at = read_phrases(chars, readings, text, at, length, &match, out)
+        if out.count > first:
             new_word(&state)
             state.open = True
-            out.count = count
             write_along(text, start, length, first, state.word, out)
-        if found:
-            out.count -= 1
-            at = read_phrases(chars, readings, text, before, length, state.word, out)
-        elif at < length:
+        if at < length:
             at = encode_special(chars, readings, text, at, length, &state, out)
 
 
@@ -313,9 +379,6 @@ cdef inline Py_ssize_t encode_special(const Characters* chars, const Readings* r
         state.gap, state.open = True, False
         return at + step
     new_word(state)
-    if entry & ZH_EXACT:
-        state.open = True
-        return read_phrases(chars, readings, text, at, length, state.word, out)
     if packs(entry):
         return encode_packed(chars, readings, text, at, length, state, out)
     if entry & ZH_JOINER:
