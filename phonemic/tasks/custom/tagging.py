@@ -21,6 +21,8 @@ Sentence = tuple[list[str], list[str], list[str]]
 def has_entities(path: Path, named: str | None, fields: Fields) -> bool:
     """Whether the tags of the training file are of entities (IOB tags, or spans), not a label a word.
 
+    A few tags that are damaged do not make one of the other: reading then says which they are.
+
     Arguments:
         path: the training file.
         named: its format; None for what the suffix says.
@@ -31,9 +33,14 @@ def has_entities(path: Path, named: str | None, fields: Fields) -> bool:
         return False
     if form == "docbin":
         return fields.tag in (-1, "ents")
-    return all(
-        isinstance(entry, Record) or all(map(tagging.is_iob, entry[2])) for entry in _entries(path, form, fields)
-    )
+    entities = labels = 0
+    for entry in _entries(path, form, fields):
+        if isinstance(entry, Record):
+            return True
+        known = sum(map(tagging.is_iob, entry[2]))
+        entities += known - entry[2].count("O")
+        labels += len(entry[2]) - known
+    return not labels or entities > labels
 
 
 def examples(
