@@ -13,6 +13,7 @@ from typing import Any
 
 from phonemic.errors import PhonemicError
 from phonemic.files.jsons import checked, read_object
+from phonemic.files.writing import is_stream
 from phonemic_bert.errors import CheckpointError
 
 CONFIG = "config.json"
@@ -63,6 +64,9 @@ def check_folder(folder: Path) -> None:
         raise CheckpointError(
             f"{folder}: holds an adapter, which names another checkpoint; load that one, and the adapter with peft"
         )
+    for path in folder.iterdir():
+        if is_stream(path):  # reading would wait, or never end
+            raise CheckpointError(f"{path}: is a device or a FIFO, and not a file of a checkpoint")
     if not (folder / CONFIG).is_file():
         return
     config = read_object(folder / CONFIG, CheckpointError)

@@ -24,6 +24,7 @@ from phonemic.errors import InputError
 from phonemic.files import replacing, require
 from phonemic.files.jsons import checked, damaged, read_object
 from phonemic.files.locking import LOCK, locked
+from phonemic.files.outputs import check_own
 from phonemic.files.writing import clear_unfinished, to_disk, write_json
 
 #: How the corpus is finished, in the folder of partial work.
@@ -63,6 +64,7 @@ def prepare(
     Raises:
         InputError: a source is missing or damaged, or the folder holds something else; the message names it.
         LockedError: another process works in the folder.
+        OutputError: there are links in it.
         OSError: a file cannot be read or written; what was finished is kept.
     """
     out = Path(out)
@@ -77,6 +79,7 @@ def prepare(
         "sources": [list(source) for source in sources],
     }
     with locked(out):
+        check_own(out)
         return _prepared(out, plan, sources, options, engine, progress)
 
 

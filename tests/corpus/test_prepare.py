@@ -21,6 +21,7 @@ from corpus_helpers import expected_rows, files_of, rows_of
 import phonemic.corpus.options
 from phonemic import InputError, Tokenizer
 from phonemic.corpus import Options, Threads, open_corpus, prepare
+from phonemic.errors import OutputError
 from phonemic.metrics import Statistics
 
 VI = Tokenizer("vi")
@@ -124,6 +125,25 @@ class TestManifest:
         assert report["components"]["rime"]["a"] == sum(triple.rime == "a" for triple in symbols)
         assert report["components"]["tone"]["˧˥"] == sum(triple.tone == "˧˥" for triple in symbols)
         assert (tmp_path / "out" / "report.png").read_bytes().startswith(b"\x89PNG")
+
+    @pytest.mark.skipif(sys.platform != "linux", reason="needs names that are no UTF-8")
+    def test_a_name_that_is_no_utf8(self, tmp_path):
+        path = os.fsdecode(os.fsencode(tmp_path) + b"/\xff.txt")
+        Path(path).write_text("Sáng nay bé ăn xôi.\n", "utf-8")
+        for _ in range(2):
+            manifest = prepare([path], tmp_path / "out", options(), Threads(2**30))
+            assert [source["path"] for source in manifest["sources"]] == [path]
+        assert open_corpus(tmp_path / "out").rows == 1
+
+    def test_links_in_the_folder(self, tmp_path, source):
+        """Of a corpus that somebody began: what is written must not come to lie where they lead."""
+        (tmp_path / "precious.txt").write_text("precious")
+        (tmp_path / "out").mkdir()
+        (tmp_path / "out" / "partial").symlink_to(tmp_path)
+        with pytest.raises(OutputError, match="partial: is a link"):
+            prepare([str(source)], tmp_path / "out", options(), Threads(1))
+        assert (tmp_path / "precious.txt").read_text() == "precious"
+        assert list((tmp_path / "out").iterdir()) == [tmp_path / "out" / "partial"]
 
     def test_nothing_kept(self, tmp_path):
         (tmp_path / "in.txt").write_text("The quick brown fox\n\n")

@@ -151,6 +151,14 @@ def test_screen(folder: Path) -> None:
     assert "…" not in text
 
 
+def test_a_name_is_no_formula(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib", reason="plots need matplotlib: phonemic[finetune]")
+    for seed in (1, 2):
+        run(tmp_path / "results", r"a$\foo{$", seed, 0.5, title=r"$\bar{$", noise=noise(0.4, 0.3))
+    for more in ([], ["--robustness"]):
+        output(tmp_path / "results", *more, "--plot", tmp_path / f"p{len(more)}.svg")
+
+
 def test_out_and_plot(folder: Path, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib", reason="plots need matplotlib: phonemic[finetune]")
     assert output(folder, "--format", "markdown", "--out", folder / "t.md", "--plot", folder / "p.png") == ""
