@@ -96,7 +96,7 @@ class TestStrayTags:
         """It is told, with its line: the file is not taken for one of parts of speech."""
         for file in published:
             file.write_text(file.read_text("utf-8").replace("E-TITLE", "TITLE"), "utf-8")
-            with pytest.raises(InputError, match=rf"{file.name}:\d+: 'TITLE' is no tag"):
+            with pytest.raises(InputError, match=rf"{file.name}:\d+: 'TITLE' is not a tag"):
                 self.made(file)
 
     @pytest.mark.parametrize("form", ["conll", "weibo"])

@@ -83,7 +83,7 @@ def test_models_larger_than_their_weights(folder, name, value):
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b"5", b"null", b"\xff\xfe", b"[" * 100_000, b'{"a":' * 100_000])
 def test_a_configuration_that_is_none(folder, content):
     (folder / "config.json").write_bytes(content)
-    refused(folder, "config.json: (damaged, or not JSON|a JSON object is expected)")
+    refused(folder, "config.json: (is not JSON|a JSON object is expected)")
 
 
 @pytest.mark.parametrize(

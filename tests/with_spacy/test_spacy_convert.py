@@ -148,7 +148,7 @@ class TestConll:
         read = read_conll(file("Hà B-LOC\nNội\nvà X\n\nở O\nHuế I-LOC\nU20 B-ORG\n"), nlp["vi"])
         assert reasons(read)[:2] == [
             (2, "left out: 'Nội' is not a token and a tag"),
-            (3, "'X' is no tag; it is read as O"),
+            (3, "'X' is not a tag; it is read as O"),
         ]
         assert reasons(read)[2] == (6, "I-LOC continues no entity; it is read as the beginning of one")
         assert [ent.text for doc in read.docs for ent in doc.ents] == ["Hà", "Huế", "U20"]
@@ -200,7 +200,7 @@ class TestCommand:
     def test_strict_writes_nothing(self, file, tmp_path, capsys):
         path, out = file("Hà X\n"), tmp_path / "train.spacy"
         assert main(["convert", "conll", str(path), str(out), "--lang", "vi", "--strict"]) == 1
-        assert f"{path}:1: 'X' is no tag" in capsys.readouterr().err
+        assert f"{path}:1: 'X' is not a tag" in capsys.readouterr().err
         assert not out.exists()
 
     def test_a_missing_file(self, tmp_path, capsys):

@@ -148,6 +148,6 @@ def _span(record: Record, written: Any, length: int, labels: Sequence[str] | Non
             if not 0 <= start < end <= length:
                 raise record.error(f"a span from {start} to {end}, but the text has {length} characters")
             if labels is not None and label not in labels:
-                raise record.error(f"{label!r} is no label of this set: {', '.join(labels)}")
+                raise record.error(f"{label!r} is not a label of this set: {', '.join(labels)}")
             return Span(start, end, label)
-    raise record.error(f"{written!r} is no span: [start, end, label], or an object with these fields")
+    raise record.error(f"{written!r} is not a span: [start, end, label], or an object with these fields")

@@ -304,9 +304,9 @@ def test_foreign_files_are_named(folder: Path) -> None:
     found = command(folder, "--format", "markdown")
     assert found.exit_code == 0
     for said in (
-        "a.json: left out: no JSON", "b.json: left out: no result of phonemic-bert finetune", "c.json: left out: no JSON",
-        "d/0.0001-seed-1.json: left out: format 2, but this version reads 1", "a score of accuracy is missing or no number",
-        "settings is missing or of the wrong type", "noise is no list of objects with name and ratio",
+        "a.json: left out: is not JSON: ", "b.json: left out: is not a result of phonemic-bert finetune", "c.json: left out: is not JSON: ",
+        "d/0.0001-seed-1.json: left out: format 2, but this version reads 1", "a score of accuracy is missing or not a number",
+        "settings is missing or of the wrong type", "noise is not a list of objects with name and ratio",
     ):  # fmt: skip
         assert said in found.stderr
     assert len(found.stderr.splitlines()) == 7

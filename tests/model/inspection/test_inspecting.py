@@ -233,7 +233,7 @@ def test_clear_errors(save, tmp_path):
         load(folder)
     config = folder / "config.json"
     config.write_text("{")
-    with pytest.raises(CheckpointError, match=r"config.json: damaged, or not JSON"):
+    with pytest.raises(CheckpointError, match=r"config.json: is not JSON: "):
         load(folder)
 
 
