@@ -31,8 +31,11 @@ def change(path, **fields):
     path.write_text(json.dumps((json.loads(path.read_text()) if path.exists() else {}) | fields))
 
 
-def refused(folder, match):
-    for use in (PhonemicBertForMaskedLM.from_pretrained, AutoModelForMaskedLM.from_pretrained, load, load_encoder):
+OURS = (PhonemicBertForMaskedLM.from_pretrained, load, load_encoder)
+
+
+def refused(folder, match, uses=(*OURS, AutoModelForMaskedLM.from_pretrained)):
+    for use in uses:
         with pytest.raises(CheckpointError, match=match) as error:
             use(folder)
         assert str(folder) in str(error.value)
@@ -83,7 +86,7 @@ def test_models_larger_than_their_weights(folder, name, value):
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b"5", b"null", b"\xff\xfe", b"[" * 100_000, b'{"a":' * 100_000])
 def test_a_configuration_that_is_none(folder, content):
     (folder / "config.json").write_bytes(content)
-    refused(folder, "config.json: (is not JSON|a JSON object is expected)")
+    refused(folder, "config.json: (is not JSON|a JSON object is expected)", OURS)  # Auto classes read it before we can
 
 
 @pytest.mark.parametrize(
