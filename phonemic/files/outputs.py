@@ -66,7 +66,9 @@ def check_own(folder: Path) -> None:
         for name in (*folders, *names):
             path = os.path.join(root, name)
             if os.path.islink(path) or is_stream(path):
-                raise OutputError(f"{path}: is a link, a device or a FIFO, so that others' files might be written to")
+                raise OutputError(
+                    f"{path}: is a link, a device or a FIFO, so that others' files might be written to; remove it"
+                )
 
 
 def _keys(path: AnyPath) -> list[object]:

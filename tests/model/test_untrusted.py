@@ -1,6 +1,8 @@
 """Checkpoints that were forged: nothing that their files name is run, read or made, whatever loads them."""
 
 import json
+import pickle
+import re
 import shutil
 import struct
 
@@ -99,6 +101,24 @@ def test_weights_that_are_none(folder, content):
         with pytest.raises((CheckpointError, OSError)) as error:
             use(folder)
         assert str(folder) in str(error.value)
+
+
+class Evil:
+    def __reduce__(self):
+        return exec, ("raise AssertionError('unpickled')",)
+
+
+@pytest.mark.parametrize(
+    "use",
+    [load, lambda path: load_encoder(path).model("classification", 2), PhonemicBertForMaskedLM.from_pretrained],
+    ids=["inspect", "finetune", "API"],
+)
+def test_weights_that_would_be_unpickled(folder, use):
+    (folder / "model.safetensors").unlink()
+    (folder / "pytorch_model.bin").write_bytes(pickle.dumps({"bert.embeddings.projection.weight": Evil()}))
+    with pytest.raises((CheckpointError, OSError), match=re.escape(str(folder))) as error:
+        use(folder)
+    assert "AssertionError" not in str(error.value)
 
 
 def test_a_configuration_by_itself(folder):

@@ -12,6 +12,7 @@ spacy = pytest.importorskip("spacy", reason="needs the spacy extra")
 
 from spacy.tokens import DocBin  # noqa: E402
 
+from spacy_phonemic import convert  # noqa: E402
 from spacy_phonemic.__main__ import main  # noqa: E402
 from spacy_phonemic.convert import read_cluener, read_conll, read_conllu, write  # noqa: E402
 
@@ -265,3 +266,13 @@ class TestRealCorpora:
         spans = sum(len(places) for label in labels for names in label.values() for places in names.values())
         assert sum(len(doc.ents) for doc in read.docs) + len(read.problems) == spans
         assert len(read.problems) < 0.005 * spans
+
+
+def test_too_little_memory_is_one_line(file, tmp_path, monkeypatch, capsys):
+    def short(*given):
+        raise MemoryError
+
+    monkeypatch.setitem(convert.FORMATS, "conllu", short)
+    assert main(["convert", "conllu", str(file(TREE)), str(tmp_path / "out.spacy"), "--lang", "vi"]) == 1
+    assert capsys.readouterr().err == "not enough memory\n"
+    assert not (tmp_path / "out.spacy").exists()
