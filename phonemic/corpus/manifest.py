@@ -22,7 +22,13 @@ FORMAT = "phonemic corpus 1"
 
 #: What the fields of a shard and of a source are.
 _SHARD: dict[str, type] = {"file": str, "rows": int, "positions": int, "bytes": int, "sha256": str}
-_SOURCE: dict[str, type] = {"path": str, "bytes": int, "sha256": str}
+_SOURCE: dict[str, type] = {"path": str, "bytes": int, "sha256": str, "damaged": list}
+
+#: What the totals are.
+TOTALS: dict[str, type] = {
+    "lines_kept": int, "lines_dropped": dict, "bytes_kept": int, "bytes_dropped": dict, "shards": int, "rows": int,
+    "positions": int, "characters": int, "bytes": int,
+}  # fmt: skip
 
 #: The manifest's name in the folder.
 MANIFEST = "manifest.json"
@@ -118,11 +124,16 @@ def check_manifest(manifest: object, where: Path) -> None:
     found = checked(manifest, {"tokenizer": dict, "shards": list}, where)
     checked(found, {"options": dict, "totals": dict, "sources": list}, where, optional=True)
     checked(found["tokenizer"], {"name": str, "lang": str}, f"{where}, tokenizer", optional=True)
+    totals = checked(found.get("totals", {}), TOTALS, f"{where}, totals", optional=True)
+    for name in ("lines_dropped", "bytes_dropped"):
+        checked(totals.get(name, {}), dict.fromkeys(totals.get(name, {}), int), f"{where}, {name}")
     for number, shard in enumerate(found["shards"]):
         place = f"{where}, shard {number}"
         check_name(checked(shard, _SHARD, place)["file"], place)
     for number, source in enumerate(found.get("sources", ())):
-        checked(source, _SOURCE, f"{where}, source {number}", optional=True)
+        place = f"{where}, source {number}"
+        if not all(isinstance(told, str) for told in checked(source, _SOURCE, place, optional=True).get("damaged", ())):
+            raise InputError(f"{place}: damaged (its messages are not strings)")
 
 
 def check_name(name: object, where: object) -> str:

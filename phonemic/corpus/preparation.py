@@ -16,7 +16,7 @@ from phonemic.corpus import duplicates
 from phonemic.corpus.counts import FATES, KEPT, Counts
 from phonemic.corpus.engines import Engine
 from phonemic.corpus.inputs import Piece, Source, cut, find_sources
-from phonemic.corpus.manifest import FORMAT, MANIFEST, check_manifest, check_name, open_corpus, sha256
+from phonemic.corpus.manifest import FORMAT, MANIFEST, TOTALS, check_manifest, check_name, open_corpus, sha256
 from phonemic.corpus.options import Options
 from phonemic.corpus.report import write_report
 from phonemic.corpus.segments import Job, records
@@ -156,6 +156,7 @@ def _same(found: dict[str, Any], plan: dict[str, Any], out: Path, where: Path) -
 def _finished(out: Path, plan: dict[str, Any]) -> dict[str, Any]:
     """The manifest of a folder that is complete already."""
     manifest = open_corpus(out).manifest
+    checked(manifest["totals"], TOTALS, f"{out / MANIFEST}, totals")
     sources = [[source["path"], source["bytes"]] for source in manifest["sources"]]
     asked = {**plan, "sources": [source[:2] for source in plan["sources"]]}
     _same({**manifest, "sources": sources}, asked, out, out / MANIFEST)

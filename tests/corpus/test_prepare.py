@@ -382,7 +382,7 @@ class TestDamaged:
             open_corpus(tmp_path)
         prepare([str(source)], tmp_path / "out", options(), Threads(1))
         (tmp_path / "out" / "manifest.json").write_text("{")
-        with pytest.raises(InputError, match=r"manifest\.json: damaged"):
+        with pytest.raises(InputError, match=r"manifest\.json: is not JSON: "):
             open_corpus(tmp_path / "out")
         (tmp_path / "out" / "manifest.json").write_text('{"format": "phonemic corpus 0"}')
         with pytest.raises(InputError, match="not a corpus of this version"):
