@@ -93,9 +93,11 @@ class Corpus:
         path, expected = self.path(shard), self.manifest["shards"][shard]
         try:
             table = pq.read_table(path, memory_map=True, use_threads=False)
-            lists, characters = table["ids"].combine_chunks(), table["characters"].to_numpy()
-            found = lists.flatten().to_numpy(), np.concatenate([[0], lists.value_lengths().to_numpy().cumsum()])
-        except (OSError, KeyError, pa.ArrowException) as error:
+            lists, characters = table["ids"].combine_chunks(), _numbers(table["characters"].combine_chunks())
+            if not pa.types.is_list(lists.type) or lists.null_count:
+                raise TypeError(f"the ids are {lists.type} with {lists.null_count} nulls, not lists")
+            found = _numbers(lists.flatten()), np.concatenate([[0], lists.value_lengths().to_numpy().cumsum()])
+        except (OSError, KeyError, TypeError, pa.ArrowException) as error:
             raise InputError(f"{path}: damaged, or not this corpus's ({error})") from error
         if (len(lists), len(found[0])) != (expected["rows"], expected["positions"]):
             raise InputError(f"{path}: not the file that {MANIFEST} describes; prepare the corpus again")
@@ -113,6 +115,13 @@ class Corpus:
         for number, shard in enumerate(self.manifest["shards"]):
             if sha256(self.path(number)) != shard["sha256"]:
                 raise InputError(f"{self.path(number)}: damaged (its SHA-256 is not the manifest's)")
+
+
+def _numbers(array: pa.Array) -> NDArray[np.int32]:
+    if array.type != pa.int32() or array.null_count:
+        raise TypeError(f"{array.type} with {array.null_count} nulls, not int32 without")
+    found: NDArray[np.int32] = array.to_numpy()
+    return found
 
 
 def check_manifest(manifest: object, where: Path) -> None:

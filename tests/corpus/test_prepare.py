@@ -14,6 +14,7 @@ import sys
 import time
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from corpus_helpers import expected_rows, files_of, rows_of
@@ -376,6 +377,34 @@ class TestDamaged:
         shutil.copy(out / "shard-00000.parquet", shard)
         with pytest.raises(InputError, match=r"shard-00001\.parquet: (damaged|not the file)"):
             open_corpus(out)[1]
+
+    @pytest.mark.parametrize(
+        ("ids", "characters"),
+        [
+            (pa.array([5, 6], pa.int32()), None),
+            (pa.array(["5", "6"]), None),
+            (pa.array([[5], [6]], pa.list_(pa.int64())), None),
+            (pa.array([[5], [6]], pa.large_list(pa.int32())), None),
+            (pa.array([[5], None], pa.list_(pa.int32())), None),
+            (pa.array([[5, None], [6]], pa.list_(pa.int32())), None),
+            (pa.array([[5], [6]], pa.list_(pa.int32())), pa.array([1, None], pa.int32())),
+            (pa.array([[5], [6]], pa.list_(pa.int32())), pa.array([1.0, 2.0])),
+            (pa.array([[5], [6]], pa.list_(pa.int32())), pa.array(["a", "b"])),
+        ],
+        ids=str,
+    )
+    def test_another_table_that_the_manifest_vouches_for(self, tmp_path, source, ids, characters):
+        out = tmp_path / "out"
+        prepare([str(source)], out, options(), Threads(1))
+        shard, path = out / "shard-00000.parquet", out / "manifest.json"
+        counted = pa.array([1, 1], pa.int32()) if characters is None else characters
+        pq.write_table(pa.table({"ids": ids, "characters": counted}), shard)
+        manifest = json.loads(path.read_text("utf-8"))
+        for positions in (1, 2, 3):
+            manifest["shards"][0].update(rows=2, positions=positions, bytes=shard.stat().st_size)
+            path.write_text(json.dumps(manifest), "utf-8")
+            with pytest.raises(InputError, match=r"shard-00000\.parquet: (damaged|not the file)"):
+                open_corpus(out)[0]
 
     def test_a_damaged_manifest(self, tmp_path, source):
         with pytest.raises(InputError, match=r"manifest\.json is missing; run phonemic prepare"):

@@ -202,7 +202,7 @@ def _result(path: Path) -> Result:
     if fields["format"] != FORMAT:
         raise ValueError(f"format {fields['format']!r}, but this version reads {FORMAT}")
     for name, kind in _FIELDS.items():
-        if not isinstance(fields.get(name), kind):
+        if name not in fields or not isinstance(fields[name], kind):
             raise ValueError(f"{name} is missing or of the wrong type")
     scores = [fields["dev"], fields["test"], *(one.get("test") for one in _noise(fields))]
     for found in scores:
@@ -216,6 +216,11 @@ def _noise(fields: Mapping[str, Any]) -> list[dict[str, Any]]:
     noise = fields.get("noise") or []
     if not isinstance(noise, list) or not all(isinstance(one, dict) and {"name", "ratio"} <= set(one) for one in noise):
         raise ValueError("noise is not a list of objects with name and ratio")
+    for one in noise:
+        ratio, options = one["ratio"], one.get("options") or {}
+        known = isinstance(ratio, int | float) and not isinstance(ratio, bool) and 0 <= ratio <= 1
+        if not known or not isinstance(one["name"], str) or not isinstance(options, dict):
+            raise ValueError("a noise's name, ratio or options are of the wrong type")
     return noise
 
 
