@@ -71,6 +71,19 @@ def memory(session: Session) -> Iterator[Measurement]:
             if "error" not in found:
                 row.value = found["peak"] / found["output"]
             yield row
+        size = session.size if session.quick else 200 * MEGABYTE
+        found = _probe("line", lang, str(size))
+        row = Measurement(
+            "Memory", f"{lang}, one line of {size / MEGABYTE:,.0f} MB", "the output arrays", less=True, details=found
+        )
+        row.note = found.get("error", "peak beyond the line; spans and word ids too")
+        row.value = found["peak"] / found["output"] if "error" not in found else None
+        yield row
+        found = _probe("calls", lang, "100000")
+        row = Measurement("Memory", f"{lang}, 100,000 calls", unit="MB", at_least=1, less=True, details=found)
+        row.note = found.get("error", "by which the process grows")
+        row.value = found.get("megabytes")
+        yield row
 
 
 def start_up(session: Session) -> Iterator[Measurement]:

@@ -1,4 +1,7 @@
-"""Measurements in a fresh process: ``probe.py start LANG`` and ``probe.py memory LANG WAY TEXT`` print JSON.
+"""Measurements in a fresh process, printed as JSON.
+
+``probe.py start LANG``, ``probe.py memory LANG WAY TEXT``, ``probe.py line LANG BYTES`` and
+``probe.py calls LANG NUMBER``.
 
 ``probe.py serve LANG TEXT HALF CORE`` encodes the first (0) or the second (1) half of a text, on that core where the
 system lets it choose, for each line that it is given.
@@ -12,6 +15,7 @@ import os
 import re
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -74,6 +78,45 @@ def memory(lang: str, way: str, text: str) -> dict[str, Any]:
     return {"peak": (peak - before) * 1024, "output": output}
 
 
+def line(lang: str, size: str) -> dict[str, Any]:
+    """The peak beyond one line of so many bytes, and the bytes of the arrays that come of it."""
+    from phonemic import Tokenizer
+
+    tokenizer = Tokenizer(lang)
+    unit = {"vi": "tiếng ", "zh": "银行"}[lang]
+    text = unit * (int(size) // len(unit.encode()))
+    tokenizer.encode(unit)
+    Path("/proc/self/clear_refs").write_text("5")
+    before = kilobytes("VmRSS")
+    found = tokenizer.encode(text)
+    output = found.ids.nbytes + found.spans.nbytes + found.word_ids.nbytes
+    peak = kilobytes("VmHWM")
+    if before is None or peak is None:
+        raise SystemExit("this system does not say how much memory a process has")
+    return {"peak": (peak - before) * 1024, "output": output}
+
+
+def calls(lang: str, number: str) -> dict[str, Any]:
+    """By how much the process grows while it encodes short texts again and again."""
+    from phonemic import Tokenizer
+
+    tokenizer = Tokenizer(lang)
+    texts = {"vi": ["giếng nước COVID-19 🎉", "", "hoàng hôn " * 50], "zh": ["银行行长在重庆", "", "音樂" * 50]}[lang]
+
+    def some(count: int) -> None:
+        for _ in range(count):
+            tokenizer.encode(texts[0])
+            tokenizer.encode_batch(texts, spans=True, word_ids=True)
+
+    some(int(number) // 4)
+    before = kilobytes("VmRSS")
+    some(int(number))
+    after = kilobytes("VmRSS")
+    if before is None or after is None:
+        raise SystemExit("this system does not say how much memory a process has")
+    return {"megabytes": (after - before) * 1024 / 1e6}
+
+
 def serve(lang: str, text: str, half: str, core: str) -> None:
     """Encodes one half of the lines of a text, again and again."""
     from phonemic import Tokenizer
@@ -93,4 +136,5 @@ if __name__ == "__main__":
     if sys.argv[1] == "serve":
         serve(*sys.argv[2:])
         raise SystemExit
-    json.dump((start if sys.argv[1] == "start" else memory)(*sys.argv[2:]), sys.stdout)
+    probes: dict[str, Callable[..., dict[str, Any]]] = {"start": start, "memory": memory, "line": line, "calls": calls}
+    json.dump(probes[sys.argv[1]](*sys.argv[2:]), sys.stdout)

@@ -151,7 +151,7 @@ def unpack(packed: Any) -> NDArray[np.uint8]:
     """Packed ids of shape (...) to triples of ids, uint8 of shape (..., 3); a view where the memory allows it."""
     ids = np.asarray(packed, dtype=np.int32)
     if ids.flags.c_contiguous and sys.byteorder == "little":
-        return ids.view(np.uint8).reshape(*ids.shape, 4)[..., :3]
+        return ids.reshape(-1).view(np.uint8).reshape(*ids.shape, 4)[..., :3]
     return np.stack([ids >> shift & 255 for shift in (0, 8, 16)], axis=-1).astype(np.uint8)
 
 

@@ -43,7 +43,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         claim([given.output], given.force, [given.input] if "input" in given else ())
         status: int = given.run(given)
-    except (PhonemicError, OSError) as error:
+    except (PhonemicError, OSError, MemoryError) as error:
         sys.stderr.write(f"{printable(message(error))}\n")
         return 1
     return status

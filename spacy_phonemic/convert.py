@@ -259,7 +259,7 @@ def _columns(text: str, line: int, numbered: bool, report: _Report) -> tuple[str
             report.add(line, f"{word!r} is not a character and a number; it is read as one token")
         word = match[1] if match else word
     if not _TAG.fullmatch(tags[0]):
-        report.add(line, f"{tags[0]!r} is no tag; it is read as O")
+        report.add(line, f"{tags[0]!r} is not a tag; it is read as O")
         return word, "O"
     return word, tags[0]
 

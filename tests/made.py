@@ -65,7 +65,7 @@ _PREPARE = "--lang vi --threads 1 --shard-size 2000"
 
 RECIPES = {
     "corpus": Recipe(PHONEMIC, f"prepare vi.txt corpus {_PREPARE}", ("vi.txt",)),
-    "unfinished": Recipe(PHONEMIC, f"prepare vi.txt unfinished {_PREPARE}", ("vi.txt",), step=20),
+    "unfinished": Recipe(PHONEMIC, f"prepare vi.txt unfinished --exact-duplicates {_PREPARE}", ("vi.txt",), step=24),
     "run": Recipe(BERT, f"pretrain tiny corpus run --export fp16 {setting('run')}", ("corpus",)),
     "results": Recipe(
         BERT,

@@ -69,6 +69,55 @@ class TestStrayTags:
         (tmp_path / "a.bmes").write_text("\n".join(lines), "utf-8")
         return tmp_path / "a.bmes"
 
+    @pytest.fixture
+    def published(self, tmp_path):
+        """3,822 sentences, in one of which two tags are stray, as CoNLL and as JSON lines; and the words of it."""
+        plain = [("张", "B-NAME"), ("三", "E-NAME"), ("在", "O"), ("中", "B-ORG"), ("国", "E-ORG"), ("好", "O")]
+        stray = [("中", "M-ORG"), ("国", "E-ORG"), ("好", "E-TITLE"), ("的", "O")]
+        sentences = [*[plain] * 2000, stray, *[plain] * 1821]
+        with open(tmp_path / "a.conll", "w", encoding="utf-8") as conll, open(tmp_path / "a.jsonl", "w") as lines:
+            for one in sentences:
+                conll.write("".join(f"{word} {tag}\n" for word, tag in one) + "\n")
+                words, tags = zip(*one, strict=True)
+                lines.write(json.dumps({"words": words, "tags": tags}) + "\n")
+        return [tmp_path / "a.conll", tmp_path / "a.jsonl"]
+
+    def test_no_other_sentence_is_lost(self, published):
+        for file in published:
+            with pytest.warns(tagging.StrayTagWarning, match="^2 tags go on with a span that has not begun"):
+                examples = list(self.made(file).parse([file]))
+            assert len(examples) == 3822
+            assert sum(len(one.spans) for one in examples) == 2 * 3821 + 2
+            assert [one.text for one in examples].count("中国好的") == 1
+            with pytest.raises(InputError, match=rf"{file.name}:\d+: 'M-ORG' goes on with no ORG before it"):
+                custom.data_set("sequence-labelling", lang="zh", train=file, dev=file, strict=True)
+
+    def test_a_tag_that_is_none_makes_no_other_task(self, published):
+        """It is told, with its line: the file is not taken for one of parts of speech."""
+        for file in published:
+            file.write_text(file.read_text("utf-8").replace("E-TITLE", "TITLE"), "utf-8")
+            with pytest.raises(InputError, match=rf"{file.name}:\d+: 'TITLE' is not a tag"):
+                self.made(file)
+
+    @pytest.mark.parametrize("form", ["conll", "weibo"])
+    def test_spacy_says_each(self, published, form, capsys, monkeypatch, tmp_path):
+        pytest.importorskip("spacy", reason="needs the spacy extra")
+        from spacy_phonemic.__main__ import main
+
+        file, out = published[0], tmp_path / "o.spacy"
+        if form == "weibo":
+            file.write_text(
+                "".join(f"{line[0]}0\t{line[2:]}\n" if line else "\n" for line in file.read_text("utf-8").split("\n")),
+                "utf-8",
+            )
+        assert main(["convert", form, str(file), str(out), "--lang", "zh", "--strict"]) == 1
+        assert not out.exists()
+        assert main(["convert", form, str(file), str(out), "--lang", "zh"]) == 0
+        told = capsys.readouterr()
+        assert told.err.count("continues no entity; it is read as the beginning of one") == 4
+        assert "3822 sentences" in told.out
+        assert "2 problems" in told.out
+
     def made(self, file, **options):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", tagging.StrayTagWarning)

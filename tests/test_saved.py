@@ -210,6 +210,25 @@ class TestCorpus:
             except InputError as error:
                 names(error, corpus)
 
+    def test_what_the_command_tells_of_a_finished_corpus(self, corpus):
+        from phonemic.errors import InputError
+
+        path = corpus / "manifest.json"
+        state = json.loads(path.read_text("utf-8"))
+        totals, source = state["totals"], state["sources"][0]
+        mutants = [
+            state | {"totals": totals | {field: value}}
+            for field in totals
+            for value in (None, "x", [5], 0.5, {"empty": "x"})
+        ]
+        mutants += [state | {"totals": {name: totals[name] for name in totals if name != field}} for field in totals]
+        mutants += [state | {"sources": [source | {"damaged": value}]} for value in (None, "x", 5, [5], {"a": 1})]
+        for mutant in [*mutants, {name: value for name, value in state.items() if name != "totals"}]:
+            written(path, mutant)
+            with pytest.raises(InputError) as error:
+                self.make(corpus)
+            names(error.value, corpus)
+
     def test_damaged_records_are_one_error(self, corpus, tmp_path, monkeypatch):
         from phonemic.corpus import preparation
         from phonemic.errors import InputError

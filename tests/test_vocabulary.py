@@ -61,3 +61,11 @@ def test_unknown_symbol_is_a_key_error():
     with pytest.raises(KeyError):
         inventory.vocabulary("vi").id("qq")
     assert "qq" not in inventory.vocabulary("vi")
+
+
+def test_one_packed_id_by_itself():
+    for one in (0x070605, np.int32(0x070605)):
+        assert unpack(one).tolist() == [5, 6, 7]
+    batch = np.full((2, 3), 0x070605, np.int32)
+    assert unpack(batch).shape == (2, 3, 3)
+    assert np.shares_memory(unpack(batch), batch)

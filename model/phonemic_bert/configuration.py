@@ -159,8 +159,9 @@ class PhonemicBertConfig(BertConfig):
         Raises:
             CheckpointError: a field is of the wrong type, or says what no checkpoint may say.
         """
-        with loading(CONFIG):
-            check_config(config_dict, CONFIG)
+        where = os.path.join(kwargs.get("name_or_path") or "", CONFIG)  # AutoConfig says it
+        with loading(where):
+            check_config(config_dict, where)
             return super().from_dict(config_dict, **kwargs)
 
     @classmethod

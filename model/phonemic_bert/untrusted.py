@@ -13,6 +13,7 @@ from typing import Any
 
 from phonemic.errors import PhonemicError
 from phonemic.files.jsons import checked, read_object
+from phonemic.files.writing import is_stream
 from phonemic_bert.errors import CheckpointError
 
 CONFIG = "config.json"
@@ -63,6 +64,9 @@ def check_folder(folder: Path) -> None:
         raise CheckpointError(
             f"{folder}: holds an adapter, which names another checkpoint; load that one, and the adapter with peft"
         )
+    for path in folder.iterdir():
+        if is_stream(path):  # reading would wait, or never end
+            raise CheckpointError(f"{path}: is a device or a FIFO, and not a file of a checkpoint")
     if not (folder / CONFIG).is_file():
         return
     config = read_object(folder / CONFIG, CheckpointError)
@@ -72,9 +76,11 @@ def check_folder(folder: Path) -> None:
         for name in index["weight_map"].values():
             _check_name(name, path)
     held = sum(path.stat().st_size for kind in ("*.safetensors", "*.bin") for path in folder.glob(kind))
-    if held and (asked := _parameters(config)) > 4 * held + _FRESH:
+    layers, tables = _parameters(config)
+    if held and (layers > 4 * held or layers + tables > 4 * held + _FRESH):
         raise CheckpointError(
-            f"{folder / CONFIG}: describes a model of about {asked:,} parameters, but its weights have {held:,} bytes"
+            f"{folder / CONFIG}: describes a model of about {layers + tables:,} parameters, but its weights have "
+            f"{held:,} bytes"
         )
 
 
@@ -106,15 +112,15 @@ def check_config(config: object, where: object) -> None:
 
 
 def _check_name(name: object, where: object) -> None:
-    if not isinstance(name, str) or not name or Path(name).name != name or "\\" in name or ":" in name or "\0" in name:
+    if not isinstance(name, str) or name in ("", "..") or Path(name).name != name or set(name) & set("\\:\0"):
         raise CheckpointError(f"{where}: {name!r} cannot be the name of a file of this folder")
 
 
-def _parameters(config: dict[str, Any]) -> int:
-    """About how many parameters an encoder of BERT's fields has."""
+def _parameters(config: dict[str, Any]) -> tuple[int, int]:
+    """About how many parameters an encoder of BERT's fields has in its layers, and in its tables and a new head."""
     width, inner = config.get("hidden_size") or 0, config.get("intermediate_size") or 0
     rows = sum(config.get(name) or 0 for name in ("vocab_size", "max_position_embeddings", "type_vocab_size"))
     labels = max(config.get("num_labels") or 0, len(config.get("id2label") or ()))
     layers = config.get("num_hidden_layers") or 0
     neighbours = config.get("neighbours") or 0
-    return int(layers * (4 * width + 2 * inner) * width + (rows + labels + neighbours * width) * width)
+    return layers * (4 * width + 2 * inner) * width, (rows + labels + neighbours * width) * width

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import errno
 import importlib
-from collections.abc import Mapping
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import click
@@ -45,8 +47,29 @@ class Group(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         """Runs the command."""
         try:
-            return super().invoke(ctx)
+            with _told_warnings():
+                return super().invoke(ctx)
         except (PhonemicError, OSError, MemoryError) as error:
             if isinstance(error, OSError) and error.errno == errno.EPIPE:
                 raise
             raise click.ClickException(printable(message(error))) from error
+
+
+@contextmanager
+def _told_warnings() -> Iterator[None]:
+    """Shows the project's own warnings as one line."""
+    before = warnings.showwarning
+
+    def show(message: Warning | str, category: type[Warning], *args: Any, **options: Any) -> None:
+        if category.__module__.partition(".")[0] not in ("phonemic", "phonemic_bert"):
+            before(message, category, *args, **options)
+            return
+        from phonemic.terminal import say  # not before: a command's help needs no console
+
+        say(f"Warning: {printable(str(message))}", err=True)
+
+    warnings.showwarning = show
+    try:
+        yield
+    finally:
+        warnings.showwarning = before

@@ -14,6 +14,7 @@ from phonemic.corpus.inputs import Piece
 from phonemic.corpus.segments import Job, make_segments
 from phonemic.errors import InputError, PhonemicError
 from phonemic.files import require
+from phonemic.tokenizer import MOST_THREADS
 
 In = TypeVar("In")
 Out = TypeVar("Out")
@@ -36,23 +37,25 @@ class Threads:
     """Threads of this process: one reads, decompresses and writes, ``num_threads`` others tokenize; with 1, one in all.
 
     Attributes:
-        num_threads: at least 1.
+        num_threads: at least 1; no more than 256 run.
     """
 
     num_threads: int
 
     def segments(self, job: Job, parts: Parts) -> Iterator[float]:
         """See :class:`Engine`."""
-        if self.num_threads == 1:
+        workers = min(self.num_threads, MOST_THREADS)
+        if workers == 1:
             yield from _sizes(make_segments(job, parts, map))
             return
-        with ThreadPoolExecutor(self.num_threads) as pool:
-            yield from _sizes(make_segments(job, parts, partial(_in_order, pool, 2 * self.num_threads)))
+        with ThreadPoolExecutor(workers) as pool:
+            yield from _sizes(make_segments(job, parts, partial(_in_order, pool, 2 * workers)))
 
     def each(self, function: Callable[[In], Out], items: Sequence[In]) -> Iterator[Out]:
         """See :class:`Engine`."""
-        with ThreadPoolExecutor(self.num_threads) as pool:
-            yield from _in_order(pool, 2 * self.num_threads, function, items)
+        workers = min(self.num_threads, MOST_THREADS)
+        with ThreadPoolExecutor(workers) as pool:
+            yield from _in_order(pool, 2 * workers, function, items)
 
 
 def _sizes(made: Iterable[dict[str, Any] | float]) -> Iterator[float]:

@@ -175,7 +175,7 @@ def texts_of_json(chunk: Chunk, path: str, field: str) -> Chunk:
     """The lines of the text field of JSON lines; lines without it, or null, are passed over.
 
     Raises:
-        DamagedLineError: a line is no JSON object, or the field is no string; the message names the byte.
+        DamagedLineError: a line is not a JSON object, or the field is not a string; the message names the byte.
         InputError: no line has the field.
     """
     arrow, reader = require("pyarrow"), require("pyarrow.json")
@@ -207,15 +207,15 @@ def _raise_json_fault(chunk: Chunk, path: str, field: str) -> None:
         try:
             value = loads(line) if line.strip() else {}
             if not isinstance(value, dict):
-                wrong = f"a JSON {type(value).__name__}, not an object"
+                wrong = f"is a JSON {type(value).__name__}, not an object"
             elif not isinstance(value.get(field, ""), str | None):
-                wrong = f"the field {field!r} is no string"
+                wrong = f"the field {field!r} is not a string"
             else:
                 (value.get(field) or "").encode()
         except UnicodeEncodeError as error:
-            wrong = f"the field {field!r} is no Unicode text ({error.reason})"
+            wrong = f"the field {field!r} is not Unicode text: {error.reason}"
         except ValueError as error:
-            wrong = f"no JSON ({error})"
+            wrong = f"is not JSON: {error}"
         if wrong:
             raise DamagedLineError(f"{path}, the line at byte {chunk.start + start} of the file: {wrong}", row)
 

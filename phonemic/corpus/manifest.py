@@ -22,7 +22,13 @@ FORMAT = "phonemic corpus 1"
 
 #: What the fields of a shard and of a source are.
 _SHARD: dict[str, type] = {"file": str, "rows": int, "positions": int, "bytes": int, "sha256": str}
-_SOURCE: dict[str, type] = {"path": str, "bytes": int, "sha256": str}
+_SOURCE: dict[str, type] = {"path": str, "bytes": int, "sha256": str, "damaged": list}
+
+#: What the totals are.
+TOTALS: dict[str, type] = {
+    "lines_kept": int, "lines_dropped": dict, "bytes_kept": int, "bytes_dropped": dict, "shards": int, "rows": int,
+    "positions": int, "characters": int, "bytes": int,
+}  # fmt: skip
 
 #: The manifest's name in the folder.
 MANIFEST = "manifest.json"
@@ -87,9 +93,11 @@ class Corpus:
         path, expected = self.path(shard), self.manifest["shards"][shard]
         try:
             table = pq.read_table(path, memory_map=True, use_threads=False)
-            lists, characters = table["ids"].combine_chunks(), table["characters"].to_numpy()
-            found = lists.flatten().to_numpy(), np.concatenate([[0], lists.value_lengths().to_numpy().cumsum()])
-        except (OSError, KeyError, pa.ArrowException) as error:
+            lists, characters = table["ids"].combine_chunks(), _numbers(table["characters"].combine_chunks())
+            if not pa.types.is_list(lists.type) or lists.null_count:
+                raise TypeError(f"the ids are {lists.type} with {lists.null_count} nulls, not lists")
+            found = _numbers(lists.flatten()), np.concatenate([[0], lists.value_lengths().to_numpy().cumsum()])
+        except (OSError, KeyError, TypeError, pa.ArrowException) as error:
             raise InputError(f"{path}: damaged, or not this corpus's ({error})") from error
         if (len(lists), len(found[0])) != (expected["rows"], expected["positions"]):
             raise InputError(f"{path}: not the file that {MANIFEST} describes; prepare the corpus again")
@@ -109,6 +117,13 @@ class Corpus:
                 raise InputError(f"{self.path(number)}: damaged (its SHA-256 is not the manifest's)")
 
 
+def _numbers(array: pa.Array) -> NDArray[np.int32]:
+    if array.type != pa.int32() or array.null_count:
+        raise TypeError(f"{array.type} with {array.null_count} nulls, not int32 without")
+    found: NDArray[np.int32] = array.to_numpy()
+    return found
+
+
 def check_manifest(manifest: object, where: Path) -> None:
     """Refuses what is no manifest, or names a file outside its folder.
 
@@ -118,11 +133,16 @@ def check_manifest(manifest: object, where: Path) -> None:
     found = checked(manifest, {"tokenizer": dict, "shards": list}, where)
     checked(found, {"options": dict, "totals": dict, "sources": list}, where, optional=True)
     checked(found["tokenizer"], {"name": str, "lang": str}, f"{where}, tokenizer", optional=True)
+    totals = checked(found.get("totals", {}), TOTALS, f"{where}, totals", optional=True)
+    for name in ("lines_dropped", "bytes_dropped"):
+        checked(totals.get(name, {}), dict.fromkeys(totals.get(name, {}), int), f"{where}, {name}")
     for number, shard in enumerate(found["shards"]):
         place = f"{where}, shard {number}"
         check_name(checked(shard, _SHARD, place)["file"], place)
     for number, source in enumerate(found.get("sources", ())):
-        checked(source, _SOURCE, f"{where}, source {number}", optional=True)
+        place = f"{where}, source {number}"
+        if not all(isinstance(told, str) for told in checked(source, _SOURCE, place, optional=True).get("damaged", ())):
+            raise InputError(f"{place}: damaged (its messages are not strings)")
 
 
 def check_name(name: object, where: object) -> str:

@@ -16,7 +16,7 @@ from phonemic.corpus import duplicates
 from phonemic.corpus.counts import FATES, KEPT, Counts
 from phonemic.corpus.engines import Engine
 from phonemic.corpus.inputs import Piece, Source, cut, find_sources
-from phonemic.corpus.manifest import FORMAT, MANIFEST, check_manifest, check_name, open_corpus, sha256
+from phonemic.corpus.manifest import FORMAT, MANIFEST, TOTALS, check_manifest, check_name, open_corpus, sha256
 from phonemic.corpus.options import Options
 from phonemic.corpus.report import write_report
 from phonemic.corpus.segments import Job, records
@@ -24,6 +24,7 @@ from phonemic.errors import InputError
 from phonemic.files import replacing, require
 from phonemic.files.jsons import checked, damaged, read_object
 from phonemic.files.locking import LOCK, locked
+from phonemic.files.outputs import check_own
 from phonemic.files.writing import clear_unfinished, to_disk, write_json
 
 #: How the corpus is finished, in the folder of partial work.
@@ -63,6 +64,7 @@ def prepare(
     Raises:
         InputError: a source is missing or damaged, or the folder holds something else; the message names it.
         LockedError: another process works in the folder.
+        OutputError: there are links in it.
         OSError: a file cannot be read or written; what was finished is kept.
     """
     out = Path(out)
@@ -77,6 +79,7 @@ def prepare(
         "sources": [list(source) for source in sources],
     }
     with locked(out):
+        check_own(out)
         return _prepared(out, plan, sources, options, engine, progress)
 
 
@@ -154,6 +157,7 @@ def _same(found: dict[str, Any], plan: dict[str, Any], out: Path, where: Path) -
 def _finished(out: Path, plan: dict[str, Any]) -> dict[str, Any]:
     """The manifest of a folder that is complete already."""
     manifest = open_corpus(out).manifest
+    checked(manifest["totals"], TOTALS, f"{out / MANIFEST}, totals")
     sources = [[source["path"], source["bytes"]] for source in manifest["sources"]]
     asked = {**plan, "sources": [source[:2] for source in plan["sources"]]}
     _same({**manifest, "sources": sources}, asked, out, out / MANIFEST)

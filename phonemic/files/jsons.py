@@ -17,7 +17,7 @@ def loads(text: str | bytes) -> Any:
     """As ``json.loads``, with one class of error.
 
     Raises:
-        ValueError: no JSON, or one that is nested thousands of times.
+        ValueError: it is not JSON, or is nested thousands of times.
     """
     try:
         return json.loads(text)
@@ -33,13 +33,13 @@ def read_json(path: AnyPath, error: type[PhonemicError] = InputError) -> Any:
         error: what is raised where it is none.
 
     Raises:
-        PhonemicError: as ``error`` says: the file is no JSON; the message names it.
+        PhonemicError: as ``error`` says: the file is not JSON; the message names it.
         OSError: it cannot be read.
     """
     try:
         return loads(Path(path).read_bytes())
     except ValueError as wrong:
-        raise error(f"{path}: damaged, or not JSON ({wrong})") from wrong
+        raise error(f"{path}: is not JSON: {wrong}") from wrong
 
 
 def read_object(path: AnyPath, error: type[PhonemicError] = InputError) -> dict[str, Any]:

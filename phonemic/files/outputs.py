@@ -56,6 +56,21 @@ def claim_folder(path: AnyPath, force: bool, read: AnyPath | None = None) -> Non
         raise OutputError(f"{path}: is there already; give --force to replace it, or another name")
 
 
+def check_own(folder: Path) -> None:
+    """Refuses a folder to work in that holds links, devices or FIFOs: what is written would come to lie elsewhere.
+
+    Raises:
+        OutputError: it does; the message names one.
+    """
+    for root, folders, names in os.walk(folder):
+        for name in (*folders, *names):
+            path = os.path.join(root, name)
+            if os.path.islink(path) or is_stream(path):
+                raise OutputError(
+                    f"{path}: is a link, a device or a FIFO, so that others' files might be written to; remove it"
+                )
+
+
 def _keys(path: AnyPath) -> list[object]:
     """What two names of one file have in common: where links lead, and the file's number."""
     try:

@@ -38,7 +38,7 @@ def _parquet(path: str, column: str = "") -> Iterator[tuple[Any, int]]:
                 file = parquet.ParquetFile(source, metadata=file.metadata, buffer_size=BLOCK, read_dictionary=[column])
             yield file, os.fstat(source.fileno()).st_size
         except (arrow_error, OSError) as error:
-            raise InputError(f"{path}: damaged, or no Parquet file ({error})") from error
+            raise InputError(f"{path}: damaged, or not a Parquet file ({error})") from error
 
 
 @contextmanager

@@ -183,9 +183,9 @@ def replacing_text(path: AnyPath, overwrite: bool = True) -> Iterator[TextIO]:
 
 
 def write_text(path: AnyPath, text: str, overwrite: bool = True) -> None:
-    """Writes a whole file of UTF-8 by :func:`replacing`."""
+    r"""Writes a whole file of UTF-8 by :func:`replacing`; half of a surrogate pair, as in a name, as ``\udc80``."""
     with replacing(path, overwrite) as file:
-        file.write(text.encode())
+        file.write(text.encode("utf-8", "backslashreplace"))
 
 
 def write_json(path: AnyPath, value: Any, indent: int = 2) -> None:

@@ -40,7 +40,7 @@ def draw(rows: list[Measures], folder: Path, form: str = "svg", only: Container[
     }
     folder.mkdir(parents=True, exist_ok=True)
     files = []
-    style = {"svg.hashsalt": "phonemic", "svg.fonttype": "path", "font.size": 9}
+    style = {"svg.hashsalt": "phonemic", "svg.fonttype": "path", "font.size": 9, "text.parse_math": False}
     with matplotlib.rc_context(style):
         figures = require("matplotlib.figure", "baselines")
         for lang in dict.fromkeys(row["lang"] for row in rows):

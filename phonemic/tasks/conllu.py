@@ -51,10 +51,10 @@ def _sentence(
         if row[0].startswith("#") or re.fullmatch(r"\d+\.\d+", row[0]):
             continue
         if len(row) != 10 or not _NUMBERED.fullmatch(row[0]):
-            why = f"{len(row)} columns, not 10" if len(row) != 10 else f"{row[0]} is no word's number"
+            why = f"{len(row)} columns, not 10" if len(row) != 10 else f"{row[0]} is not a word's number"
             raise InputError(f"{place}: {why}")
         if labels is not None and row[column] not in labels:
-            raise InputError(f"{place}: {row[column]!r} is no label of this set: {', '.join(labels)}")
+            raise InputError(f"{place}: {row[column]!r} is not a label of this set: {', '.join(labels)}")
         if row[column] == "_" or not row[1]:
             raise InputError(f"{place}: the word or its part of speech is missing")
         words.append(row[1])

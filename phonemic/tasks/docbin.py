@@ -38,7 +38,7 @@ def tagged(path: Path, what: str, labels: Sequence[str] | None) -> Iterator[Tagg
         found = [span.label for span in example.spans or ()]
         unknown = next((label for label in found if labels is not None and label not in labels), None)
         if unknown is not None:
-            raise InputError(f"{place}: {unknown!r} is no label of the training file: {', '.join(labels or ())}")
+            raise InputError(f"{place}: {unknown!r} is not a label of the training file: {', '.join(labels or ())}")
         yield example
 
 
@@ -66,7 +66,7 @@ def classes(path: Path, labels: Sequence[str] | None) -> Iterator[TextExample]:
         if len(chosen) != 1:
             raise InputError(f"{place}: {len(chosen)} of its categories are set; each Doc needs one, at 0.5 or more")
         if labels is not None and chosen[0] not in labels:
-            raise InputError(f"{place}: {chosen[0]!r} is no label of the training file: {', '.join(labels)}")
+            raise InputError(f"{place}: {chosen[0]!r} is not a label of the training file: {', '.join(labels)}")
         yield TextExample(doc.text, {"label": chosen[0]})
 
 

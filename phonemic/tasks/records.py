@@ -59,7 +59,7 @@ class Record:
         """The name of a label that must be there; see :meth:`label`."""
         written = str(self.fields.get(key, "")).strip()
         if written not in values:
-            raise self.error(f"{key} {written!r} is no label of this set: {', '.join(values)}")
+            raise self.error(f"{key} {written!r} is not a label of this set: {', '.join(values)}")
         return values[written]
 
     def labels(self, targets: Mapping[str, tuple[str, Values]]) -> dict[str, str]:
@@ -90,9 +90,9 @@ def json_lines(path: Path) -> Iterator[Record]:
             try:
                 fields = loads(line)
             except ValueError as error:
-                raise InputError(f"{place}: damaged, no JSON ({error})") from error
+                raise InputError(f"{place}: is not JSON: {error}") from error
             if not isinstance(fields, dict):
-                raise InputError(f"{place}: no JSON object")
+                raise InputError(f"{place}: is not a JSON object")
             yield Record(place, fields)
 
 
@@ -105,11 +105,11 @@ def json_document(path: Path) -> Any:
     try:
         return loads("".join(line for _, line in lines(path)))
     except json.JSONDecodeError as error:
-        raise InputError(f"{path}:{error.lineno}: damaged, no JSON ({error.msg} at column {error.colno})") from error
+        raise InputError(f"{path}:{error.lineno}: is not JSON: {error.msg} at column {error.colno}") from error
     except InputError:
         raise
     except ValueError as error:
-        raise InputError(f"{path}: damaged, no JSON ({error})") from error
+        raise InputError(f"{path}: is not JSON: {error}") from error
 
 
 def entries(path: Path, items: Any, what: str = "entry") -> Iterator[Record]:
@@ -118,7 +118,7 @@ def entries(path: Path, items: Any, what: str = "entry") -> Iterator[Record]:
         raise InputError(f"{path}: a list of {what}s is missing")
     for at, item in enumerate(items):
         if not isinstance(item, dict):
-            raise InputError(f"{path}: {what} {at}: no JSON object")
+            raise InputError(f"{path}: {what} {at}: is not a JSON object")
         yield Record(f"{path}: {what} {at}", item)
 
 
@@ -165,7 +165,7 @@ def csv_rows(path: Path, delimiter: str = ",", quoting: bool = True) -> Iterator
                 yield f"{path}:{number}", row
             number = reader.line_num + 1
     except csv.Error as error:
-        raise InputError(f"{path}:{number}: damaged, no CSV ({error})") from error
+        raise InputError(f"{path}:{number}: is not CSV: {error}") from error
 
 
 def workbook_rows(path: Path) -> Iterator[tuple[str, list[Any]]]:
@@ -174,7 +174,7 @@ def workbook_rows(path: Path) -> Iterator[tuple[str, list[Any]]]:
     try:
         book = openpyxl.load_workbook(path, read_only=True)
     except Exception as error:  # a damaged workbook may fail in the zip, in the XML or in openpyxl itself
-        raise InputError(f"{path}: damaged, no workbook ({error})") from error
+        raise InputError(f"{path}: is not a workbook: {error}") from error
     try:
         for number, row in enumerate(book.worksheets[0].iter_rows(values_only=True), 1):
             if any(cell is not None for cell in row):

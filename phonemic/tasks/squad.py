@@ -15,7 +15,7 @@ def parse(paths: Sequence[Path]) -> Iterator[QuestionExample]:
     for path in paths:
         document = json_document(path)
         if not isinstance(document, dict):
-            raise InputError(f"{path}: no JSON object with 'data'")
+            raise InputError(f"{path}: is not a JSON object with 'data'")
         articles = [document] if "paragraphs" in document else document.get("data")
         for article in entries(path, articles, "article"):
             yield from _questions(path, article)
@@ -24,12 +24,12 @@ def parse(paths: Sequence[Path]) -> Iterator[QuestionExample]:
 def _questions(path: Path, article: Record) -> Iterator[QuestionExample]:
     for paragraph in article.get("paragraphs", list):
         if not isinstance(paragraph, dict):
-            raise article.error("a paragraph is no JSON object")
+            raise article.error("a paragraph is not a JSON object")
         passage = Record(article.place, paragraph)
         context = passage.text("context")
         for number, asked in enumerate(passage.get("qas", list)):
             if not isinstance(asked, dict):
-                raise passage.error(f"question {number} is no JSON object")
+                raise passage.error(f"question {number} is not a JSON object")
             name = str(asked.get("id", number))
             question = Record(f"{article.place}, question {name}", asked)
             answers = tuple(_answer(question, answer, context) for answer in question.get("answers", list, []))
@@ -38,7 +38,7 @@ def _questions(path: Path, article: Record) -> Iterator[QuestionExample]:
 
 def _answer(question: Record, answer: object, context: str) -> Answer:
     if not isinstance(answer, dict):
-        raise question.error("an answer is no JSON object")
+        raise question.error("an answer is not a JSON object")
     found = Record(question.place, answer)
     text = found.text("text")
     return Answer(text, place_of(text, found.get("answer_start", int, -1), context))

@@ -39,7 +39,7 @@ def tagged_words(
         place = places[min(at, len(places) - 1)]
         position, dash, label = tag.partition("-")
         if tag != "O" and (position not in ("B", "I") or not dash):
-            raise InputError(f"{place}: {tag!r} is no tag: O, B-label or I-label")
+            raise InputError(f"{place}: {tag!r} is not a tag: O, B-label or I-label")
         _check_label(label, labels, place)
         if label and position == "I" and label == running:
             spans[-1] = Span(spans[-1].start, end, label)
@@ -72,7 +72,7 @@ def labelled_text(text: str, tokens: Sequence[tuple[int, int]], tags: Sequence[s
 
 def _check_label(label: str, labels: Collection[str] | None, place: str) -> None:
     if label and labels is not None and label not in labels:
-        raise InputError(f"{place}: {label!r} is no label of this set: {', '.join(labels)}")
+        raise InputError(f"{place}: {label!r} is not a label of this set: {', '.join(labels)}")
 
 
 def _joined(
@@ -124,7 +124,7 @@ def iob2(tags: Sequence[str], places: Sequence[str], stray: list[str] | None = N
     for at, tag in enumerate(tags):
         place = places[min(at, len(places) - 1)]
         if not is_iob(tag):
-            raise InputError(f"{place}: {tag!r} is no tag: O, or B-, I-, E-, M-, S-, L- or U- and a label")
+            raise InputError(f"{place}: {tag!r} is not a tag: O, or B-, I-, E-, M-, S-, L- or U- and a label")
         letter, _, label = tag.partition("-")
         if label and letter in _GOES_ON and label != running:
             if letter != "I":
@@ -197,5 +197,5 @@ def strings(record: Record, key: str) -> list[str]:
     values: list[object] = record.get(key, list)
     found = [value for value in values if isinstance(value, str)]
     if len(found) != len(values):
-        raise record.error(f"{key!r} is no list of str")
+        raise record.error(f"{key!r} is not a list of str")
     return found

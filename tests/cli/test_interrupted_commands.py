@@ -21,7 +21,7 @@ pytest.importorskip("resource", reason="limits and signals of POSIX")
 
 import forking
 import obstacles
-from made import BERT, PHONEMIC
+from made import BERT, PHONEMIC, SPACY
 from obstacles import READ_ONLY, Obstacle
 from writing_commands import COMMANDS, PRINTING
 
@@ -180,6 +180,13 @@ def test_every_command_is_in_the_table():
             pytest.skip("needs the model extra")
         found = forking.Process(obstacles.names, module).finished()
         assert set(found.stdout.decode().split()) == {name for where, name in table if where == module}, found.stderr
+
+
+def test_every_command_of_spacy_is_in_the_table():
+    pytest.importorskip("spacy", reason="needs the spacy extra")
+    found = forking.Process(obstacles.run, SPACY, ["--help"]).finished()
+    names = re.search(r"\{(.*?)\}", found.stdout.decode())[1].split(",")
+    assert set(names) == {command.words.split()[0] for command in COMMANDS if command.module == SPACY}, found.stderr
 
 
 @pytest.mark.parametrize(("module", "name"), sorted(PRINTING))

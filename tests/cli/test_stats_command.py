@@ -94,6 +94,12 @@ class TestStats:
         (row,) = json.loads(run("stats", "--task", "cluener", "--data", "data", "--lang", "zh", "--json").stdout)
         assert (row["dataset"], row["texts"], row["average_length"]) == ("CLUENER", 3, 9 / 3)
 
+    def test_a_name_is_no_formula(self, folder):
+        """matplotlib would read what stands between two dollar signs, and end where it is none."""
+        Path("a$\\foo{$.txt").write_text("今天", "utf-8")
+        run("stats", "a$\\foo{$.txt", "--lang", "zh", "--plots", "plots/new")
+        assert len(list(Path("plots/new").iterdir())) == 4
+
     def test_plots(self, folder):
         run("stats", "in.txt", "--lang", "zh", "--plots", "plots/new")
         assert {file.name for file in Path("plots/new").iterdir()} == {

@@ -115,13 +115,13 @@ def test_every_format_gives_the_rows_of_the_plain_program(tmp_path, lines, lang)
         ("a.txt", b"ba\nba\xffba\n", "a.txt, byte 5 of the file: not UTF-8"),
         ("a.gz", gzip.compress(b"ba\nba\xffba\n", mtime=0), "a.gz, byte 5 of the file: not UTF-8"),
         ("a.jsonl", b'{"text": "ba"}\n{"text": "b\xff"}', "a.jsonl, byte 26 of the file: not UTF-8"),
-        ("a.jsonl", b'{"text": "ba"}\n{"text": }\n', "a.jsonl, the line at byte 15 of the file: no JSON"),
-        ("a.jsonl", b'{"text": "ba"}\n[1]\n', "a.jsonl, the line at byte 15 of the file: a JSON list, not an object"),
-        ("a.jsonl", b'{"text": 1}\n', "a.jsonl, the line at byte 0 of the file: the field 'text' is no string"),
+        ("a.jsonl", b'{"text": "ba"}\n{"text": }\n', "a.jsonl, the line at byte 15 of the file: is not JSON: "),
+        ("a.jsonl", b'{"text": "ba"}\n[1]\n', "byte 15 of the file: is a JSON list, not an object"),
+        ("a.jsonl", b'{"text": 1}\n', "a.jsonl, the line at byte 0 of the file: the field 'text' is not a string"),
         (
             "a.jsonl",
             b'{"text": "ba"}\n{"text": "\\ud83d"}\n',
-            "at byte 15 of the file: the field 'text' is no Unicode text",
+            "at byte 15 of the file: the field 'text' is not Unicode text",
         ),
         (
             "a.jsonl",
@@ -131,7 +131,7 @@ def test_every_format_gives_the_rows_of_the_plain_program(tmp_path, lines, lang)
         ("a.jsonl", b'\r\n {"body": "ba"}\n', "no line from byte 0 on has the field 'text'; the first has body"),
         ("a.gz", gzip.compress(b"ba\n" * 999, mtime=0)[:-9], "a.gz: truncated"),
         ("a.xz", b"no xz", "a.xz: damaged"),
-        ("a.parquet", b"PAR1 no", "a.parquet: damaged, or no Parquet file"),
+        ("a.parquet", b"PAR1 no", "a.parquet: damaged, or not a Parquet file"),
         ("a.parquet.gz", b"", "a.parquet.gz: Parquet is compressed inside"),
     ],
 )

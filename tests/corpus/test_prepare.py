@@ -14,6 +14,7 @@ import sys
 import time
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from corpus_helpers import expected_rows, files_of, rows_of
@@ -21,6 +22,7 @@ from corpus_helpers import expected_rows, files_of, rows_of
 import phonemic.corpus.options
 from phonemic import InputError, Tokenizer
 from phonemic.corpus import Options, Threads, open_corpus, prepare
+from phonemic.errors import OutputError
 from phonemic.metrics import Statistics
 
 VI = Tokenizer("vi")
@@ -122,6 +124,25 @@ class TestManifest:
         assert report["components"]["rime"]["a"] == sum(triple.rime == "a" for triple in symbols)
         assert report["components"]["tone"]["˧˥"] == sum(triple.tone == "˧˥" for triple in symbols)
         assert (tmp_path / "out" / "report.png").read_bytes().startswith(b"\x89PNG")
+
+    @pytest.mark.skipif(sys.platform != "linux", reason="needs names that are no UTF-8")
+    def test_a_name_that_is_no_utf8(self, tmp_path):
+        path = os.fsdecode(os.fsencode(tmp_path) + b"/\xff.txt")
+        Path(path).write_text("Sáng nay bé ăn xôi.\n", "utf-8")
+        for _ in range(2):
+            manifest = prepare([path], tmp_path / "out", options(), Threads(2**30))
+            assert [source["path"] for source in manifest["sources"]] == [path]
+        assert open_corpus(tmp_path / "out").rows == 1
+
+    def test_links_in_the_folder(self, tmp_path, source):
+        """Of a corpus that somebody began: what is written must not come to lie where they lead."""
+        (tmp_path / "precious.txt").write_text("precious")
+        (tmp_path / "out").mkdir()
+        (tmp_path / "out" / "partial").symlink_to(tmp_path)
+        with pytest.raises(OutputError, match="partial: is a link"):
+            prepare([str(source)], tmp_path / "out", options(), Threads(1))
+        assert (tmp_path / "precious.txt").read_text() == "precious"
+        assert list((tmp_path / "out").iterdir()) == [tmp_path / "out" / "partial"]
 
     def test_nothing_kept(self, tmp_path):
         (tmp_path / "in.txt").write_text("The quick brown fox\n\n")
@@ -358,12 +379,40 @@ class TestDamaged:
         with pytest.raises(InputError, match=r"shard-00001\.parquet: (damaged|not the file)"):
             open_corpus(out)[1]
 
+    @pytest.mark.parametrize(
+        ("ids", "characters"),
+        [
+            (pa.array([5, 6], pa.int32()), None),
+            (pa.array(["5", "6"]), None),
+            (pa.array([[5], [6]], pa.list_(pa.int64())), None),
+            (pa.array([[5], [6]], pa.large_list(pa.int32())), None),
+            (pa.array([[5], None], pa.list_(pa.int32())), None),
+            (pa.array([[5, None], [6]], pa.list_(pa.int32())), None),
+            (pa.array([[5], [6]], pa.list_(pa.int32())), pa.array([1, None], pa.int32())),
+            (pa.array([[5], [6]], pa.list_(pa.int32())), pa.array([1.0, 2.0])),
+            (pa.array([[5], [6]], pa.list_(pa.int32())), pa.array(["a", "b"])),
+        ],
+        ids=str,
+    )
+    def test_another_table_that_the_manifest_vouches_for(self, tmp_path, source, ids, characters):
+        out = tmp_path / "out"
+        prepare([str(source)], out, options(), Threads(1))
+        shard, path = out / "shard-00000.parquet", out / "manifest.json"
+        counted = pa.array([1, 1], pa.int32()) if characters is None else characters
+        pq.write_table(pa.table({"ids": ids, "characters": counted}), shard)
+        manifest = json.loads(path.read_text("utf-8"))
+        for positions in (1, 2, 3):
+            manifest["shards"][0].update(rows=2, positions=positions, bytes=shard.stat().st_size)
+            path.write_text(json.dumps(manifest), "utf-8")
+            with pytest.raises(InputError, match=r"shard-00000\.parquet: (damaged|not the file)"):
+                open_corpus(out)[0]
+
     def test_a_damaged_manifest(self, tmp_path, source):
         with pytest.raises(InputError, match=r"manifest\.json is missing; run phonemic prepare"):
             open_corpus(tmp_path)
         prepare([str(source)], tmp_path / "out", options(), Threads(1))
         (tmp_path / "out" / "manifest.json").write_text("{")
-        with pytest.raises(InputError, match=r"manifest\.json: damaged"):
+        with pytest.raises(InputError, match=r"manifest\.json: is not JSON: "):
             open_corpus(tmp_path / "out")
         (tmp_path / "out" / "manifest.json").write_text('{"format": "phonemic corpus 0"}')
         with pytest.raises(InputError, match="not a corpus of this version"):

@@ -9,8 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from phonemic.errors import OutputError
 from phonemic.files import locking
 from phonemic.files.locking import LOCK, LockedError, locked
+from phonemic.files.outputs import check_own
 
 pytest.importorskip("fcntl", reason="locks are those of POSIX")
 
@@ -228,3 +230,24 @@ def test_pretrain_and_finetune(tmp_path):
         with pytest.raises(LockedError, match="is at work in it"):
             Sweep([], [], lambda name: TuningSettings.load("small"), [1], run).execute()
         assert contents(run) == before
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs links and FIFOs")
+@pytest.mark.parametrize(
+    "name", ["run/log.jsonl", "run/best", "run/checkpoints", "run/checkpoints/checkpoint-4", "run/pipe"]
+)
+def test_a_folder_to_work_in_leads_nowhere_else(name, tmp_path, monkeypatch):
+    """Else a folder that somebody made could have any file replaced, or any folder."""
+    monkeypatch.chdir(tmp_path)
+    Path("precious").mkdir()
+    Path("precious/file").write_text("precious")
+    Path(name).parent.mkdir(parents=True)
+    if name.endswith("pipe"):
+        os.mkfifo(name)
+    else:
+        Path(name).symlink_to(tmp_path / "precious")
+    with pytest.raises(OutputError, match=rf"{name}: is a link, a device or a FIFO"):
+        check_own(Path("run"))
+    assert contents("precious") == {"file": b"precious"}
+    check_own(Path("precious"))
+    check_own(Path("none"))

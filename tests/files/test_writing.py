@@ -1,6 +1,7 @@
 """Files and folders appear whole or not at all, under a name that nobody else writes to or has planted."""
 
 import io
+import json
 import os
 import stat
 import threading
@@ -185,6 +186,8 @@ class TestFiles:
         write_json("d.json", {"ả": 1})
         assert Path("d.json").read_bytes() == '{\n  "ả": 1\n}\n'.encode()
         assert sorted(os.listdir()) == ["a.txt", "c.txt", "d.json"]
+        write_json("d.json", {"name": "\udcff"})  # of a file whose name is no UTF-8
+        assert json.loads(Path("d.json").read_bytes()) == {"name": "\udcff"}
 
     def test_a_long_name(self):
         name = "ệ" * 80 + ".txt"
@@ -216,6 +219,61 @@ class TestFolders:
             (folder / "new").write_text("")
         assert os.listdir("a") == ["new"]
         assert os.listdir() == ["a"]
+
+    @pytest.mark.parametrize("swaps", [True, False])
+    def test_an_older_one_is_there_until_the_new_one_is(self, swaps, monkeypatch):
+        """Where the system swaps two names; elsewhere it has another name for a moment, and gets its own again."""
+        Path("a").mkdir()
+        Path("a/old").write_text("")
+        if not swaps:
+            monkeypatch.setattr(writing, "_swapped", lambda one, other: False)
+        elif not writing.sys.platform.startswith("linux"):
+            pytest.skip("needs Linux")
+        seen = []
+        rename = os.rename
+
+        def watched(one, other):
+            rename(one, other)
+            seen.append(sorted(os.listdir()))
+
+        monkeypatch.setattr(writing.os, "rename", watched)
+        with replacing_folder("a", overwrite=True) as folder:
+            (folder / "new").write_text("")
+        assert os.listdir("a") == ["new"]
+        assert os.listdir() == ["a"]
+        assert (seen == []) == swaps
+        for names in seen[:1]:
+            assert sorted(name.rpartition(".")[2] for name in names) == ["old", "partial"]
+
+    def test_what_a_kill_left_of_a_replacement(self):
+        for name, there in (("a", False), ("b", True)):
+            Path(f"{name}.0123456789ab.old").mkdir()
+            Path(f"{name}.0123456789ab.old/old").write_text("")
+            if there:
+                Path(name).mkdir()
+        Path("c.old").mkdir()
+        Path("d.partial").write_text("")
+        clear_unfinished(Path())
+        assert sorted(os.listdir()) == ["a", "b", "c.old"]
+        assert os.listdir("a") == ["old"]
+        assert os.listdir("b") == []
+
+    def test_a_rename_that_fails_leaves_the_older_one(self, monkeypatch):
+        Path("a").mkdir()
+        Path("a/old").write_text("")
+        monkeypatch.setattr(writing, "_swapped", lambda one, other: False)
+        rename = os.rename
+
+        def failing(one, other):
+            if str(one).endswith(".partial"):
+                raise OSError(5, "a wire was cut")
+            rename(one, other)
+
+        monkeypatch.setattr(writing.os, "rename", failing)
+        with pytest.raises(OSError, match="wire"), replacing_folder("a", overwrite=True) as folder:
+            (folder / "new").write_text("")
+        assert os.listdir() == ["a"]
+        assert os.listdir("a") == ["old"]
 
     def test_an_empty_one_is_filled(self):
         Path("a").mkdir()

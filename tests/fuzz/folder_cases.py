@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import pickle
 import random
 import struct
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -170,12 +172,76 @@ def _planted(dice: random.Random, folder: Path) -> str:
     return f"planted {name}"
 
 
+def _forged_shard(dice: random.Random, path: Path) -> str:
+    """Another table in a shard's place, which the manifest vouches for."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    rows = dice.choice([0, 1, 3])
+    lists = [
+        [dice.choice([0, 1, 261, -1, 2**24, 2**31 - 1]) for _ in range(dice.choice([0, 1, 4]))] for _ in range(rows)
+    ]
+    kind = dice.choice([pa.list_(pa.int32()), pa.list_(pa.int32()), pa.list_(pa.int64()), pa.large_list(pa.int32()), pa.int32(), pa.string()])  # fmt: skip
+    column: list[Any] = lists if pa.types.is_list(kind) or pa.types.is_large_list(kind) else [None] * rows
+    if rows and dice.random() < 0.3:
+        column[0] = dice.choice([None, [None]]) if isinstance(column[0], list) else None
+    count = [dice.choice([0, 5, -1, None]) for _ in range(rows)]
+    table = pa.table(
+        {
+            "ids": pa.array(column, kind),
+            "characters": pa.array(count, dice.choice([pa.int32(), pa.int64(), pa.float64()])),
+        }
+    )
+    if dice.random() < 0.2:
+        table = table.rename_columns(dice.choice([["ids", "ids"], ["ids", "x"], ["x", "characters"]]))
+    pq.write_table(table, path)
+    _vouch(path, rows, sum(len(one or ()) for one in lists))
+    return f"another table in {path.name}"
+
+
+def _vouch(path: Path, rows: int, positions: int) -> None:
+    """Makes the manifest, or the record, of a shard say what is there."""
+    said = {"rows": rows, "positions": positions, "bytes": path.stat().st_size,
+            "sha256": hashlib.sha256(path.read_bytes()).hexdigest()}  # fmt: skip
+    manifest, record = path.with_name("manifest.json"), path.with_suffix(".json")
+    if manifest.exists():
+        value = json.loads(manifest.read_text())
+        for shard in value["shards"]:
+            if shard["file"] == path.name:
+                shard.update(said)
+        manifest.write_text(json.dumps(value))
+    elif record.exists():
+        value = json.loads(record.read_text())
+        value |= {name: said[name] for name in ("rows", "bytes", "sha256")}
+        record.write_text(json.dumps(value))
+
+
+def _vouched(folder: Path) -> None:
+    """Makes the checksums of folders say what is there."""
+    for path in folder.rglob("checksums.json"):
+        if path.is_file():
+            found = {
+                one.name: zlib.crc32(one.read_bytes()) for one in path.parent.iterdir() if one.is_file() and one != path
+            }
+            path.write_text(json.dumps(found))
+
+
 def damage(dice: random.Random, folder: Path) -> str:
-    """Damages or forges one file of a folder; returns what was done."""
+    """Damages or forges one file of a folder, at times with checksums that fit; returns what was done."""
+    done = _damage(dice, folder)
+    if dice.random() < 0.5:
+        _vouched(folder)
+        return f"{done}, with checksums"
+    return done
+
+
+def _damage(dice: random.Random, folder: Path) -> str:
     files = sorted(path for path in folder.rglob("*") if path.is_file() and path.suffix not in (".png", ".md"))
     path = dice.choice(files)
     if dice.random() < 0.15:
         return _planted(dice, path.parent)
+    if path.suffix == ".parquet" and dice.random() < 0.6:
+        return _forged_shard(dice, path)
     named, kind, data = str(path.relative_to(folder)), dice.random(), path.read_bytes()
     if kind < 0.04:
         path.unlink()

@@ -132,6 +132,17 @@ def test_ids_of_another_tokenizer(tmp_path, vi_lines):
             read(folder)
 
 
+@pytest.mark.parametrize("one", [-1, 2**31 - 1, 2**24, 0x01FF0101, 5, 0x040405, 7 | 8 << 8])
+def test_ids_that_are_not_a_position(folder, tmp_path, one):
+    """They are found before anything is learned from them, whoever vouches for them."""
+    described = json.loads((folder / "manifest.json").read_text())["tokenizer"]
+    good = 5 | 7 << 8 | 5 << 16
+    assert len(read(write_corpus(tmp_path / "good", [np.array([good, 0x010101])], [2], described, shards=1))) == 1
+    wrong = write_corpus(tmp_path / "wrong", [np.array([good, one])], [2], described, shards=1)
+    with pytest.raises(CorpusError, match=r"shard-00000\.parquet: it holds .*(the tokenizer has 256|not a position)"):
+        read(wrong)
+
+
 FULL = """
 import errno, sys
 from pathlib import Path

@@ -199,10 +199,10 @@ def write(path: Path, content: str | bytes) -> Path:
 
 
 DAMAGED: list[tuple[str, Callable[[Path], object], bytes, str]] = [
-    ("a.json", records.json_lines, b'{"a": 1}\n{"a": \n', r"a\.json:2: damaged, no JSON"),
-    ("a.json", records.json_lines, b"{}\n\n[1]\n", r"a\.json:3: no JSON object"),
+    ("a.json", records.json_lines, b'{"a": 1}\n{"a": \n', r"a\.json:2: is not JSON: "),
+    ("a.json", records.json_lines, b"{}\n\n[1]\n", r"a\.json:3: is not a JSON object"),
     ("a.json", records.json_lines, b"{}\n\xff\n", r"a\.json:2: not UTF-8 \(invalid start byte at byte 0\)"),
-    ("a.json", lambda path: [records.json_document(path)], b'{\n"a": [1,\n}', r"a\.json:3: damaged, no JSON"),
+    ("a.json", lambda path: [records.json_document(path)], b'{\n"a": [1,\n}', r"a\.json:3: is not JSON: "),
     (
         "a.csv",
         lambda path: records.table(path, ("a", "b")),
@@ -216,8 +216,8 @@ DAMAGED: list[tuple[str, Callable[[Path], object], bytes, str]] = [
         b'a,b\n"1\n",2\n3\n',
         r"a\.csv:4: 1 fields, but the header has 2",
     ),
-    ("a.csv", lambda path: records.table(path, ("a",)), b'a,b\n1,2\n3,"4\n', r"a\.csv:3: damaged, no CSV"),
-    ("a.xlsx", lambda path: records.table(path, ("a",)), b"no zip", r"a\.xlsx: damaged, no workbook"),
+    ("a.csv", lambda path: records.table(path, ("a",)), b'a,b\n1,2\n3,"4\n', r"a\.csv:3: is not CSV: "),
+    ("a.xlsx", lambda path: records.table(path, ("a",)), b"no zip", r"a\.xlsx: is not a workbook: "),
 ]
 
 
@@ -237,7 +237,7 @@ def test_fields_are_checked() -> None:
         (lambda: record.text("sentence"), "f:3: no field 'sentence'; the fields are text, y, n"),
         (lambda: record.text("text"), "f:3: 'text' is int, not str"),
         (lambda: record.get("n", int), "f:3: 'n' is bool, not int"),
-        (lambda: record.label("y", records.same("a", "b")), "f:3: y 'c' is no label of this set: a, b"),
+        (lambda: record.label("y", records.same("a", "b")), "f:3: y 'c' is not a label of this set: a, b"),
     ):
         with pytest.raises(InputError, match=re.escape(message)):
             act()

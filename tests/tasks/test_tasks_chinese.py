@@ -49,7 +49,7 @@ def test_tnews(write: Write) -> None:
     assert texts("tnews", folder) == ["新手机今天上市"] * 2  # without its keywords
     write("test.json", [{"id": 0, "sentence": "明天有雨", "keywords": ""}])
     assert read("tnews", folder, "test") == [TextExample("明天有雨", {})]
-    fails("tnews", write("train.json", [row, row | {"label": "105"}]), r"train\.json:2: label '105' is no label")
+    fails("tnews", write("train.json", [row, row | {"label": "105"}]), r"train\.json:2: label '105' is not a label")
     fails("tnews", write("train.json", [row, {"label": "101"}]), r"train\.json:2: no field 'sentence'")
 
 
@@ -73,7 +73,7 @@ def test_thucnews_as_published(write: Write) -> None:
 def test_thucnews_with_splits_of_one_s_own(write: Write) -> None:
     folder = write("train.json", [{"title": "标题", "content": "正文。", "label": "财经"}])
     assert read("thucnews", folder) == [TextExample("标题\n正文。", {"label": "财经"})]
-    fails("thucnews", write("train.json", [{"title": "", "content": "", "label": "天气"}]), "'天气' is no label")
+    fails("thucnews", write("train.json", [{"title": "", "content": "", "label": "天气"}]), "'天气' is not a label")
 
 
 def test_afqmc(write: Write) -> None:
@@ -103,7 +103,7 @@ def test_csl(write: Write) -> None:
     assert read("csl", folder) == [PairExample("声调，语音", "本文研究声调。", "1")]
     assert texts("csl", folder) == ["本文研究声调。"]
     fails("csl", write("train.json", [row | {"keyword": "声调"}]), r"train\.json:1: 'keyword' is str, not list")
-    fails("csl", write("train.json", [row | {"keyword": [1]}]), r"train\.json:1: 'keyword' is no list of str")
+    fails("csl", write("train.json", [row | {"keyword": [1]}]), r"train\.json:1: 'keyword' is not a list of str")
 
 
 def test_csl_of_its_own_corpus(write: Write) -> None:
@@ -165,7 +165,7 @@ def test_c3_damaged(write: Write) -> None:
         write("c3-d-train.json", json.dumps([entry]))
         fails("c3", folder, r"c3-d-train\.json: entry 0: no list of turns and of questions")
     write("c3-d-train.json", "{}")
-    fails("c3", folder, r"c3-d-train\.json: no JSON list")
+    fails("c3", folder, r"c3-d-train\.json: is not a JSON list")
 
 
 def cmrc(context: str, *answers: dict[str, Any]) -> dict[str, Any]:
@@ -191,11 +191,11 @@ def test_cmrc(write: Write, name: str) -> None:
 
 def test_cmrc_damaged(write: Write) -> None:
     for document, message in (
-        ([], r"dev\.json: no JSON object with 'data'"),
+        ([], r"dev\.json: is not a JSON object with 'data'"),
         ({"data": None}, r"dev\.json: a list of articles is missing"),
         ({"data": [{}]}, r"dev\.json: article 0: no field 'paragraphs'"),
-        ({"data": [{"paragraphs": [1]}]}, r"dev\.json: article 0: a paragraph is no JSON object"),
-        ({"data": [{"paragraphs": [{"context": "", "qas": [1]}]}]}, "article 0: question 0 is no JSON object"),
+        ({"data": [{"paragraphs": [1]}]}, r"dev\.json: article 0: a paragraph is not a JSON object"),
+        ({"data": [{"paragraphs": [{"context": "", "qas": [1]}]}]}, "article 0: question 0 is not a JSON object"),
         (cmrc("文", {"text": 1}), r"article 0, question DEV_0_QUERY_0: 'text' is int, not str"),
     ):
         fails("cmrc", write("dev.json", json.dumps(document)), message, "dev")
@@ -210,7 +210,7 @@ def test_cluener(write: Write) -> None:
     write("test.json", [{"id": 0, "text": "没有标注"}])
     assert read("cluener", folder, "test") == [TaggedExample("没有标注", None)]
     for wrong, message in (
-        ({"person": {"叶老桂": [[5, 7]]}}, r"train\.json:2: 'person' is no label of this set: address, book"),
+        ({"person": {"叶老桂": [[5, 7]]}}, r"train\.json:2: 'person' is not a label of this set: address, book"),
         ({"name": {"叶老桂": [[5, 8]]}}, r"train\.json:2: name '叶老桂' does not stand at characters \[5, 8\]"),
         ({"name": {"叶老桂": [["5", 7]]}}, "does not stand at characters"),
         ({"name": [[5, 7]]}, r"train\.json:2: 'name' is list, not dict"),

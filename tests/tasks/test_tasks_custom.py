@@ -68,7 +68,7 @@ def test_labels_of_json_may_be_numbers_or_truths(tmp_path: Path) -> None:
 
 def test_quotes_may_be_plain(tmp_path: Path) -> None:
     path = write(tmp_path / "t.tsv", 'text\tlabel\n"a\tx\nb\ty\n')
-    with pytest.raises(InputError, match=r"t.tsv:2: damaged, no CSV"):
+    with pytest.raises(InputError, match=r"t.tsv:2: is not CSV: "):
         alone("classification", path)
     assert read(alone("classification", path, quoting=False))[0].text == '"a'
 
@@ -111,7 +111,7 @@ def test_a_label_that_train_lacks(tmp_path: Path) -> None:
     train = write(tmp_path / "train.csv", "text,label\na,x\nb,y\n")
     test = write(tmp_path / "test.csv", "text,label\na,x\nb,z\n")
     dataset = custom.data_set("classification", lang="vi", train=train, test=test)
-    with pytest.raises(InputError, match=r"test.csv:3: label 'z' is no label of the training file: x, y"):
+    with pytest.raises(InputError, match=r"test.csv:3: label 'z' is not a label of the training file: x, y"):
         read(dataset, "test")
 
 
@@ -157,7 +157,7 @@ def test_choices(tmp_path: Path) -> None:
     table = write(tmp_path / "t.csv", "context,question,A,B,answer\nc,q,x,y,y\nc,q,1,0,0\n")
     assert [example.answer for example in read(alone("multiple-choice", table, choices=("A", "B")))] == [1, 1]
     wrong = json_lines(tmp_path / "w.jsonl", entry | {"answer": 2})
-    with pytest.raises(InputError, match=r"w.jsonl:1: answer 2 is no choice, and no index from 0 to 1"):
+    with pytest.raises(InputError, match=r"w.jsonl:1: answer 2 is not a choice, nor an index from 0 to 1"):
         alone("multiple-choice", wrong)
 
 
@@ -253,7 +253,7 @@ def test_damaged_columns(text: str, message: str, tmp_path: Path) -> None:
 
 def test_tags_that_are_none_for_spans(tmp_path: Path) -> None:
     path = write(tmp_path / "t.conll", "a N\nb B-X\n")
-    with pytest.raises(InputError, match=r"t.conll:1: 'N' is no tag: O, or B-"):
+    with pytest.raises(InputError, match=r"t.conll:1: 'N' is not a tag: O, or B-"):
         alone("sequence-labelling", path, metric="span-f1")
     dataset = alone("sequence-labelling", path)
     assert (dataset.metric, dataset.labels) == ("macro-f1", {"label": ("B-X", "N")})
@@ -262,7 +262,7 @@ def test_tags_that_are_none_for_spans(tmp_path: Path) -> None:
 def test_an_entity_that_train_lacks(tmp_path: Path) -> None:
     train = write(tmp_path / "train.conll", "a B-X\n")
     dataset = custom.data_set("sequence-labelling", lang="zh", train=train, test=write(tmp_path / "t.conll", "a B-Y\n"))
-    with pytest.raises(InputError, match=r"t.conll:1: 'Y' is no label of this set: X"):
+    with pytest.raises(InputError, match=r"t.conll:1: 'Y' is not a label of this set: X"):
         read(dataset, "test")
 
 
@@ -285,7 +285,7 @@ def test_tagging_in_json_lines(tmp_path: Path) -> None:
     for wrong, message in (
         ([[0, 9, "X"]], "a span from 0 to 9, but the text has 5 characters"),
         ([[0, 2, "X"], [1, 3, "Y"]], "overlap; spans may touch"),
-        ([[0, 2]], r"\[0, 2\] is no span"),
+        ([[0, 2]], r"\[0, 2\] is not a span"),
     ):
         path = json_lines(tmp_path / "s.jsonl", {"text": "một b", "label": wrong})
         with pytest.raises(InputError, match=message):
@@ -318,7 +318,7 @@ def test_conllu(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"t.conllu:2: the word or its part of speech is missing"):
         alone("sequence-labelling", path)
     write(path, CONLLU.replace("1.1", "1-2"))
-    with pytest.raises(InputError, match=r"t.conllu:3: 1-2 is no word's number"):
+    with pytest.raises(InputError, match=r"t.conllu:3: 1-2 is not a word's number"):
         alone("sequence-labelling", path)
 
 

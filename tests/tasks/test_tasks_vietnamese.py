@@ -51,7 +51,7 @@ def test_vsmec_as_a_workbook(folder: Path) -> None:
     assert texts("vsmec", folder) == ["vui quá :))", "2021"]
     book.active.append([3, "Joy", "vui"])
     book.save(folder / "train_nor_811.xlsx")
-    fails("vsmec", folder, r"train_nor_811\.xlsx:5: Emotion 'Joy' is no label of this set: Enjoyment, Sadness")
+    fails("vsmec", folder, r"train_nor_811\.xlsx:5: Emotion 'Joy' is not a label of this set: Enjoyment, Sadness")
 
 
 def test_vsmec_as_csv(folder: Path) -> None:
@@ -68,7 +68,7 @@ def test_vihsd(folder: Path, name: str) -> None:
     assert read("vihsd", folder) == [TextExample(text, {"label": label}) for text, label in expected]
     assert texts("vihsd", folder) == ["hai\ndòng", "hay"]
     write(folder, name, 'free_text,label_id\n"hai\ndòng",1\nhay,3\n')
-    fails("vihsd", folder, r"train\.csv:4: label_id '3' is no label of this set: 0, 1, 2")
+    fails("vihsd", folder, r"train\.csv:4: label_id '3' is not a label of this set: 0, 1, 2")
 
 
 COMMENT = "Nó ngu quá, đồ điên\u00a0 nha"
@@ -87,8 +87,8 @@ def test_vihos_by_characters(folder: Path) -> None:
     for wrong, message in (
         ("[4, 99]", r"train\.csv:2: index_spans: no character 99, the comment has 24"),
         ("[-1]", "no character -1"),
-        ("[4,", r"train\.csv:2: index_spans is no list of integers"),
-        ("4", r"train\.csv:2: index_spans is no list of integers"),
+        ("[4,", r"train\.csv:2: index_spans is not a list of integers"),
+        ("4", r"train\.csv:2: index_spans is not a list of integers"),
     ):
         write(
             folder, "data/Span_Extraction_based_version/train.csv", f',content,index_spans\n0,"{COMMENT}","{wrong}"\n'
@@ -105,9 +105,9 @@ def test_vihos_by_syllables(folder: Path) -> None:
     assert first.tags == ("O", "B-T", "I-T")
     assert second == TaggedExample('" ^_^', (), ((0, 1), (2, 5)), ("O", "O"))
     write(folder, "dev_BIO_syllable.csv", f",index,Word,Tag,sentence_id\n{rows}5,6,x,B-X,1\n")
-    fails("vihos", folder, r"dev_BIO_syllable\.csv:7: 'X' is no label of this set: T", "dev")
+    fails("vihos", folder, r"dev_BIO_syllable\.csv:7: 'X' is not a label of this set: T", "dev")
     write(folder, "dev_BIO_syllable.csv", f",index,Word,Tag,sentence_id\n{rows}5,6,x,T,1\n")
-    fails("vihos", folder, r"dev_BIO_syllable\.csv:7: 'T' is no tag", "dev")
+    fails("vihos", folder, r"dev_BIO_syllable\.csv:7: 'T' is not a tag", "dev")
 
 
 @pytest.mark.parametrize("name", ["Train.csv", "train.csv"])
@@ -119,10 +119,10 @@ def test_visfd(folder: Path, name: str) -> None:
     assert read("uit-visfd", folder) == [AspectExample("Pin trâu, máy đẹp", aspects)]
     assert texts("uit-visfd", folder) == ["Pin trâu, máy đẹp"]
     for label, message in (
-        ("{BATERY#Positive};", r"rain\.csv:3: '\{BATERY#Positive\};' is no label of this set: the aspects are BATTERY"),
-        ("{BATTERY#Good};", r"rain\.csv:3: 'Good' is no sentiment"),
-        ("{BATTERY};", "is no label"),
-        ("{OTHERS#Positive};", "is no label"),
+        ("{BATERY#Positive};", r"rain\.csv:3: '\{BATERY#Positive\};' is not a label of this set: the aspects are "),
+        ("{BATTERY#Good};", r"rain\.csv:3: 'Good' is not a sentiment"),
+        ("{BATTERY};", "is not a label"),
+        ("{OTHERS#Positive};", "is not a label"),
         ("BATTERY#Positive", r"rain\.csv:3: label 'BATTERY#Positive' is not written"),
     ):
         write(folder, name, f"{header}{row}1,x,1,hôm qua,{label}\n")
@@ -167,9 +167,9 @@ def test_vsfc(folder: Path) -> None:
     vsfc(folder, "a .\n", "2\n0\n", "0\n1\n")
     fails("uit-vsfc", folder, r"sents\.txt:2: the file ends")
     vsfc(folder, "a .\nb .\n", "2\n3\n", "0\n1\n")
-    fails("uit-vsfc", folder, r"sentiments\.txt:2: sentiment '3' is no label of this set: 0, 1, 2")
+    fails("uit-vsfc", folder, r"sentiments\.txt:2: sentiment '3' is not a label of this set: 0, 1, 2")
     vsfc(folder, "a .\nb .\n", "2\n1\n", "0\n\n")
-    fails("uit-vsfc", folder, r"topics\.txt:2: topic '' is no label")
+    fails("uit-vsfc", folder, r"topics\.txt:2: topic '' is not a label")
     (folder / "train" / "topics.txt").unlink()
     fails("uit-vsfc", folder, r"no train/topics\.txt\. It is published at")
 
@@ -198,7 +198,7 @@ def test_niivtb(folder: Path) -> None:
     assert pieces(second) == [("mưa", "Nn"), ("*", "PU")]
     for line, message in (
         ("((S (NP (Nn-H 2_SYLLABLE_WORD)) (PU 1_SYLLABLE_WORD)))", "numbers of syllables instead of words"),
-        ("((S (NP (Nq-H nhà)) (VP (Xx đi))))", "'Xx' is no label of this set: Sv, Nc"),
+        ("((S (NP (Nq-H nhà)) (VP (Xx đi))))", "'Xx' is not a label of this set: Sv, Nc"),
         ("((S (NP (Nn nhà)) (PU .))", "damaged, no bracketed tree"),
         ("nhà .", "damaged, no bracketed tree"),
     ):
@@ -233,9 +233,9 @@ def test_phoner_damaged(folder: Path) -> None:
     for line, message in (
         ("Hà", "1 columns, not a word and a tag"),
         ("Hà Nội B-LOCATION", "3 columns"),
-        ("Hà B-PLACE", "'PLACE' is no label of this set: AGE, DATE"),
-        ("Hà X", "'X' is no tag: O, B-label or I-label"),
-        ("Hà B", "'B' is no tag"),
+        ("Hà B-PLACE", "'PLACE' is not a label of this set: AGE, DATE"),
+        ("Hà X", "'X' is not a tag: O, B-label or I-label"),
+        ("Hà B", "'B' is not a tag"),
     ):
         write(folder, "train_syllable.conll", f"{SYLLABLES}\n\nở O\n{line}\n")
         fails("phoner", folder, rf"train_syllable\.conll:12: {message}")
@@ -264,7 +264,7 @@ def test_vietmed_as_parquet(folder: Path) -> None:
     parquet.write_table(pyarrow.table({"words": [["a"]]}), path)
     fails("vietmed", folder, r"parquet: no column labels", "dev")
     path.write_bytes(b"PAR1")
-    fails("vietmed", folder, "damaged, or no Parquet file", "dev")
+    fails("vietmed", folder, "damaged, or not a Parquet file", "dev")
 
 
 def test_vietmed_as_json(folder: Path) -> None:

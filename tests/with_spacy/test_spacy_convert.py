@@ -12,6 +12,7 @@ spacy = pytest.importorskip("spacy", reason="needs the spacy extra")
 
 from spacy.tokens import DocBin  # noqa: E402
 
+from spacy_phonemic import convert  # noqa: E402
 from spacy_phonemic.__main__ import main  # noqa: E402
 from spacy_phonemic.convert import read_cluener, read_conll, read_conllu, write  # noqa: E402
 
@@ -148,7 +149,7 @@ class TestConll:
         read = read_conll(file("Hà B-LOC\nNội\nvà X\n\nở O\nHuế I-LOC\nU20 B-ORG\n"), nlp["vi"])
         assert reasons(read)[:2] == [
             (2, "left out: 'Nội' is not a token and a tag"),
-            (3, "'X' is no tag; it is read as O"),
+            (3, "'X' is not a tag; it is read as O"),
         ]
         assert reasons(read)[2] == (6, "I-LOC continues no entity; it is read as the beginning of one")
         assert [ent.text for doc in read.docs for ent in doc.ents] == ["Hà", "Huế", "U20"]
@@ -200,7 +201,7 @@ class TestCommand:
     def test_strict_writes_nothing(self, file, tmp_path, capsys):
         path, out = file("Hà X\n"), tmp_path / "train.spacy"
         assert main(["convert", "conll", str(path), str(out), "--lang", "vi", "--strict"]) == 1
-        assert f"{path}:1: 'X' is no tag" in capsys.readouterr().err
+        assert f"{path}:1: 'X' is not a tag" in capsys.readouterr().err
         assert not out.exists()
 
     def test_a_missing_file(self, tmp_path, capsys):
@@ -265,3 +266,13 @@ class TestRealCorpora:
         spans = sum(len(places) for label in labels for names in label.values() for places in names.values())
         assert sum(len(doc.ents) for doc in read.docs) + len(read.problems) == spans
         assert len(read.problems) < 0.005 * spans
+
+
+def test_too_little_memory_is_one_line(file, tmp_path, monkeypatch, capsys):
+    def short(*given):
+        raise MemoryError
+
+    monkeypatch.setitem(convert.FORMATS, "conllu", short)
+    assert main(["convert", "conllu", str(file(TREE)), str(tmp_path / "out.spacy"), "--lang", "vi"]) == 1
+    assert capsys.readouterr().err == "not enough memory\n"
+    assert not (tmp_path / "out.spacy").exists()

@@ -104,7 +104,7 @@ def _parts(label: str, length: int) -> Iterator[tuple[str, str, int, int]]:
     for part in () if label == OUTSIDE else label.split(JOINER):
         match = _PART.fullmatch(part)
         if match is None:
-            raise ValueError(f"{label!r} is no label of a position")
+            raise ValueError(f"{label!r} is not a label of a position")
         first, last = int(match[3] or 0), int(match[4] or length)
         last = min(last, length)
         if first < last:

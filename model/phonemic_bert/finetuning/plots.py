@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import wraps
 from math import ceil
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,18 @@ from phonemic_bert.finetuning.tabulation import name_of, robustness
 _COLUMNS = 3
 
 
+def _as_it_is(draw: Callable[..., None]) -> Callable[..., None]:
+    """Draws with names as they are: none is a formula."""
+
+    @wraps(draw)
+    def drawn(results: Results, path: Path) -> None:
+        with require("matplotlib", "finetune").rc_context({"text.parse_math": False}):
+            draw(results, path)
+
+    return drawn
+
+
+@_as_it_is
 def draw_scores(results: Results, path: Path) -> None:
     """Mean and standard deviation, a panel a task.
 
@@ -41,6 +54,7 @@ def draw_scores(results: Results, path: Path) -> None:
     _save(figure, path)
 
 
+@_as_it_is
 def draw_robustness(results: Results, path: Path) -> None:
     """Score against the ratio of noise, a panel a task and noise; the band is one standard deviation to each side.
 

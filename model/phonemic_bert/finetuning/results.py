@@ -191,31 +191,36 @@ def _result(path: Path) -> Result:
     """One file.
 
     Raises:
-        ValueError: it is no result.
+        ValueError: it is not one.
     """
     try:
         fields = loads(path.read_text("utf-8"))
     except ValueError as error:
-        raise ValueError(f"no JSON ({error})") from error
+        raise ValueError(f"is not JSON: {error}") from error
     if not isinstance(fields, dict) or "format" not in fields or "seed" not in fields:
-        raise ValueError("no result of phonemic-bert finetune")
+        raise ValueError("is not a result of phonemic-bert finetune")
     if fields["format"] != FORMAT:
         raise ValueError(f"format {fields['format']!r}, but this version reads {FORMAT}")
     for name, kind in _FIELDS.items():
-        if not isinstance(fields.get(name), kind):
+        if name not in fields or not isinstance(fields[name], kind):
             raise ValueError(f"{name} is missing or of the wrong type")
     scores = [fields["dev"], fields["test"], *(one.get("test") for one in _noise(fields))]
     for found in scores:
         score = found.get(fields["metric"]) if isinstance(found, dict) else None
         if isinstance(score, bool) or not isinstance(score, int | float) or not math.isfinite(score):
-            raise ValueError(f"a score of {fields['metric']} is missing or no number")
+            raise ValueError(f"a score of {fields['metric']} is missing or not a number")
     return Result(path, path.stem.rpartition("-seed-")[0], fields)
 
 
 def _noise(fields: Mapping[str, Any]) -> list[dict[str, Any]]:
     noise = fields.get("noise") or []
     if not isinstance(noise, list) or not all(isinstance(one, dict) and {"name", "ratio"} <= set(one) for one in noise):
-        raise ValueError("noise is no list of objects with name and ratio")
+        raise ValueError("noise is not a list of objects with name and ratio")
+    for one in noise:
+        ratio, options = one["ratio"], one.get("options") or {}
+        known = isinstance(ratio, int | float) and not isinstance(ratio, bool) and 0 <= ratio <= 1
+        if not known or not isinstance(one["name"], str) or not isinstance(options, dict):
+            raise ValueError("a noise's name, ratio or options are of the wrong type")
     return noise
 
 

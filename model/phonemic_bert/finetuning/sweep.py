@@ -19,6 +19,7 @@ from rich.text import Text
 
 from phonemic.errors import printable
 from phonemic.files.locking import locked
+from phonemic.files.outputs import check_own
 from phonemic.terminal import console as new_console
 from phonemic_bert.errors import CheckpointError
 from phonemic_bert.finetuning.encoders import Encoder, load_encoder, named
@@ -78,9 +79,13 @@ class Sweep:
         Raises:
             KeyboardInterrupt: Ctrl-C or SIGTERM; the runs that are finished stay.
             LockedError: another process works in the folder of results.
+            OutputError: there are links in it, or in the folder for models.
         """
         transformers.utils.logging.disable_progress_bar()  # of saved models
         with locked(self.folder), _interrupts(), _Bars(self.console) as bars:
+            for folder in (self.folder, self.wishes.save):
+                if folder is not None:
+                    check_own(folder)
             groups = len(self.jobs) * len(self.encoders) * len(self.seeds)
             bars.expect(groups)
             readable = [job for job in self.jobs if self._tried(job.name, partial(getattr, job, "fingerprint"))]

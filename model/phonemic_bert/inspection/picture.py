@@ -65,6 +65,7 @@ def draw(panels: list[Panel], path: str | Path, title: str) -> None:
     matplotlib = require("matplotlib", "finetune")
     figures = require("matplotlib.figure", "finetune")
     style = {"svg.hashsalt": "phonemic", "svg.fonttype": "path", "font.family": _font(_written(panels)), "font.size": 9}
+    style |= {"text.parse_math": False}  # of names
     with matplotlib.rc_context(style):
         figure = figures.Figure(figsize=(14, 8.6), dpi=_DPI)
         figure.suptitle(title, x=0.015, ha="left", fontsize=13)

@@ -91,7 +91,7 @@ def _record(line: int, text: str) -> tuple[Record, str | None]:
     try:
         row = loads(text)
     except (ValueError, RecursionError) as error:
-        raise ValueError(f"not JSON ({error})") from error
+        raise ValueError(f"is not JSON: {error}") from error
     if not isinstance(row, dict):
         raise ValueError(f"a JSON object is wanted, not {_short(row)}")
     for name, optional in (("text", False), ("text_b", True)):
@@ -128,7 +128,7 @@ def _form(value: Any) -> str:
             return "spans"
         if all(isinstance(one, list) and len(one) == 2 for one in value):
             return "aspects"
-    raise ValueError(f"{_short(value)} is no label, and no list of tags, spans or aspects")
+    raise ValueError(f"{_short(value)} is not a label, nor a list of tags, spans or aspects")
 
 
 def _common(forms: list[str], gold: Any, predicted: Any) -> str | None:
@@ -163,7 +163,7 @@ def _label(value: Any) -> str:
 
 def _list(name: str, value: Any) -> list[Any]:
     if not isinstance(value, list):
-        raise ValueError(f"{name!r} is no list")
+        raise ValueError(f"{name!r} is not a list")
     return value
 
 

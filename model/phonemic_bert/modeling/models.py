@@ -115,16 +115,19 @@ class PhonemicBertPreTrainedModel(BertPreTrainedModel):
         with loading(where):
             return super().from_pretrained(where, *args, **kwargs)
 
-    def resize_token_embeddings(self, new_num_tokens: int | None = None, *args: Any, **kwargs: Any) -> Any:
+    def resize_token_embeddings(
+        self, new_num_tokens: int | None = None, pad_to_multiple_of: int | None = None, *args: Any, **kwargs: Any
+    ) -> Any:
         """The embedding table; its size is the vocabulary's and cannot change.
 
         Raises:
             ValueError: another size is asked for.
         """
-        if new_num_tokens not in (None, self.config.vocab_size):
-            raise ValueError(
-                f"the vocabulary is fixed at {self.config.vocab_size} symbols and cannot be resized to {new_num_tokens}"
-            )
+        size = self.config.vocab_size
+        wanted = size if new_num_tokens is None else new_num_tokens
+        wanted = -(-wanted // (pad_to_multiple_of or 1)) * (pad_to_multiple_of or 1)
+        if wanted != size:
+            raise ValueError(f"the vocabulary is fixed at {size} symbols and cannot be resized to {wanted}")
         return self.get_input_embeddings()
 
 

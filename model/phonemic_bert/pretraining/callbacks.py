@@ -58,11 +58,15 @@ class Flow(TrainerCallback):
     def __init__(self, trainer: PretrainingTrainer, settings: Settings, sequences: int, stop: StopSignal) -> None:
         self.trainer, self.settings, self.stop = trainer, settings, stop
         self.epochs_per_step = settings.optimization.batch_size / sequences
-        self.stopped = False
+        self.stopped = self.begun = False
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
         """Goes on with the running sum of the loss."""
         self.trainer.continue_losses()
+
+    def on_step_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        """Notes that all is loaded."""
+        self.begun = True
 
     def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
         """Sets the flags that Trainer acts on."""

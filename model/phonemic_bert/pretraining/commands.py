@@ -74,12 +74,14 @@ def card(checkpoint: str, licence: str | None, data: str | None) -> None:
     """Writes the model card of CHECKPOINT anew from its log, with what you add."""
     require("pyarrow", "pretrain")
     from phonemic.files.jsons import damaged
+    from phonemic.files.outputs import check_own
     from phonemic.files.writing import write_json
     from phonemic_bert.errors import RunError
     from phonemic_bert.origin import ORIGIN, read_origin
     from phonemic_bert.pretraining.card import write_card
 
     folder = Path(checkpoint)
+    check_own(folder)
     origin = read_origin(folder)
     origin |= {name: value for name, value in (("licence", licence), ("data", data)) if value is not None}
     with damaged(folder / ORIGIN, RunError):

@@ -20,7 +20,9 @@ from rich.console import Console
 from transformers import PreTrainedModel, TrainingArguments, set_seed
 
 from phonemic.corpus import Corpus, open_corpus
+from phonemic.errors import PhonemicError
 from phonemic.files.locking import locked
+from phonemic.files.outputs import check_own
 from phonemic.files.writing import clear_unfinished, write_json
 from phonemic.terminal import console as new_console
 from phonemic_bert.errors import RunError, SettingsError
@@ -61,6 +63,7 @@ def pretrain(settings: Settings, corpus: str | Path, folder: str | Path, console
         CorpusError: the corpus is damaged or was tokenized by another version.
         RunError: something cannot be saved, every checkpoint is damaged, or the loss is no number.
         LockedError: another process works in the folder.
+        OutputError: there are links in it.
     """
     folder, opened = Path(folder), open_corpus(corpus)
     console = console or new_console(stderr=True)
@@ -73,6 +76,7 @@ def pretrain(settings: Settings, corpus: str | Path, folder: str | Path, console
         return 0
     # Of several processes of one run the first holds the folder.
     with locked(folder) if os.environ.get("RANK", "0") == "0" else nullcontext():
+        check_own(folder)
         check_folder(folder, record)
         return _run(settings, opened, folder, record, console)
 
@@ -122,7 +126,7 @@ def _run(settings: Settings, opened: Corpus, folder: Path, record: dict[str, Any
         if settings.output.tensorboard and args.should_save:
             trainer.add_callback(_tensorboard(folder / "tensorboard", start[0] if start else 0))
         trainer.remove_callback(transformers.PrinterCallback)
-        with _raised_once():
+        with _raised_once(), _continued(start[1] if start else None, flow):
             trainer.train(resume_from_checkpoint=str(start[1]) if start else None)
     if flow.stopped:
         console.print(f"{folder}: stopped and saved after step {trainer.state.global_step:,}; run it again to go on")
@@ -134,6 +138,27 @@ def _run(settings: Settings, opened: Corpus, folder: Path, record: dict[str, Any
         console.print(f"{folder / 'final'}: the model of step {(folder / 'best' / 'step').read_text()}")
     trainer.accelerator.wait_for_everyone()
     return 0
+
+
+@contextmanager
+def _continued(checkpoint: Path | None, flow: Flow) -> Iterator[None]:
+    """Makes one error of whatever comes of a checkpoint before its first step: its checksums show damage, not forgery.
+
+    Raises:
+        RunError: the run cannot be continued from it.
+    """
+    try:
+        yield
+    except (PhonemicError, OSError, MemoryError):
+        raise
+    except Exception as error:
+        if checkpoint is None or flow.begun:
+            raise
+        said = " ".join(str(error).split())[:300]
+        raise RunError(
+            f"{checkpoint}: the run cannot be continued from it ({type(error).__name__}: {said}); remove it, and the "
+            "one before it is taken"
+        ) from error
 
 
 @contextmanager

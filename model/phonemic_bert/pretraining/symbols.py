@@ -10,7 +10,7 @@ import numpy as np
 
 from phonemic import Tokenizer, __version__
 from phonemic.corpus.options import describe
-from phonemic.inventory import unpack, vocabulary
+from phonemic.inventory import EMPTY_ID, unpack, vocabulary
 from phonemic_bert.errors import CorpusError
 from phonemic_bert.tokenization.positions import PLAIN_SPECIALS, SPECIAL_IDS
 
@@ -87,12 +87,20 @@ class Symbols:
         """
         if not len(ids):
             return
+        low, high, limit = int(ids.min()), int(ids.max()), self.size - self.shift
         if self.phonemic:
-            low, high, limit = int(ids.min()), int(unpack(ids).max()), self.size
-        else:
-            low, high, limit = int(ids.min()), int(ids.max()), self.size - self.shift
+            high = max(int(unpack(ids).max()), high >> 16)
         if low < 0 or high >= limit:
             raise CorpusError(f"{where}: it holds ids from {low} to {high}, but the tokenizer has {limit}")
+        if self.phonemic:
+            parts = unpack(ids)
+            special = ids[(parts < EMPTY_ID).any(-1)]
+            mixed = special[special != (special & 255) * 0x010101]
+            if len(mixed):
+                raise CorpusError(
+                    f"{where}: it holds {mixed[0]}, components {tuple(unpack(mixed[0]).tolist())}, which is not a "
+                    "position: special symbols stand alone"
+                )
 
 
 def _tokenizer(description: dict[str, Any]) -> Tokenizer:

@@ -17,6 +17,9 @@ from phonemic_bert.tokenization.positions import Positions
 from phonemic_bert.tokenization.rows import Rows
 from phonemic_bert.tokenization.truncation import windows
 
+#: Attributes that are lists of special tokens.
+_EXTRA = ("additional_special_tokens", "extra_special_tokens", "model_specific_special_tokens")
+
 
 class RowsTokenizer(PreTrainedTokenizerBase):
     """A tokenizer with a fixed vocabulary that gives all that BERT's fast tokenizer gives.
@@ -30,15 +33,43 @@ class RowsTokenizer(PreTrainedTokenizerBase):
     model_input_names = ["input_ids", "token_type_ids", "attention_mask"]  # noqa: RUF012
     special_ids: Mapping[str, int]
 
-    def _fixed(self, kwargs: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
-        """Keywords with the special tokens, which cannot be others: ``pad`` is [PAD]."""
-        for name in names:
-            token = f"[{name.upper()}]"
-            if str(kwargs.setdefault(f"{name}_token", token)) != token:
-                raise CheckpointError(
-                    f"{name}_token is {token} and cannot be {kwargs[f'{name}_token']}: the vocabulary is fixed"
-                )
+    #: The attributes that are special tokens, and what they are; set by a class derived from it.
+    special_names: Mapping[str, str]
+
+    def _fixed(self, kwargs: dict[str, Any]) -> dict[str, Any]:
+        """Keywords with the special tokens, which cannot be others: ``pad_token`` is [PAD].
+
+        Raises:
+            CheckpointError: one is.
+        """
+        kwargs = {**self.special_names, **kwargs}
+        for name, value in kwargs.items():
+            self._check_special(name, value)
         return kwargs
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Sets an attribute, but no special token that is none of this vocabulary.
+
+        Raises:
+            CheckpointError: it is one.
+        """
+        self._check_special(name, value)
+        super().__setattr__(name, value)
+
+    def _check_special(self, name: str, value: Any) -> None:
+        ids = name.endswith(("_token_id", "_tokens_ids"))
+        token = name.removesuffix("_ids").removesuffix("_id")
+        if token in self.special_names:
+            wanted: Any = self.special_ids[self.special_names[token]] if ids else self.special_names[token]
+            if (value if ids else str(value)) != wanted:
+                raise CheckpointError(f"{name} is {wanted} and cannot be {value}: the vocabulary is fixed")
+        elif token.endswith("_token") or token in _EXTRA:
+            several = (
+                value.values() if isinstance(value, dict) else value if isinstance(value, list | tuple) else [value]
+            )
+            known = [None, *(self.special_ids.values() if ids else self.special_ids)]
+            if unknown := [one for one in several if (one if ids or one is None else str(one)) not in known]:
+                raise CheckpointError(f"{name} cannot be {unknown[0]}: the vocabulary is fixed")
 
     @abstractmethod
     def _positions_of_texts(self, texts: list[str], written_specials: bool) -> Positions:
@@ -77,12 +108,17 @@ class RowsTokenizer(PreTrainedTokenizerBase):
 
         Raises:
             ValueError: a token is another; the tokenizer stays as it was.
+            TypeError: no dict.
         """
+        if not isinstance(special_tokens_dict, Mapping):
+            raise TypeError(f"add_special_tokens takes a dict, not {type(special_tokens_dict).__name__}")
         values = [value if isinstance(value, list | tuple) else [value] for value in special_tokens_dict.values()]
         self._add_tokens([token for several in values for token in several])
         for name, value in special_tokens_dict.items():
-            if not isinstance(value, list | tuple) and str(value) != str(getattr(self, name)):
-                raise ValueError(f"{name} is {getattr(self, name)} and cannot be {value}: the vocabulary is fixed")
+            if not isinstance(value, list | tuple) and str(value) != str(getattr(self, name, None)):
+                raise ValueError(
+                    f"{name} is {getattr(self, name, None)} and cannot be {value}: the vocabulary is fixed"
+                )
         return 0
 
     def _add_tokens(self, new_tokens: Sequence[Any], special_tokens: bool = False) -> int:

@@ -37,12 +37,12 @@ class BaselineTokenizer(RowsTokenizer):
 
     vocab_files_names = {"vocab_file": FILE}  # noqa: RUF012
     special_ids = dict(zip(PLAIN_SPECIALS, range(len(PLAIN_SPECIALS)), strict=True))  # noqa: RUF012
+    special_names = {f"{name.strip('[]').lower()}_token": name for name in PLAIN_SPECIALS}  # noqa: RUF012
 
     def __init__(self, baseline: Baseline, lang: str | None = None, model_max_length: int = 512, **kwargs: Any) -> None:
         self.baseline = baseline
         self.lang = lang
-        kwargs = self._fixed(kwargs, ("pad", "cls", "sep", "mask"))
-        super().__init__(model_max_length=model_max_length, **kwargs)
+        super().__init__(model_max_length=model_max_length, **self._fixed(kwargs))
 
     @classmethod
     def from_pretrained(cls, pretrained_model_name_or_path: Any, *args: Any, **kwargs: Any) -> Any:

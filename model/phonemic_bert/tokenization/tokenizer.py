@@ -48,6 +48,7 @@ class PhonemicBertTokenizer(RowsTokenizer):
 
     vocab_files_names = {"vocab_file": FILE}  # noqa: RUF012
     special_ids = SPECIAL_IDS
+    special_names = {f"{name}_token": f"[{name.upper()}]" for name in ("pad", "unk", "cls", "sep", "mask")}  # noqa: RUF012
 
     def __init__(
         self,
@@ -64,8 +65,7 @@ class PhonemicBertTokenizer(RowsTokenizer):
             self.phonemic = Tokenizer(lang, **options)
         else:
             raise CheckpointError('say the language: lang="vi" or "zh"')
-        kwargs = self._fixed(kwargs, ("pad", "unk", "cls", "sep", "mask"))
-        super().__init__(model_max_length=model_max_length, **kwargs)
+        super().__init__(model_max_length=model_max_length, **self._fixed(kwargs))
 
     @classmethod
     def from_pretrained(cls, pretrained_model_name_or_path: Any, *args: Any, **kwargs: Any) -> Any:

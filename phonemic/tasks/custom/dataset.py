@@ -125,7 +125,7 @@ def data_set(
     if metric is not None and metric not in _METRICS[kind]:
         raise ValueError(f"{kind} has no metric {metric!r}: choose one of {', '.join(_METRICS[kind])}")
     if name is not None and (name != Path(name).name or not name.strip(". ")):
-        raise ValueError(f"{name!r} is no name: it names a folder of results, so it has no / and no more than dots")
+        raise ValueError(f"{name!r} is not a name: it names a folder of results, so it has no / and no more than dots")
     if test is None and dev is None:
         raise ValueError("give a test file to report on (or a dev file, which then is the test set)")
     named = {"train": train, "dev": dev if test is not None else None, "test": test if test is not None else dev}

@@ -69,7 +69,7 @@ def _label(record: Record, column: str, target: str, labels: Labels | None) -> s
         raise record.error(f"{column!r} is {type(value).__name__}, not a label (text or a whole number)")
     label = str(value).lower() if isinstance(value, bool) else str(value).strip()
     if labels is not None and label not in labels[target]:
-        raise record.error(f"{column} {label!r} is no label of the training file: {', '.join(labels[target])}")
+        raise record.error(f"{column} {label!r} is not a label of the training file: {', '.join(labels[target])}")
     return label
 
 
@@ -86,7 +86,7 @@ def _choice(record: Record, fields: Fields, labels: Labels | None) -> ChoiceExam
     elif str(answer).strip().isdecimal() and int(str(answer)) < len(choices):
         at = int(str(answer))
     else:
-        raise record.error(f"{fields.answer} {answer!r} is no choice, and no index from 0 to {len(choices) - 1}")
+        raise record.error(f"{fields.answer} {answer!r} is not a choice, nor an index from 0 to {len(choices) - 1}")
     return ChoiceExample(record.text(fields.context), record.text(fields.question), tuple(choices), at)
 
 

@@ -21,6 +21,8 @@ Sentence = tuple[list[str], list[str], list[str]]
 def has_entities(path: Path, named: str | None, fields: Fields) -> bool:
     """Whether the tags of the training file are of entities (IOB tags, or spans), not a label a word.
 
+    A few tags that are damaged do not make one of the other: reading then says which they are.
+
     Arguments:
         path: the training file.
         named: its format; None for what the suffix says.
@@ -31,9 +33,14 @@ def has_entities(path: Path, named: str | None, fields: Fields) -> bool:
         return False
     if form == "docbin":
         return fields.tag in (-1, "ents")
-    return all(
-        isinstance(entry, Record) or all(map(tagging.is_iob, entry[2])) for entry in _entries(path, form, fields)
-    )
+    entities = labels = 0
+    for entry in _entries(path, form, fields):
+        if isinstance(entry, Record):
+            return True
+        known = sum(map(tagging.is_iob, entry[2]))
+        entities += known - entry[2].count("O")
+        labels += len(entry[2]) - known
+    return not labels or entities > labels
 
 
 def examples(
@@ -141,6 +148,6 @@ def _span(record: Record, written: Any, length: int, labels: Sequence[str] | Non
             if not 0 <= start < end <= length:
                 raise record.error(f"a span from {start} to {end}, but the text has {length} characters")
             if labels is not None and label not in labels:
-                raise record.error(f"{label!r} is no label of this set: {', '.join(labels)}")
+                raise record.error(f"{label!r} is not a label of this set: {', '.join(labels)}")
             return Span(start, end, label)
-    raise record.error(f"{written!r} is no span: [start, end, label], or an object with these fields")
+    raise record.error(f"{written!r} is not a span: [start, end, label], or an object with these fields")

@@ -18,7 +18,7 @@ def parse(paths: Sequence[Path]) -> Iterator[ChoiceExample]:
     for path in paths:
         document = json_document(path)
         if not isinstance(document, list):
-            raise InputError(f"{path}: no JSON list")
+            raise InputError(f"{path}: is not a JSON list")
         for at, entry in enumerate(document):
             yield from _questions(f"{path}: entry {at}", entry)
 
@@ -31,7 +31,7 @@ def _questions(place: str, entry: Any) -> Iterator[ChoiceExample]:
             raise InputError(f"{place}: no list of turns and of questions")
     for question in questions:
         if not isinstance(question, dict):
-            raise InputError(f"{place}: a question is no JSON object")
+            raise InputError(f"{place}: a question is not a JSON object")
         record = Record(place, question)
         choices, answer = tuple(strings(record, "choice")), question.get("answer")
         if answer and answer not in choices:

@@ -24,7 +24,7 @@ def parse(paths: Sequence[Path]) -> Iterator[TaggedExample]:
 def _spans(record: Record, text: str) -> Iterator[Span]:
     for label, mentions in record.get("label", dict).items():
         if label not in LABELS:
-            raise record.error(f"{label!r} is no label of this set: {', '.join(LABELS)}")
+            raise record.error(f"{label!r} is not a label of this set: {', '.join(LABELS)}")
         for mention, places in Record(record.place, {label: mentions}).get(label, dict).items():
             for place in places:
                 yield _span(record, text, label, mention, place)

@@ -39,7 +39,7 @@ def _parquet(path: Path) -> Iterator[Record]:
                     yield Record(f"{path}: row {row}", fields)
                     row += 1
     except arrow_error as error:
-        raise InputError(f"{path}: damaged, or no Parquet file ({error})") from error
+        raise InputError(f"{path}: damaged, or not a Parquet file ({error})") from error
 
 
 DATASET = DataSet(

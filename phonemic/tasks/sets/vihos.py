@@ -39,7 +39,7 @@ def _comment(record: Record) -> TaggedExample:
         places = sorted(set(loads(record.text("index_spans"))))
         outside = [place for place in places if not 0 <= place < len(text)]
     except (ValueError, TypeError) as error:
-        raise record.error(f"index_spans is no list of integers ({error})") from error
+        raise record.error(f"index_spans is not a list of integers ({error})") from error
     if outside:
         raise record.error(f"index_spans: no character {outside[0]}, the comment has {len(text)}")
     spans = [Span(run[0], run[-1] + 1, "T") for run in _runs(places)]

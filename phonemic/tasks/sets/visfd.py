@@ -32,9 +32,9 @@ def _aspects(record: Record) -> Iterator[tuple[str, str | None]]:
             raise record.error(f"label {written!r} is not written {{ASPECT#Sentiment}};")
         aspect, sentiment = found[1].strip(), found[2].strip() if found[2] else None
         if aspect not in ASPECTS or (sentiment is None) != (not ASPECTS[aspect]):
-            raise record.error(f"{found[0].strip()!r} is no label of this set: the aspects are {', '.join(ASPECTS)}")
+            raise record.error(f"{found[0].strip()!r} is not a label of this set: the aspects are {', '.join(ASPECTS)}")
         if sentiment is not None and sentiment not in SENTIMENTS:
-            raise record.error(f"{sentiment!r} is no sentiment of this set: {', '.join(SENTIMENTS)}")
+            raise record.error(f"{sentiment!r} is not a sentiment of this set: {', '.join(SENTIMENTS)}")
         yield aspect, sentiment
         at = found.end()
 

@@ -103,7 +103,7 @@ class TestByHand:
         )
         # parts of a position that is shorter
         assert spans_of(["B-x@0:3", "I-x@2:3", "O", "O"], offsets) == (Span(0, 1, "x"),)
-        with pytest.raises(ValueError, match=r"'x' is no label of a position"):
+        with pytest.raises(ValueError, match=r"'x' is not a label of a position"):
             spans_of(["x"], [(0, 1)])
 
     def test_a_tokenizer_that_counts_white_space_in(self):

@@ -136,7 +136,7 @@ def test_files_of_ones_own(checkpoint, tmp_path):
     assert result["examples"] == SIZES
     assert result["test"]["macro-f1"] > 0.9
     elsewhere = CliRunner().invoke(cli, [*given, "--name", "a/../b"])
-    assert "'a/../b' is no name" in elsewhere.output
+    assert "'a/../b' is not a name" in elsewhere.output
     wrong = CliRunner().invoke(cli, [*given, "--field", "txt=body"])
     assert wrong.exit_code == 2
     assert "the names are metric, file_format, text" in wrong.output

@@ -151,6 +151,14 @@ def test_screen(folder: Path) -> None:
     assert "…" not in text
 
 
+def test_a_name_is_no_formula(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib", reason="plots need matplotlib: phonemic[finetune]")
+    for seed in (1, 2):
+        run(tmp_path / "results", r"a$\foo{$", seed, 0.5, title=r"$\bar{$", noise=noise(0.4, 0.3))
+    for more in ([], ["--robustness"]):
+        output(tmp_path / "results", *more, "--plot", tmp_path / f"p{len(more)}.svg")
+
+
 def test_out_and_plot(folder: Path, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib", reason="plots need matplotlib: phonemic[finetune]")
     assert output(folder, "--format", "markdown", "--out", folder / "t.md", "--plot", folder / "p.png") == ""
@@ -293,15 +301,21 @@ def test_foreign_files_are_named(folder: Path) -> None:
     run(folder, "e", 1, float("nan"))
     run(folder, "f", 1, 0.5, settings=None)
     run(folder, "g", 1, 0.5, noise=[{"ratio": 1}])
+    for name in ("target", "lang"):
+        path = run(folder, f"without-{name}", 1, 0.5)
+        path.write_text(json.dumps({key: value for key, value in json.loads(path.read_text()).items() if key != name}))
+    for number, one in enumerate(({"ratio": "x"}, {"ratio": None}, {"name": 5}, {"options": 5}, {"ratio": 2})):
+        run(folder, f"noise-{number}", 1, 0.5, noise=[{"name": "a", "ratio": 1, "test": {"accuracy": 0.5}} | one])
     found = command(folder, "--format", "markdown")
     assert found.exit_code == 0
     for said in (
-        "a.json: left out: no JSON", "b.json: left out: no result of phonemic-bert finetune", "c.json: left out: no JSON",
-        "d/0.0001-seed-1.json: left out: format 2, but this version reads 1", "a score of accuracy is missing or no number",
-        "settings is missing or of the wrong type", "noise is no list of objects with name and ratio",
+        "a.json: left out: is not JSON: ", "b.json: left out: is not a result of phonemic-bert finetune", "c.json: left out: is not JSON: ",
+        "d/0.0001-seed-1.json: left out: format 2, but this version reads 1", "a score of accuracy is missing or not a number",
+        "settings is missing or of the wrong type", "noise is not a list of objects with name and ratio",
+        "target is missing", "lang is missing", "a noise's name, ratio or options are of the wrong type",
     ):  # fmt: skip
         assert said in found.stderr
-    assert len(found.stderr.splitlines()) == 7
+    assert len(found.stderr.splitlines()) == 14
     assert "53.00 ± 3.00 (3)" in found.stdout
 
 

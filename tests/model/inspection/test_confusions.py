@@ -103,19 +103,19 @@ def test_labels_aspects_answers_and_tags_worked_by_hand(write):
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("{", "not JSON"),
+        ("{", "is not JSON: "),
         ("[1]", r"a JSON object is wanted, not \[1\]"),
         ({"gold": "a"}, "no 'text' in it"),
         ({"text": 1}, "'text' is no string"),
         ({"text": "a", "text_b": 1}, "'text_b' is no string"),
-        ({"text": "a", "gold": {}}, r"{} is no label, and no list of tags, spans or aspects"),
+        ({"text": "a", "gold": {}}, r"{} is not a label, nor a list of tags, spans or aspects"),
         ({"text": "a", "gold": [[0, 2, "X"]]}, r"span \[0, 2\] is empty or outside the text of 1 characters"),
         ({"text": "a", "gold": [[0, 0, "X"]]}, r"span \[0, 0\] is empty"),
         ({"text": "a", "gold": [[0, "1", "X"]]}, r'\[0, "1"\] is no start and end'),
         ({"text": "a", "gold": [[0, 1, 7]]}, "label 7 is no string"),
         ({"text": "a", "gold": "x", "predicted": [[0, 1, "X"]]}, "are of different forms"),
         ({"text": "a", "gold": ["X"], "predicted": ["X", "Y"]}, r"of different lengths: \[1, 2\]"),
-        ({"text": "a", "gold": ["X"], "tokens": 3}, "'tokens' is no list"),
+        ({"text": "a", "gold": ["X"], "tokens": 3}, "'tokens' is not a list"),
         ({"text": "a", "gold": ["X"]}, "annotated with a list of tags, but line 1 with one label"),
     ],
 )
@@ -228,7 +228,7 @@ def test_errors_only_limit_and_json(write):
     assert "--errors-only needs texts with a gold and a predicted annotation" in refused.output
     damaged = run("--predictions", write("{"), "--lang", "vi")
     assert damaged.exit_code == 1
-    assert "predictions.jsonl, line 1: not JSON" in damaged.output
+    assert "predictions.jsonl, line 1: is not JSON: " in damaged.output
     assert run("--predictions", "nowhere.jsonl", "--lang", "vi").exit_code == 1
 
 

@@ -233,7 +233,7 @@ def test_clear_errors(save, tmp_path):
         load(folder)
     config = folder / "config.json"
     config.write_text("{")
-    with pytest.raises(CheckpointError, match=r"config.json: damaged, or not JSON"):
+    with pytest.raises(CheckpointError, match=r"config.json: is not JSON: "):
         load(folder)
 
 
@@ -259,3 +259,16 @@ def test_weights_of_another_model_are_refused(save):
     (folder / "config.json").write_text(json.dumps(config))
     with pytest.raises(CheckpointError, match=r"its weights lack classifier.bias and 1 more"):
         load(folder)
+
+
+@pytest.mark.parametrize(
+    ("lang", "name", "other"),
+    [("vi", "Vietnamese", "今天天气很好，银行不开门。"), ("zh", "Mandarin", "Sáng nay bé ăn xôi")],
+)
+def test_texts_of_another_language_are_told(save, lang, name, other):
+    _, _, path = save(lang=lang)
+    found = run(path, other)
+    assert found.exit_code == 0
+    assert f"positions 0.0% are {name} syllables: is it {name}?" in found.stderr
+    own = {"vi": "Sáng nay bé ăn xôi, mưa to", "zh": "今天天气很好，银行不开门。"}[lang]
+    assert "syllables: is it" not in run(path, own).stderr

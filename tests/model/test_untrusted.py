@@ -1,0 +1,139 @@
+"""Checkpoints that were forged: nothing that their files name is run, read or made, whatever loads them."""
+
+import json
+import pickle
+import re
+import shutil
+import struct
+
+import pytest
+
+torch = pytest.importorskip("torch", reason="needs the model extra")
+pytest.importorskip("transformers", reason="needs the model extra")
+
+from transformers import AutoModelForMaskedLM
+
+from phonemic_bert import CheckpointError, PhonemicBertConfig, PhonemicBertForMaskedLM, PhonemicBertTokenizer
+from phonemic_bert.finetuning.encoders import load_encoder
+from phonemic_bert.inspection.loading import load
+from phonemic_bert.untrusted import SIZES, check_folder
+
+
+@pytest.fixture
+def folder(tiny, tmp_path):
+    """A checkpoint, and beside it one that nothing may lead to."""
+    made = tmp_path / "made"
+    PhonemicBertForMaskedLM(tiny()).save_pretrained(made)
+    PhonemicBertTokenizer("vi").save_pretrained(made)
+    shutil.copytree(made, tmp_path / "outside")
+    return made
+
+
+def change(path, **fields):
+    path.write_text(json.dumps((json.loads(path.read_text()) if path.exists() else {}) | fields))
+
+
+OURS = (PhonemicBertForMaskedLM.from_pretrained, load, load_encoder)
+
+
+def refused(folder, match, uses=(*OURS, AutoModelForMaskedLM.from_pretrained)):
+    for use in uses:
+        with pytest.raises(CheckpointError, match=match) as error:
+            use(folder)
+        assert str(folder) in str(error.value)
+
+
+@pytest.mark.parametrize("name", ["attn_implementation", "_attn_implementation", "experts_implementation"])
+@pytest.mark.parametrize("value", ["kernels-community/flash-attn", "someone/code@main:f", {"": "a/b"}, {"x": "a/b"}, 5])
+def test_no_kernel_is_named(folder, name, value):
+    """transformers would download and run it."""
+    change(folder / "config.json", **{name: value})
+    refused(folder, f"config.json: {name} is .*: no checkpoint says which program computes it")
+
+
+@pytest.mark.parametrize("value", ["../outside/model.safetensors", "/tmp/x.safetensors", "..", "", 5, "a\\b", "C:x"])
+def test_no_weights_from_elsewhere(folder, value):
+    config = (folder / "config.json").read_bytes()
+    change(folder / "config.json", transformers_weights=value)
+    refused(folder, "cannot be the name of a file of this folder")
+    (folder / "config.json").write_bytes(config)
+    (folder / "model.safetensors").unlink()
+    change(
+        folder / "model.safetensors.index.json", metadata={}, weight_map={"bert.embeddings.projection.weight": value}
+    )
+    refused(folder, "cannot be the name of a file of this folder")
+
+
+def test_no_other_checkpoint_by_an_adapter(folder):
+    change(folder / "adapter_config.json", base_model_name_or_path=str(folder.parent / "outside"), peft_type="LORA")
+    refused(folder, "holds an adapter, which names another checkpoint")
+
+
+@pytest.mark.parametrize("name", SIZES)
+@pytest.mark.parametrize("value", [10**9, 2**63, 10**30, -1, 2.5, "768", True, [1]])
+def test_numbers_out_of_proportion(folder, name, value):
+    """A thousand million layers would be made one by one."""
+    change(folder / "config.json", **{name: value})
+    with pytest.raises(CheckpointError, match=f"config.json: {name} is .*, and not a number from 0 to"):
+        check_folder(folder)
+
+
+@pytest.mark.parametrize(("name", "value"), [("hidden_size", 60_000), ("intermediate_size", 1 << 20), ("num_hidden_layers", 4000),
+                                             ("id2label", {str(at): "x" for at in range(1_000_000)})])  # fmt: skip
+def test_models_larger_than_their_weights(folder, name, value):
+    change(folder / "config.json", **{name: value})
+    refused(folder, "describes a model of about [0-9,]+ parameters, but its weights have [0-9,]+ bytes")
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b"5", b"null", b"\xff\xfe", b"[" * 100_000, b'{"a":' * 100_000])
+def test_a_configuration_that_is_none(folder, content):
+    (folder / "config.json").write_bytes(content)
+    refused(folder, "config.json: (is not JSON|a JSON object is expected)", OURS)  # Auto classes read it before we can
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"\0" * 8, b"\xff" * 8, b"\0" * 100, struct.pack("<Q", 2) + b"{}", struct.pack("<Q", 9) + b'{"a":[1]}'],
+)
+def test_weights_that_are_none(folder, content):
+    (folder / "model.safetensors").write_bytes(content)
+    for use in (PhonemicBertForMaskedLM.from_pretrained, load):
+        with pytest.raises((CheckpointError, OSError)) as error:
+            use(folder)
+        assert str(folder) in str(error.value)
+
+
+class Evil:
+    def __reduce__(self):
+        return exec, ("raise AssertionError('unpickled')",)
+
+
+@pytest.mark.parametrize(
+    "use",
+    [load, lambda path: load_encoder(path).model("classification", 2), PhonemicBertForMaskedLM.from_pretrained],
+    ids=["inspect", "finetune", "API"],
+)
+def test_weights_that_would_be_unpickled(folder, use):
+    (folder / "model.safetensors").unlink()
+    (folder / "pytorch_model.bin").write_bytes(pickle.dumps({"bert.embeddings.projection.weight": Evil()}))
+    with pytest.raises((CheckpointError, OSError), match=re.escape(str(folder))) as error:
+        use(folder)
+    assert "AssertionError" not in str(error.value)
+
+
+def test_a_configuration_by_itself(folder):
+    config = json.loads((folder / "config.json").read_text())
+    for fields in (
+        {"attn_implementation": "a/b"},
+        {"hidden_size": 10**12},
+        {"hidden_act": 5},
+        {"dtype": "x"},
+        {"id2label": 5},
+    ):
+        with pytest.raises(CheckpointError, match=r"config\.json"):
+            PhonemicBertForMaskedLM(PhonemicBertConfig.from_dict(config | fields))
+
+
+def test_the_whole_one_loads(folder):
+    check_folder(folder)
+    assert load(folder).lang == load_encoder(folder).lang == "vi"
