@@ -97,7 +97,13 @@ class Options:
 
     def tokenizer(self) -> Tokenizer:
         phrases = {phrase: list(pinyin) for phrase, pinyin in self.phrases}
-        return Tokenizer(self.lang, self.strict, self.word_joiner, phrases or None, self.fallback)
+        return Tokenizer(
+            self.lang,
+            strict=self.strict,
+            word_joiner=self.word_joiner,
+            phrases=phrases or None,
+            fallback=self.fallback,
+        )
 
 
 def options(dice: random.Random) -> Options:
