@@ -13,6 +13,9 @@ import click
 
 from phonemic.errors import PhonemicError, message, printable
 
+#: Exit status of a command that Ctrl-C ended, as shells have it: 128 and the signal's number.
+INTERRUPTED = 130
+
 
 class Group(click.Group):
     """Shows the project's errors and the system's as one line; click itself deals with a broken pipe.
@@ -53,6 +56,9 @@ class Group(click.Group):
             if isinstance(error, OSError) and error.errno == errno.EPIPE:
                 raise
             raise click.ClickException(printable(message(error))) from error
+        except KeyboardInterrupt:
+            click.echo("interrupted", err=True)
+            return ctx.exit(INTERRUPTED)
 
 
 @contextmanager

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import click
 
-from phonemic.cli.common import dialect_option, errors_option, max_line_option, print_table, tokenizer_options
+from phonemic.cli.common import (
+    dialect_option,
+    errors_option,
+    max_line_option,
+    print_json,
+    print_table,
+    say,
+    tokenizer_options,
+)
 from phonemic.dialects import pronounce
 from phonemic.files import read_texts
 from phonemic.tokenizer import Tokenizer
@@ -14,9 +22,19 @@ from phonemic.tokenizer import Tokenizer
 @click.argument("text", nargs=-1, required=True)
 @tokenizer_options
 @dialect_option
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["table", "tsv", "json"]),
+    default="table",
+    show_default=True,
+    help="The output.",
+)
 @errors_option
 @max_line_option
-def show(text: tuple[str, ...], tokenizer: Tokenizer, dialect: str | None, errors: str, max_line: int) -> None:
+def show(
+    text: tuple[str, ...], tokenizer: Tokenizer, dialect: str | None, form: str, errors: str, max_line: int
+) -> None:
     """Shows the positions of TEXT, or of standard input for "-"."""
     if dialect and tokenizer.lang != "vi":
         raise click.UsageError("--dialect is for Vietnamese")
@@ -27,5 +45,15 @@ def show(text: tuple[str, ...], tokenizer: Tokenizer, dialect: str | None, error
     rows = []
     for syllable, triple, ids in zip(encoding.syllables, encoding.triples, encoding.components.tolist(), strict=True):
         ipa = "".join(pronounce(triple, dialect)) if dialect and syllable.is_native else syllable.ipa
-        rows.append((*syllable[:4], ipa, "/".join(map(str, ids))))
-    print_table(("text", "onset", "rime", "tone", "IPA", "ids"), rows)
+        rows.append((*syllable[:4], ipa, ids, syllable.start, syllable.end))
+    names = ("text", "onset", "rime", "tone", "ipa", "ids", "start", "end")
+    if form == "json":
+        print_json([dict(zip(names, row, strict=True)) for row in rows])
+    elif form == "tsv":
+        say("\n".join("\t".join(map(_cell, row)) for row in (names, *rows)))
+    else:
+        print_table(("text", "onset", "rime", "tone", "IPA", "ids"), (map(_cell, row[:6]) for row in rows))
+
+
+def _cell(value: object) -> str:
+    return "/".join(map(str, value)) if isinstance(value, list) else str(value)

@@ -59,6 +59,25 @@ class TestShow:
         from_stdin = run("show", "--lang", "vi", "-", stdin="trăng\r\nsao")
         assert from_stdin.stdout == run("show", "--lang", "vi", "trăng sao").stdout
 
+    def test_formats(self):
+        encoding = Tokenizer("vi").encode("Giếng 7")
+        rows = json.loads(run("show", "--lang", "vi", "--format", "json", "Giếng 7").stdout)
+        assert [row["ids"] for row in rows] == encoding.components.tolist()
+        assert [(row["start"], row["end"]) for row in rows] == [*map(tuple, encoding.spans.tolist())]
+        assert (rows[0]["text"], rows[0]["ipa"], rows[1]["onset"]) == ("Giếng", "zieŋ˧˥", "")
+        table = run("show", "--lang", "vi", "--format", "tsv", "Giếng 7").stdout.splitlines()
+        cells = [dict(zip(table[0].split("\t"), line.split("\t"), strict=True)) for line in table[1:]]
+        assert [{name: str(value) for name, value in row.items() if name != "ids"} for row in rows] == [
+            {name: value for name, value in row.items() if name != "ids"} for row in cells
+        ]
+
+    def test_an_interrupt_ends_with_its_number(self, monkeypatch):
+        def stop(*arguments, **options):
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr("phonemic.cli.show.read_texts", stop)
+        assert run("show", "--lang", "vi", "-", status=130).stderr == "interrupted\n"
+
     def test_strict(self):
         assert "ɔk" in run("show", "--lang", "vi", "hoc").stdout
         assert "ɔk" not in run("show", "--lang", "vi", "--strict", "hoc").stdout
