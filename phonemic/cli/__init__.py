@@ -17,8 +17,8 @@ from phonemic.version import __version__
 
 #: Command -> its summary, the first sentence of its help. A command lies in the module of its name (``_`` for ``-``).
 COMMANDS = {
-    "decode": "Writes the ids of a Parquet file as text.",
-    "encode": "Encodes texts to packed ids in a Parquet file.",
+    "decode": 'Writes ids as text: those of a Parquet file, an Arrow stream or JSON lines, or of "-".',
+    "encode": 'Encodes texts to packed ids: OUT is a file that ends in .parquet, .arrow or .jsonl, or "-".',
     "noise": "Rewrites a share of the characters or syllables of texts.",
     "prepare": "Turns text into a corpus of ids for pretraining, in the folder OUT.",
     "read": "Writes how TEXT, or each line of standard input, is read: in pinyin, zhuyin or IPA.",

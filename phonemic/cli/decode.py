@@ -1,4 +1,4 @@
-"""``phonemic decode``: packed ids in Parquet to text."""
+"""``phonemic decode``: packed ids to text."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ from phonemic.cli.common import (
     output_file,
 )
 from phonemic.errors import InputError
-from phonemic.files import ids_tokenizer, read_ids
+from phonemic.files.ids import FORMATS, format_of, reader
 
 
 @click.command()
-@click.argument("path", metavar="IN.parquet")
+@click.argument("path", metavar="IN")
+@click.option("--format", "form", type=click.Choice([*FORMATS]), help="[default: by the end of IN; jsonl for -]")
 @language_option(required=False)
 @click.option("--to", type=click.Choice(["spelling", "pinyin", "ipa"]), help="[default: spelling or pinyin]")
 @click.option("--style", type=click.Choice(["new", "old"]), default="new", help="Vietnamese tone marks: hoà or hòa.")
@@ -28,6 +29,7 @@ from phonemic.files import ids_tokenizer, read_ids
 def decode(
     *,
     path: str,
+    form: str | None,
     lang: str | None,
     to: str | None,
     style: str,
@@ -36,19 +38,19 @@ def decode(
     max_line: int,
     force: bool,
 ) -> None:
-    """Writes the ids of a Parquet file as text.
+    """Writes ids as text: those of a Parquet file, an Arrow stream or JSON lines, or of "-".
 
     One line a row; a null is an empty line.
     """
     claim([output], force, [path])
-    tokenizer = ids_tokenizer(path, lang)
+    tokenizer, rows = reader(path, form or format_of(path, "jsonl" if path == "-" else "parquet"), lang, max_line)
     if to == {"vi": "pinyin", "zh": "spelling"}[tokenizer.lang]:
         raise click.UsageError(f"--to {to} is not for {tokenizer.lang}")
     if dialect and (tokenizer.lang != "vi" or to not in (None, "ipa")):
         raise click.UsageError("--dialect is for Vietnamese in IPA")
     to = "ipa" if dialect else to
     with output_file(output, force) as file:
-        for row, ids in enumerate(read_ids(path, max_line), start=1):
+        for row, ids in enumerate(rows, start=1):
             try:
                 line = tokenizer.decode(ids or [], to, style, dialect=dialect)
             except ValueError as error:

@@ -1,4 +1,4 @@
-"""Texts from files and ids to and from Parquet, in chunks, so that memory does not grow with the file; all writing."""
+"""Texts from files, ids to and from files, in chunks, so that memory does not grow with the file; all writing."""
 
 from phonemic.files.cells import MAX_LINE, text_cells
 from phonemic.files.compressed import COMPRESSIONS, Advance, blocks

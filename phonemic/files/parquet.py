@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -110,17 +110,31 @@ def read_ids(path: str, max_line: int = MAX_LINE) -> Iterator[list[int] | None]:
     """
     row = 0
     with _parquet(path) as (file, _):
-        _check_column(path, file.schema_arrow, "ids", "list of integers", _is_integer_list)
+        check_ids(path, file.schema_arrow)
         for batch in file.iter_batches(_ROWS, columns=["ids"]):
-            cells = batch.column(0)
-            sizes = require("pyarrow.compute").list_value_length(cells).fill_null(0).to_numpy(zero_copy_only=False)
-            if len(long := np.flatnonzero(sizes > max_line)):
-                raise InputError(
-                    f"{path}, row {row + long[0] + 1}: has more than {max_line:,} positions; if it is one text, "
-                    "--max-line raises that"
-                )
-            row += len(cells)
-            yield from cells.to_pylist()
+            yield from id_lists(batch.column(0), path, row, max_line)
+            row += len(batch)
+
+
+def check_ids(path: str, schema: Any) -> None:
+    """Raises InputError where a schema has no column of lists of integers named ``ids``."""
+    _check_column(path, schema, "ids", "list of integers", _is_integer_list)
+
+
+def id_lists(cells: Any, path: str, row: int, max_line: int) -> list[list[int] | None]:
+    """The rows of an Arrow array of lists, ``row`` of them before.
+
+    Raises:
+        InputError: one is longer than ``max_line``.
+    """
+    sizes = require("pyarrow.compute").list_value_length(cells).fill_null(0).to_numpy(zero_copy_only=False)
+    if len(long := np.flatnonzero(sizes > max_line)):
+        raise InputError(
+            f"{path}, row {row + long[0] + 1}: has more than {max_line:,} positions; if it is one text, "
+            "--max-line raises that"
+        )
+    found: list[list[int] | None] = cells.to_pylist()
+    return found
 
 
 def ids_tokenizer(path: str, lang: str | None = None) -> Tokenizer:
@@ -137,6 +151,11 @@ def ids_tokenizer(path: str, lang: str | None = None) -> Tokenizer:
     """
     with _parquet(path) as (file, _):
         metadata = file.schema_arrow.metadata or {}
+    return tokenizer_of(metadata, path, lang)
+
+
+def tokenizer_of(metadata: Mapping[bytes, bytes], path: str, lang: str | None = None) -> Tokenizer:
+    """As :func:`ids_tokenizer`, of what a schema's metadata say."""
     stored: dict[str, str] = {
         key.decode("utf-8", "replace"): value.decode("utf-8", "replace")
         for key, value in metadata.items()
@@ -187,7 +206,29 @@ def ids_writer(
         OSError: the file cannot be written.
         PhonemicError: pyarrow is missing.
     """
-    arrow, parquet = require("pyarrow"), require("pyarrow.parquet")
+    parquet = require("pyarrow.parquet")
+    schema, table = ids_tables(tokenizer, num_threads, spans, text)
+
+    def write(texts: list[str | None]) -> NDArray[np.uint8]:
+        rows, kinds = table(texts)
+        writer.write_table(rows, row_group_size=max(1, len(texts)))
+        return kinds
+
+    with replacing(path, overwrite) as file, parquet.ParquetWriter(file, schema, compression="zstd") as writer:
+        yield write
+
+
+def ids_tables(
+    tokenizer: Tokenizer, num_threads: int, spans: bool, text: bool
+) -> tuple[Any, Callable[[list[str | None]], tuple[Any, NDArray[np.uint8]]]]:
+    """The schema of ids, and a function that makes tables of it: texts to a table and the kinds of its positions.
+
+    Arguments: see :func:`ids_writer`.
+
+    Raises:
+        PhonemicError: pyarrow is missing.
+    """
+    arrow = require("pyarrow")
     ids_type = arrow.list_(arrow.int32())
     types = {"ids": ids_type} | ({"spans": ids_type} if spans else {}) | ({"text": arrow.string()} if text else {})
     schema = arrow.schema(types.items(), metadata=_metadata(tokenizer))
@@ -196,7 +237,7 @@ def ids_writer(
         ends = arrow.array(offsets, arrow.int32())
         return arrow.ListArray.from_arrays(ends, arrow.array(values), mask=arrow.array(nulls))
 
-    def write(texts: list[str | None]) -> NDArray[np.uint8]:
+    def table(texts: list[str | None]) -> tuple[Any, NDArray[np.uint8]]:
         batch = tokenizer.encode_batch([row or "" for row in texts], num_threads, spans)
         nulls = np.array([row is None for row in texts], bool)
         columns: dict[str, Any] = {"ids": lists(batch.offsets, batch.ids, nulls)}
@@ -204,11 +245,9 @@ def ids_writer(
             columns["spans"] = lists(2 * batch.offsets, batch.spans.ravel(), nulls)
         if text:
             columns["text"] = texts
-        writer.write_table(arrow.table(columns, schema=schema), row_group_size=max(1, len(texts)))
-        return batch.kinds
+        return arrow.table(columns, schema=schema), batch.kinds
 
-    with replacing(path, overwrite) as file, parquet.ParquetWriter(file, schema, compression="zstd") as writer:
-        yield write
+    return schema, table
 
 
 def _metadata(tokenizer: Tokenizer) -> dict[str, str]:

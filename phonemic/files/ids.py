@@ -1,0 +1,218 @@
+"""Ids in files and streams: Parquet, Arrow's stream format, JSON lines."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from itertools import chain
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from phonemic.errors import InputError, SavedTokenizerError, printable
+from phonemic.files.cells import MAX_LINE
+from phonemic.files.jsons import checked, loads
+from phonemic.files.packages import require
+from phonemic.files.parquet import (
+    check_ids,
+    id_lists,
+    ids_tables,
+    ids_tokenizer,
+    ids_writer,
+    read_ids,
+    tokenizer_of,
+)
+from phonemic.files.texts import read_texts
+from phonemic.files.writing import replacing
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from phonemic.tokenizer import Tokenizer
+
+#: Format -> the end of a file's name.
+FORMATS = {"parquet": ".parquet", "arrow": ".arrow", "jsonl": ".jsonl"}
+
+#: A function that encodes texts, writes them, and returns the kinds of the positions, uint8 (N,).
+Write = Callable[[list[str | None]], "NDArray[np.uint8]"]
+
+
+def format_of(path: str, default: str | None = None) -> str:
+    """The format that a path's end names.
+
+    Arguments:
+        path: a file, or "-".
+        default: what any other path has.
+
+    Raises:
+        InputError: it names none, and there is no default.
+    """
+    found = next((name for name, end in FORMATS.items() if path.lower().endswith(end)), default)
+    if found is None:
+        raise InputError(f"{path!r} must end in {', '.join(FORMATS.values())}")
+    return found
+
+
+@contextmanager
+def writer(
+    target: str | BinaryIO,
+    form: str,
+    tokenizer: Tokenizer,
+    num_threads: int = 1,
+    spans: bool = False,
+    text: bool = False,
+    overwrite: bool = True,
+) -> Iterator[Write]:
+    """A function that encodes texts and writes their ids.
+
+    Arguments:
+        target: a path, which appears when it is complete, or an open stream; Parquet takes a path only.
+        form: ``"parquet"`` (see :func:`ids_writer`); ``"arrow"``: the same columns and metadata as an Arrow stream;
+            ``"jsonl"``: an object a line, ``{"lang": "vi", "ids": [...]}``, with ``"fallback"`` where it is not the
+            default, ``"spans"`` as pairs and ``"text"``.
+        tokenizer: encodes.
+        num_threads: threads that encode.
+        spans: also write the positions' spans.
+        text: also write the texts.
+        overwrite: whether a file that is there is replaced.
+
+    Raises:
+        OSError: it cannot be written.
+        PhonemicError: pyarrow is missing.
+    """
+    if form == "parquet":
+        if not isinstance(target, str):
+            raise InputError("Parquet cannot be written to a stream: name a file, or choose arrow or jsonl")
+        with ids_writer(target, tokenizer, num_threads, spans, text, overwrite) as write:
+            yield write
+        return
+    opened = replacing(target, overwrite) if isinstance(target, str) else nullcontext(target)
+    with opened as file, _STREAMS[form](file, tokenizer, num_threads, spans, text) as write:
+        yield write
+
+
+@contextmanager
+def _arrow_stream(file: BinaryIO, tokenizer: Tokenizer, num_threads: int, spans: bool, text: bool) -> Iterator[Write]:
+    schema, table = ids_tables(tokenizer, num_threads, spans, text)
+
+    def write(texts: list[str | None]) -> NDArray[np.uint8]:
+        rows, kinds = table(texts)
+        stream.write_table(rows)
+        return kinds
+
+    with require("pyarrow.ipc").new_stream(require("pyarrow").PythonFile(file, "w"), schema) as stream:
+        yield write
+
+
+@contextmanager
+def _json_lines(file: BinaryIO, tokenizer: Tokenizer, num_threads: int, spans: bool, text: bool) -> Iterator[Write]:
+    options = {name: value for name, value in tokenizer.options.to_json().items() if name in ("lang", "fallback")}
+
+    def write(texts: list[str | None]) -> NDArray[np.uint8]:
+        batch = tokenizer.encode_batch([row or "" for row in texts], num_threads, spans)
+        for row, encoding in zip(texts, batch, strict=True):
+            line: dict[str, Any] = {**options, "ids": None if row is None else encoding.ids.tolist()}
+            if spans:
+                line["spans"] = None if row is None else encoding.spans.tolist()
+            if text:
+                line["text"] = row
+            file.write(json.dumps(line, ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n")
+        return batch.kinds
+
+    yield write
+
+
+_STREAMS = {"arrow": _arrow_stream, "jsonl": _json_lines}
+
+
+def reader(
+    path: str, form: str, lang: str | None = None, max_line: int = MAX_LINE
+) -> tuple[Tokenizer, Iterator[list[int] | None]]:
+    """A tokenizer that decodes ids, and the rows of them.
+
+    Arguments:
+        path: a file, or "-" for standard input, which cannot be Parquet.
+        form: ``"parquet"``, ``"arrow"`` or ``"jsonl"``; see :func:`writer`.
+        lang: the language, where they do not say it.
+        max_line: positions that a row may have, or bytes of a line of JSON.
+
+    Raises:
+        InputError: it is damaged or holds no ids, or says another language, or none; the message names the row.
+        OSError: it cannot be read.
+    """
+    if form == "parquet":
+        if path == "-":
+            raise InputError("Parquet cannot be read from a stream: name a file, or write it as arrow or jsonl")
+        return ids_tokenizer(path, lang), read_ids(path, max_line)
+    if form == "arrow":
+        return _read_arrow(path, lang, max_line)
+    return _read_json(path, lang, max_line)
+
+
+def _read_arrow(path: str, lang: str | None, max_line: int) -> tuple[Tokenizer, Iterator[list[int] | None]]:
+    arrow = require("pyarrow")
+    file = sys.stdin.buffer if path == "-" else open(path, "rb")  # noqa: SIM115
+    where = "standard input" if path == "-" else path
+
+    def rows() -> Iterator[list[int] | None]:
+        row = 0
+        with file, naming_damage():
+            for batch in stream:
+                batch.validate(full=True)  # damaged offsets would be followed out of the buffers
+                yield from id_lists(batch.column("ids"), where, row, max_line)
+                row += len(batch)
+
+    @contextmanager
+    def naming_damage() -> Iterator[None]:
+        try:
+            yield
+        except (arrow.ArrowException, OSError) as error:
+            raise InputError(f"{where}: damaged, or not an Arrow stream ({printable(str(error))})") from error
+
+    try:
+        with naming_damage():
+            stream = require("pyarrow.ipc").open_stream(file)
+        check_ids(where, stream.schema)
+        return tokenizer_of(stream.schema.metadata or {}, where, lang), rows()
+    except BaseException:
+        file.close()
+        raise
+
+
+def _read_json(path: str, lang: str | None, max_line: int) -> tuple[Tokenizer, Iterator[list[int] | None]]:
+    where = "standard input" if path == "-" else path
+    lines = enumerate(chain.from_iterable(read_texts(path, max_line=max_line)), start=1)
+    first = next(lines, None)
+    head = {} if first is None else _object(first, where)
+    options = {name: head[name] for name in ("lang", "fallback") if name in head} or {"lang": lang}
+    if options.get("lang") is None:
+        raise InputError(f"{where}: does not say which language its ids are of; give --lang")
+    if lang not in (None, options["lang"]):
+        raise InputError(f"{where}: its ids are of language {options['lang']}, not {lang}")
+    from phonemic.tokenizer import Tokenizer
+
+    def rows() -> Iterator[list[int] | None]:
+        for numbered in [] if first is None else chain([first], lines):
+            line = _object(numbered, where)
+            if any(line.get(name, options.get(name)) != value for name, value in options.items()):
+                raise InputError(f"{where}, line {numbered[0]}: is of another language or fallback than the first")
+            yield line["ids"]
+
+    try:
+        return Tokenizer.restore(options, f"{where}, line 1"), rows()
+    except SavedTokenizerError as error:
+        raise InputError(str(error)) from error
+
+
+def _object(numbered: tuple[int, str | None], where: str) -> dict[str, Any]:
+    number, line = numbered
+    place = f"{where}, line {number}"
+    try:
+        value = loads(line or "")
+    except ValueError as error:
+        raise InputError(f"{place}: is not JSON ({error})") from error
+    found = checked(value, {"ids": list | None}, place)
+    if not all(type(one) is int for one in found["ids"] or []):
+        raise InputError(f"{place}: its ids are not a list of whole numbers")
+    return found

@@ -1,0 +1,146 @@
+"""Ids in files and streams: each format gives back what went in, and what is damaged is named."""
+
+import json
+import subprocess
+from contextlib import suppress
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+pa = pytest.importorskip("pyarrow")
+pytest.importorskip("click")
+
+from cli_helpers import command, environment, run  # noqa: E402
+
+from phonemic import InputError, Tokenizer  # noqa: E402
+from phonemic.files.ids import FORMATS, format_of, reader, writer  # noqa: E402
+
+VI = Tokenizer("vi")
+TEXTS = ["Giếng nước", None, "", "covid-19 😀", "Hà Nội"]
+rows = st.lists(st.none() | st.text(st.sampled_from("giếng Hà\t3,covid😀\u0301\ud7ff"), max_size=12), max_size=6)
+
+
+def written(path, texts, form, tokenizer=VI, **options):
+    with writer(str(path), form, tokenizer, **options) as write:
+        kinds = [write(texts[:2]), write(texts[2:])] if texts else []
+    return np.concatenate([*kinds, np.zeros(0, np.uint8)])
+
+
+@pytest.mark.parametrize("form", [*FORMATS])
+@pytest.mark.parametrize("fallback", ["character", "packed"])
+@given(texts=rows)
+def test_back_again(tmp_path_factory, form, fallback, texts):
+    tokenizer = Tokenizer("vi", fallback=fallback)
+    path = tmp_path_factory.mktemp("ids") / f"ids{FORMATS[form]}"
+    kinds = written(path, texts, form, tokenizer, spans=True, text=True)
+    assert kinds.tolist() == tokenizer.encode_batch([text or "" for text in texts]).kinds.tolist()
+    found, ids = reader(str(path), form, "vi")
+    assert found == tokenizer or not texts
+    assert list(ids) == [None if text is None else tokenizer.encode(text).ids.tolist() for text in texts]
+
+
+def test_json_lines_say_everything(tmp_path):
+    path = tmp_path / "ids.jsonl"
+    written(path, TEXTS, "jsonl", spans=True, text=True)
+    for line, text in zip(path.read_text("utf-8").splitlines(), TEXTS, strict=True):
+        found = json.loads(line)
+        assert found["text"] == text
+        assert found["lang"] == "vi"
+        if text is not None:
+            encoding = VI.encode(text)
+            assert (found["ids"], found["spans"]) == (encoding.ids.tolist(), encoding.spans.tolist())
+
+
+def test_arrow_is_read_by_arrow(tmp_path):
+    path = tmp_path / "ids.arrow"
+    written(path, TEXTS, "arrow", spans=True)
+    with pa.ipc.open_stream(path) as stream:
+        table = stream.read_all()
+    assert table["ids"].to_pylist()[0] == VI.encode(TEXTS[0]).ids.tolist()
+    assert table.schema.metadata[b"phonemic.lang"] == b"vi"
+
+
+def test_a_pipe_of_commands():
+    lines = "Giếng nước\n\nHà Nội covid\n"
+    for options in ([], ["--format", "arrow"]):
+        encoded = subprocess.run(
+            command("encode", "-", "-", "--lang", "vi", *options),
+            input=lines.encode(),
+            capture_output=True,
+            env=environment(),
+            check=True,
+        ).stdout
+        decoded = subprocess.run(
+            command("decode", "-", *options), input=encoded, capture_output=True, env=environment(), check=True
+        ).stdout
+        assert decoded.decode() == "giếng nước\n\nhà nội covid\n"
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("{", "line 1: is not JSON"),
+        ("[]", "a JSON object is expected"),
+        ('{"lang": "vi"}', "ids is missing"),
+        ('{"lang": "vi", "ids": "a"}', "ids is of type str"),
+        ('{"lang": "vi", "ids": [1, "a"]}', "its ids are not a list of whole numbers"),
+        ('{"lang": "vi", "ids": [true]}', "its ids are not a list of whole numbers"),
+        ('{"ids": [1]}', "does not say which language its ids are of; give --lang"),
+        ('{"lang": "fr", "ids": []}', "unknown language 'fr'"),
+        ('{"lang": "vi", "fallback": "byte", "ids": []}', "unknown fallback 'byte'"),
+        ('{"lang": "vi", "ids": []}\n{"lang": "zh", "ids": []}', "line 2: is of another language or fallback"),
+        ('{"lang": "vi", "ids": []}\n\n', "line 2: is not JSON"),
+    ],
+)
+def test_damaged_lines_are_named(tmp_path, line, told):
+    path = tmp_path / "ids.jsonl"
+    path.write_text(line)
+    with pytest.raises(InputError, match=told) as error:
+        list(reader(str(path), "jsonl")[1])
+    assert str(path) in str(error.value)
+
+
+def test_another_language_is_refused(tmp_path):
+    for form, end in FORMATS.items():
+        path = tmp_path / f"ids{end}"
+        written(path, TEXTS, form)
+        with pytest.raises(InputError, match="its ids are of language vi, not zh"):
+            reader(str(path), form, "zh")
+
+
+def test_damaged_streams_are_one_error(tmp_path):
+    path = tmp_path / "ids.arrow"
+    written(path, TEXTS * 30, "arrow")
+    data = path.read_bytes()
+    refused = 0
+    for at, _ in pairwise(range(0, len(data), max(1, len(data) // 60))):
+        for changed in (data[:at], data[:at] + bytes([data[at] ^ 0xFF]) + data[at + 1 :]):
+            path.write_bytes(changed)
+            with suppress(InputError):  # and no other, and no crash
+                list(reader(str(path), "arrow")[1])
+                continue
+            refused += 1
+    assert refused > 20
+
+
+def test_what_a_command_refuses(in_tmp_path, tmp_path):
+    (tmp_path / "a.txt").write_text("giếng\n")
+    assert "must end in .parquet, .arrow, .jsonl" in run("encode", "a.txt", "b.txt", "--lang", "vi", status=2).stderr
+    found = run("encode", "a.txt", "-", "--format", "parquet", "--lang", "vi", status=1).stderr
+    assert "Parquet cannot be written to a stream" in found
+    assert "Parquet cannot be read from a stream" in run("decode", "-", "--format", "parquet", status=1).stderr
+    run("encode", "a.txt", "b.any", "--format", "jsonl", "--lang", "vi")
+    assert run("decode", "b.any", "--format", "jsonl").stdout == "giếng\n"
+    with pytest.raises(InputError, match="must end in"):
+        format_of("a.csv")
+
+
+def test_rows_have_a_limit(tmp_path):
+    for form, end in FORMATS.items():
+        path = tmp_path / f"ids{end}"
+        written(path, ["giếng " * 100], form)
+        with pytest.raises(InputError, match="--max-line raises that"):
+            list(reader(str(path), form, None, 50)[1])
