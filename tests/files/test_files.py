@@ -179,7 +179,7 @@ class TestEscapes:
         def none(*arguments, **options):
             raise MemoryError("no memory for the ids")
 
-        monkeypatch.setattr("phonemic.cli.encode.ids_writer", none)
+        monkeypatch.setattr("phonemic.cli.encode.writer", none)
         Path("in.txt").write_text("ba")
         assert (
             "Error: not enough memory (no memory for the ids)"
