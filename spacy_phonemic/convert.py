@@ -89,7 +89,7 @@ def read(
     if chosen is None:
         raise InputError(f"{os.fspath(path)}: {form} holds several kinds: say classification or sequence-labelling")
     entities = entities and form != "conllu"
-    examples = custom.read(chosen, path, lang=nlp.lang, file_format=form, entities=entities, **fields)
+    examples = custom.read(chosen, path, lang=str(nlp.lang), file_format=form, entities=entities, **fields)
     return to_docs(examples, nlp, entities=entities)
 
 
