@@ -10,12 +10,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from transformers import AddedToken, BatchEncoding, PreTrainedTokenizerBase
+from transformers.utils import logging
 from transformers.utils.generic import PaddingStrategy
 
 from phonemic_bert.errors import CheckpointError
 from phonemic_bert.tokenization.positions import Positions
 from phonemic_bert.tokenization.rows import Rows
 from phonemic_bert.tokenization.truncation import windows
+
+logger = logging.get_logger(__name__)
 
 
 class RowsTokenizer(PreTrainedTokenizerBase):
@@ -229,7 +232,12 @@ class RowsTokenizer(PreTrainedTokenizerBase):
             split_into_words=is_split_into_words,
             split_special_tokens=split_special_tokens,
         )
-        self._warn_of_long_rows(rows, max_length, verbose)
+        longest = int(np.diff(rows.offsets).max(initial=0))
+        if verbose and max_length is None and longest > self.model_max_length:
+            logger.warning_once(
+                f"a row of {longest} positions is longer than the model's {self.model_max_length}: "
+                "tokenize with truncation=True"
+            )
 
         arrays: dict[str, Any] = {"input_ids": rows.ids}
         if self._wanted("token_type_ids", return_token_type_ids):
@@ -252,10 +260,6 @@ class RowsTokenizer(PreTrainedTokenizerBase):
 
     def _wanted(self, name: str, asked: bool | None) -> bool:
         return name in self.model_input_names if asked is None else asked
-
-    def _warn_of_long_rows(self, rows: Rows, max_length: int | None, verbose: bool) -> None:
-        longest = np.diff(rows.offsets).max(initial=0)
-        self._eventual_warn_about_too_long_sequence([0] * int(longest), max_length, verbose)
 
 
 def _as_batch(text: Any, text_pair: Any, is_batch: bool, split: bool) -> tuple[list[Any], list[Any] | None]:
