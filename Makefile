@@ -3,6 +3,7 @@
 # make docs   builds the documentation as a site in build/site
 # make test-benchmarks   runs the tests of the scripts in benchmarks/
 # make bench       measures speed beside the limits and the rivals: DATA=folder BENCH_OPTIONS="--only limits"
+# make release-check   checks the workflows, the wheel and the sdist, and tests the repaired wheel by itself
 # make sanitize   builds the core with sanitizers, runs its tests and fuzzes it: SECONDS=120
 # make bench-gate   counts the core's instructions (valgrind) and compares them with benchmarks/gate.json
 # make test-models   runs the model's tests with each release of transformers that is named below
@@ -19,7 +20,7 @@ DEMO := build/demo
 SOURCES := pyproject.toml setup.py $(shell find phonemic -name '*.pyx' -o -name '*.pxd' -o -name '*.h' -o -name '*.tsv' -o -path '*/lexicon/*.py')
 LANG_OF_FILE := $(if $(filter vi zh,$(LANG)),--lang $(LANG))
 
-.PHONY: demo test test-benchmarks test-models lint format docs bench bench-gate sanitize sdist-check clean
+.PHONY: demo test test-benchmarks test-models lint format docs bench bench-gate sanitize sdist-check release-check packages-check clean
 
 demo: $(DEMO)/installed
 	$(DEMO)/bin/python examples/demo.py $(FILE) $(LANG_OF_FILE) --html build/demo.html
@@ -104,6 +105,43 @@ sdist-check: $(VENV)/installed
 	cd build/sdist && tar -xzf phonemic-*.tar.gz && $(abspath $(BIN))/python -m venv venv
 	cd build/sdist && wheel=$$(ls "$$PWD"/phonemic-*.whl) && venv/bin/pip install --quiet '$(TORCH)' "phonemic[dev] @ file://$$wheel"
 	cd build/sdist && rm -rf phonemic-*/*phonemic phonemic-*/model && cd phonemic-*/ && env -u PHONEMIC_DATA OMP_NUM_THREADS=1 ../venv/bin/$(TEST) -q -m "not benchmarks" $(SDIST_TESTS)
+
+# What a release is made of, as far as one machine can tell, in a light environment: the workflows, the wheel and the
+# sdist; the wheel is repaired (Linux), installed where nothing else is, and tested there as cibuildwheel's are.
+RELEASE := build/release
+SDIST_BYTES := 3000000
+release-check: $(RELEASE)/installed
+	$(RELEASE)/bin/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	$(RELEASE)/bin/check-jsonschema --builtin-schema vendor.dependabot .github/dependabot.yml
+	rm -rf $(RELEASE)/dist $(RELEASE)/wheels $(RELEASE)/empty $(RELEASE)/tests
+	$(RELEASE)/bin/python -m build --outdir $(RELEASE)/dist .
+	mkdir $(RELEASE)/wheels
+	if test "$$(uname)" = Linux; then \
+		PATH="$(abspath $(RELEASE)/bin):$$PATH" $(RELEASE)/bin/auditwheel repair --wheel-dir $(RELEASE)/wheels $(RELEASE)/dist/*.whl; \
+	else cp $(RELEASE)/dist/*.whl $(RELEASE)/wheels; fi
+	cp $(RELEASE)/dist/*.tar.gz $(RELEASE)/wheels
+	$(MAKE) packages-check DIST=$(RELEASE)/wheels
+	$(PYTHON) -m venv $(RELEASE)/empty
+	$(RELEASE)/empty/bin/pip install --quiet --disable-pip-version-check $(RELEASE)/wheels/*.whl
+	$(RELEASE)/empty/bin/python -I -c "import phonemic; print(phonemic.Tokenizer('vi').encode('tiếng Việt').ids, phonemic.__file__)"
+	$(RELEASE)/empty/bin/pip install --quiet --disable-pip-version-check $$($(CIBUILDWHEEL) print(*c['test-requires'])")
+	mkdir $(RELEASE)/tests && cp -R $$($(CIBUILDWHEEL) print(*c['test-sources'])") $(RELEASE)/tests
+	cd $(RELEASE)/tests && PATH="$(abspath $(RELEASE)/empty/bin):$$PATH" sh -c "$$(cd $(CURDIR) && $(CIBUILDWHEEL) print(c['test-command'])")"
+CIBUILDWHEEL = $(PYTHON) -c "import tomllib; c = tomllib.load(open('pyproject.toml', 'rb'))['tool']['cibuildwheel'];
+
+# Files for the registry, wherever they were built: make packages-check DIST=folder
+DIST ?= dist
+packages-check: $(RELEASE)/installed
+	$(RELEASE)/bin/twine check --strict $(DIST)/*
+	$(RELEASE)/bin/check-wheel-contents $(DIST)/*.whl
+	size=$$(cat $(DIST)/*.tar.gz | wc -c); echo "sdist: $$size bytes, at most $(SDIST_BYTES)"; test $$size -le $(SDIST_BYTES)
+
+$(RELEASE)/installed: pyproject.toml
+	test -x $(RELEASE)/bin/python || $(PYTHON) -m venv $(RELEASE)
+	$(PYTHON) -c "import tomllib; print(*tomllib.load(open('pyproject.toml', 'rb'))['dependency-groups']['release'], sep='\n')" \
+		> $(RELEASE)/requirements.txt
+	$(RELEASE)/bin/pip install --quiet --disable-pip-version-check --requirement $(RELEASE)/requirements.txt
+	touch $@
 
 # The tokenizer and what the demonstration prints with; numpy is installed once, for building and for running.
 $(DEMO)/installed: $(SOURCES)

@@ -35,7 +35,7 @@ from thinc.api import Config, require_gpu
 
 from phonemic.files.writing import write_json
 from spacy_phonemic.configs import config_text
-from spacy_phonemic.convert import FORMATS, write
+from spacy_phonemic.convert import read, write
 
 
 @dataclass(frozen=True)
@@ -134,19 +134,19 @@ def convert(task: Task, data: Path, folder: Path, limit: int) -> dict[str, int]:
     """Writes the three parts as .spacy; returns how many sentences each has, and the lines that could not be used."""
     tokenizer = {"@tokenizers": "spacy_phonemic.SyllableTokenizer.v1"}
     nlp = spacy.blank(task.lang, config={"nlp": {"tokenizer": tokenizer}})
-    read = {
-        part: FORMATS[task.format](data / getattr(task, part), nlp)
+    parts = {
+        part: read(task.format, data / getattr(task, part), nlp)
         for part in ("train", "dev", "test")
         if getattr(task, part)
     }
-    docs = {part: found.docs for part, found in read.items()}
+    docs = {part: found.docs for part, found in parts.items()}
     if task.test is None:
         held_out = len(docs["train"]) // 10
         docs = {"train": docs["train"][:-held_out], "dev": docs["train"][-held_out:], "test": docs["dev"]}
     for part, found in docs.items():
         write(found[: limit or None], folder / f"{part}.spacy")
     sizes = {part: len(found[: limit or None]) for part, found in docs.items()}
-    return {**sizes, "problems": sum(len(found.problems) for found in read.values())}
+    return {**sizes, "problems": sum(len(found.problems) for found in parts.values())}
 
 
 def measure(name: str, model: str, seed: int, config: Config, corpus: Path, gpu: int) -> Run:

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import argparse
 import sys
+import warnings
 from pathlib import Path
 
-from phonemic.errors import PhonemicError, message, printable
+from phonemic.errors import InputError, PhonemicError, message, printable
 from phonemic.files.outputs import claim
 from phonemic.files.writing import write_text
 from phonemic.inventory import LANGUAGES
+from phonemic.tasks.tagging import StrayTagWarning
 from spacy_phonemic.configs import TASKS, config_text
+
+#: The fields of a file of one's own that the command names.
+_FIELDS = ("text", "label", "word", "tag", "joiner", "comment")
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -29,15 +34,9 @@ def main(arguments: list[str] | None = None) -> int:
     config.add_argument("--force", action="store_true", help="replace a file that is there")
     config.set_defaults(run=_config)
 
-    convert = commands.add_parser("convert", help="convert a corpus: convert conllu train.conllu train.spacy --lang vi")
-    convert.add_argument("format", choices=("conllu", "conll", "weibo", "cluener"))
-    convert.add_argument("input", type=Path)
-    convert.add_argument("output", type=Path, help="a .spacy file")
-    convert.add_argument("--lang", choices=LANGUAGES, required=True)
-    convert.add_argument("--limit", type=int, default=0, help="the first so many sentences only; 0: all")
-    convert.add_argument("--strict", action="store_true", help="write nothing, exit 1, where a line could not be used")
-    convert.add_argument("--force", action="store_true", help="replace a file that is there")
-    convert.set_defaults(run=_convert)
+    _add_convert(
+        commands.add_parser("convert", help="convert a corpus: convert conllu train.conllu train.spacy --lang vi")
+    )
 
     given = parser.parse_args(arguments)
     try:
@@ -47,6 +46,35 @@ def main(arguments: list[str] | None = None) -> int:
         sys.stderr.write(f"{printable(message(error))}\n")
         return 1
     return status
+
+
+def _add_convert(convert: argparse.ArgumentParser) -> None:
+    convert.add_argument(
+        "format", help="conll, conllu, csv, tsv, xlsx, jsonl, or a data set such as cluener, phoner, tnews"
+    )
+    convert.add_argument("input", type=Path, help="a file; of a data set also its folder, with --split")
+    convert.add_argument("output", type=Path, help="a .spacy file")
+    convert.add_argument("--lang", choices=LANGUAGES, help="the language; a data set has its own")
+    convert.add_argument("--split", help="of the data set in the folder: train, dev, test")
+    convert.add_argument("--limit", type=int, default=0, help="the first so many sentences only; 0: all")
+    convert.add_argument(
+        "--strict", action="store_true", help="write nothing, exit 1, where something could not be used"
+    )
+    convert.add_argument("--force", action="store_true", help="replace a file that is there")
+    own = convert.add_argument_group("where in a file of your own what stands")
+    own.add_argument("--kind", choices=("classification", "sequence-labelling"), help="what JSON lines hold")
+    own.add_argument("--pos", action="store_true", help="the tags are parts of speech, not entities")
+    own.add_argument("--text", help="the column or field of the text")
+    own.add_argument("--label", action="append", help="of the label; several times for several targets")
+    own.add_argument("--word", type=_column, help="of the word: a column from 0, or the field of JSON lines")
+    own.add_argument("--tag", type=_column, help="of the tag; of CoNLL-U upos or xpos")
+    own.add_argument("--joiner", help='what joins the syllables of a word, "_" in Hà_Nội; it becomes a space')
+    own.add_argument("--comment", help="what a line begins with that is not a word")
+    convert.set_defaults(run=_convert)
+
+
+def _column(written: str) -> int | str:
+    return int(written) if written.lstrip("-").isdecimal() else written
 
 
 def _config(given: argparse.Namespace) -> int:
@@ -62,24 +90,33 @@ def _config(given: argparse.Namespace) -> int:
 def _convert(given: argparse.Namespace) -> int:
     import spacy
 
-    from spacy_phonemic.convert import FORMATS, write
+    from spacy_phonemic.convert import FORMATS, language_of, read, write
 
+    lang = given.lang or language_of(given.format)
+    if lang is None:
+        raise InputError(f"{given.format} is of any language: give --lang {' or --lang '.join(LANGUAGES)}")
     tokenizer = {"@tokenizers": "spacy_phonemic.SyllableTokenizer.v1"}
-    nlp = spacy.blank(given.lang, config={"nlp": {"tokenizer": tokenizer}})
-    try:
-        docs, problems = FORMATS[given.format](given.input, nlp)
-    except (OSError, UnicodeDecodeError) as error:
-        sys.stderr.write(printable(f"{given.input}: cannot be read: {error}\n"))
-        return 1
-    for problem in problems:
-        sys.stderr.write(f"{printable(str(problem))}\n")
+    nlp = spacy.blank(lang, config={"nlp": {"tokenizer": tokenizer}})
+    options = {name: value for name in _FIELDS if (value := getattr(given, name)) is not None}
+    if "label" in options and len(given.label) == 1:
+        [options["label"]] = given.label
+    if given.format in FORMATS:
+        options |= {"kind": given.kind, "entities": not given.pos, "strict": given.strict}
+    elif options or given.kind or given.pos:
+        raise InputError(
+            f"{given.format} is a data set, which knows its own fields: leave --kind, --pos, --text ... out"
+        )
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always", StrayTagWarning)
+        docs, problems = read(given.format, given.input, nlp, split=given.split, **options)
+    said = [*map(str, problems), *(f"{given.input}: {each.message}" for each in warned)]
+    for line in said:
+        sys.stderr.write(f"{printable(line)}\n")
     docs = docs[: given.limit or None]
     tokens, entities = sum(map(len, docs)), sum(len(doc.ents) for doc in docs)
-    counts = f"{len(docs)} sentences, {tokens} tokens, {entities} entities; {len(problems)} problems"
-    doubtful = 2 * len(problems) > tokens
-    if not docs or doubtful or (given.strict and problems):
-        hint = f"; is it {given.format}?" if doubtful else ""
-        sys.stderr.write(printable(f"{given.input}: {counts}; nothing written{hint}\n"))
+    counts = f"{len(docs)} sentences, {tokens} tokens, {entities} entities; {len(said)} problems"
+    if not docs or (given.strict and said):
+        sys.stderr.write(printable(f"{given.input}: {counts}; nothing written\n"))
         return 1
     write(docs, given.output, given.force)
     sys.stdout.write(printable(f"{given.output}: {counts}\n"))

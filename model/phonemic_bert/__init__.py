@@ -1,43 +1,32 @@
-"""PhonemicBERT on torch and transformers. Importing this registers its classes with transformers' Auto classes."""
+"""PhonemicBERT on torch and transformers, whose Auto classes know its classes once this is imported.
 
-from typing import Any
+Neither torch nor transformers is imported before a class that needs them is asked for.
+"""
 
-from transformers import (
-    AutoConfig,
-    AutoModel,
-    AutoModelForMaskedLM,
-    AutoModelForMultipleChoice,
-    AutoModelForPreTraining,
-    AutoModelForQuestionAnswering,
-    AutoModelForSequenceClassification,
-    AutoModelForTokenClassification,
-    AutoTokenizer,
-)
+from __future__ import annotations
 
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from phonemic_bert import registration
 from phonemic_bert.checkpoints import checkpoint_names, checkpoint_path
-from phonemic_bert.collation import HolisticCollator
-from phonemic_bert.configuration import COMPONENTS, PRESETS, PhonemicBertConfig
 from phonemic_bert.errors import CheckpointError
 from phonemic_bert.fill_mask import Filling, fill_mask
-from phonemic_bert.modeling import (
-    HolisticMaskedLMOutput,
-    PhonemicBertForMaskedLM,
-    PhonemicBertForMultipleChoice,
-    PhonemicBertForQuestionAnswering,
-    PhonemicBertForSequenceClassification,
-    PhonemicBertForTokenClassification,
-    PhonemicBertModel,
-)
-from phonemic_bert.modeling.plain import (
-    PlainModernBertConfig,
-    PlainModernBertForMaskedLM,
-    PlainModernBertForMultipleChoice,
-    PlainModernBertForQuestionAnswering,
-    PlainModernBertForSequenceClassification,
-    PlainModernBertForTokenClassification,
-    PlainModernBertModel,
-)
-from phonemic_bert.tokenization import PhonemicBertTokenizer
+from phonemic_bert.shapes import COMPONENTS, PRESETS
+
+if TYPE_CHECKING:
+    from phonemic_bert.collation import HolisticCollator
+    from phonemic_bert.configuration import PhonemicBertConfig
+    from phonemic_bert.modeling import (
+        HolisticMaskedLMOutput,
+        PhonemicBertForMaskedLM,
+        PhonemicBertForMultipleChoice,
+        PhonemicBertForQuestionAnswering,
+        PhonemicBertForSequenceClassification,
+        PhonemicBertForTokenClassification,
+        PhonemicBertModel,
+    )
+    from phonemic_bert.tokenization import PhonemicBertTokenizer
 
 __all__ = [
     "COMPONENTS",
@@ -59,41 +48,28 @@ __all__ = [
     "fill_mask",
 ]
 
-_MODELS: dict[Any, tuple[Any, ...]] = {
-    PhonemicBertConfig: (
-        PhonemicBertModel,
-        PhonemicBertForMaskedLM,
-        PhonemicBertForSequenceClassification,
-        PhonemicBertForTokenClassification,
-        PhonemicBertForQuestionAnswering,
-        PhonemicBertForMultipleChoice,
-    ),
-    PlainModernBertConfig: (
-        PlainModernBertModel,
-        PlainModernBertForMaskedLM,
-        PlainModernBertForSequenceClassification,
-        PlainModernBertForTokenClassification,
-        PlainModernBertForQuestionAnswering,
-        PlainModernBertForMultipleChoice,
-    ),
+#: Where the names lie that need torch or transformers; every other one of ``__all__`` is in the modelling.
+_LAZY = {
+    "HolisticCollator": "collation",
+    "PhonemicBertConfig": "configuration",
+    "PhonemicBertTokenizer": "tokenization",
 }
-for config, models in _MODELS.items():
-    AutoConfig.register(config.model_type, config, exist_ok=True)
-    encoder, masked, *tasks = models
-    for auto, model in (
-        (AutoModel, encoder),
-        (AutoModelForPreTraining, masked),
-        (AutoModelForMaskedLM, masked),
-        *zip(
-            (
-                AutoModelForSequenceClassification,
-                AutoModelForTokenClassification,
-                AutoModelForQuestionAnswering,
-                AutoModelForMultipleChoice,
-            ),
-            tasks,
-            strict=True,
-        ),
-    ):
-        auto.register(config, model, exist_ok=True)
-AutoTokenizer.register(PhonemicBertConfig, slow_tokenizer_class=PhonemicBertTokenizer, exist_ok=True)
+_MODULES = {"collation", "configuration", "modeling", "tokenization"}
+
+
+def __getattr__(name: str) -> object:
+    """A name of ``__all__`` that needs torch or transformers, which are imported now; or the module that holds some."""
+    if name in _MODULES:
+        return import_module(f"{__name__}.{name}")
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = getattr(import_module(f"{__name__}.{_LAZY.get(name, 'modeling')}"), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
+
+registration.install()

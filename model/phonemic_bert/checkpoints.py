@@ -14,8 +14,6 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from transformers.utils import logging
-
 from phonemic_bert.errors import CheckpointError
 
 GROUP = "phonemic_bert.checkpoints"
@@ -68,6 +66,8 @@ def resolve(name_or_path: Any) -> Any:
 @contextmanager
 def silent_transformers() -> Iterator[None]:
     """Keeps transformers from telling of fresh and unused weights, where they are expected, and of its progress."""
+    from transformers.utils import logging
+
     verbosity, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
     logging.set_verbosity_error()
     logging.disable_progress_bar()

@@ -1,79 +1,52 @@
-"""The ``phonemic-bert`` command."""
+"""The ``phonemic-bert`` command: what a command needs is imported when it is called."""
 
 from __future__ import annotations
 
 try:
     import click
-    from rich.table import Table
+    import rich as _  # noqa: F401
 except ImportError as missing:
     raise SystemExit(f'phonemic-bert: the command needs {missing.name}: pip install "phonemic[model]"') from missing
 
-from transformers.utils import logging
-
-from phonemic import __version__
-from phonemic.cli.common import print_json
+from phonemic.cli import COMMANDS as PHONEMIC
 from phonemic.cli.group import Group
-from phonemic.cli.prepare import prepare
-from phonemic.inventory import LANGUAGES
 from phonemic.streams import guard_streams
-from phonemic.terminal import console
-from phonemic_bert.configuration import PRESETS
-from phonemic_bert.finetuning import commands as finetuning
-from phonemic_bert.finetuning import results_command
-from phonemic_bert.inspection import commands as inspection
-from phonemic_bert.pretraining import commands as pretraining
+from phonemic.version import __version__
+
+#: Command -> its summary, the first sentence of its help.
+COMMANDS = {
+    "card": "Writes the model card of CHECKPOINT anew from its log, with what you add.",
+    "embeddings": "Draws the onsets, rimes and tones that CHECKPOINT has learned.",
+    "export": "Writes CHECKPOINT, the final folder of a run, to OUT with smaller weights in files of limited size.",
+    "finetune": "Fine-tunes encoders on tasks by the paper's protocol, and writes a file of results a run.",
+    "grid": "Writes the grid NAME (base, small), a TOML file that explains every field, to standard output.",
+    "inspect": "Shows what CHECKPOINT makes of each TEXT, syllable by syllable.",
+    "params": "Counts the parameters of each part and compares the sums with the paper's 87.94M.",
+    "prepare": PHONEMIC["prepare"],
+    "preset": "Writes the preset NAME, a TOML file that explains every field, to standard output.",
+    "pretrain": "Learns from a prepared CORPUS by CONFIG into the folder RUN.",
+    "results": "Makes tables and plots of what finetune wrote to FOLDER.",
+}
+#: Command -> the module that it lies in.
+MODULES = {
+    **dict.fromkeys(("card", "export", "preset", "pretrain"), "phonemic_bert.pretraining.commands"),
+    **dict.fromkeys(("finetune", "grid"), "phonemic_bert.finetuning.commands"),
+    **dict.fromkeys(("embeddings", "inspect"), "phonemic_bert.inspection.commands"),
+    "params": "phonemic_bert.params_command",
+    "prepare": "phonemic.cli.prepare",
+    "results": "phonemic_bert.finetuning.results_command",
+}
 
 
-@click.group(cls=Group, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=Group, lazy=COMMANDS, modules=MODULES, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="phonemic-bert")
 def cli() -> None:
     """PhonemicBERT: a BERT over onset, rime and tone."""
 
 
-@cli.command()
-@click.option("--preset", type=click.Choice(list(PRESETS)), default="paper-12", show_default=True, help="The shape.")
-@click.option("--lang", type=click.Choice(LANGUAGES), default="vi", show_default=True, help="The language.")
-@click.option("--config", metavar="FOLDER", help="A checkpoint's configuration instead of a preset's.")
-@click.option("--json", "as_json", is_flag=True, help="Write JSON.")
-def params(preset: str, lang: str, config: str | None, as_json: bool) -> None:
-    """Counts the parameters of each part and compares the sums with the paper's 87.94M."""
-    from phonemic_bert.configuration import PhonemicBertConfig
-    from phonemic_bert.parameters import PAPER_MILLIONS, count_parameters, totals
-
-    shape = PhonemicBertConfig.from_pretrained(config) if config else PhonemicBertConfig.from_preset(preset, lang)
-    parts = count_parameters(shape)
-    sums = totals(parts)
-    if as_json:
-        print_json({"parts": parts, "totals": sums, "paper": PAPER_MILLIONS * 1e6})
-        return
-    table = Table("part", "parameters", title=f"{shape.num_hidden_layers} layers of {shape.hidden_size}, {shape.lang}")
-    for part, count in parts.items():
-        table.add_row(part, f"{count:,}")
-    table.add_section()
-    for name, count in sums.items():
-        table.add_row(name, f"{count:,}")
-    to = console()
-    to.print(table)
-    if PRESETS["paper-12"].items() <= shape.to_dict().items() and shape.lang == "vi":
-        for name, count in sums.items():
-            away = count / 1e6 - PAPER_MILLIONS
-            to.print(f"{name}: {count / 1e6:.2f}M, {away:+.2f}M from the paper's {PAPER_MILLIONS}M")
-
-
-for command in (
-    prepare,
-    *pretraining.COMMANDS,
-    *finetuning.COMMANDS,
-    *results_command.COMMANDS,
-    *inspection.COMMANDS,
-):
-    cli.add_command(command)
-
-
 def main() -> None:
     """Runs the command."""
     guard_streams()
-    logging.disable_progress_bar()  # what shows is ours
     cli(prog_name="phonemic-bert")
 
 

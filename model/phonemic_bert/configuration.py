@@ -1,4 +1,4 @@
-"""The configuration of PhonemicBERT: BERT's own, a language with its vocabulary, and what goes beyond the paper."""
+"""The configurations of PhonemicBERT (BERT's own, a language, what goes beyond the paper) and of the plain models."""
 
 from __future__ import annotations
 
@@ -11,43 +11,11 @@ from transformers import BertConfig
 from phonemic.inventory import LANGUAGES, vocabulary
 from phonemic_bert.checkpoints import resolve
 from phonemic_bert.errors import CheckpointError
+from phonemic_bert.shapes import CHOICES, COMPONENTS, PRESETS
 from phonemic_bert.triples import triples
 from phonemic_bert.untrusted import CONFIG, check_config, check_folder, loading
 
-#: The slots of a triple, in their order.
-COMPONENTS = ("onset", "rime", "tone")
-
-#: What the options beyond the paper may be; the first is the paper's.
-CHOICES = {
-    "backbone": ("bert", "modernbert"),
-    "composition": ("linear", "product", "table"),
-    "head": ("independent", "joint"),
-}
-
-#: The design that learns best where there are hours and not weeks: see docs/research/learning.md.
-_BEYOND = {"backbone": "modernbert", "composition": "product", "head": "joint", "neighbours": 3}
-
-#: Encoders: the two of the paper (Table 1), and smaller ones. Those of the pretraining presets are the same.
-PRESETS: dict[str, dict[str, Any]] = {
-    "paper-12": {"num_hidden_layers": 12, "hidden_size": 768, "num_attention_heads": 12, "intermediate_size": 3072},
-    "paper-6": {"num_hidden_layers": 6, "hidden_size": 768, "num_attention_heads": 12, "intermediate_size": 3072},
-    "small": {
-        "num_hidden_layers": 6,
-        "hidden_size": 384,
-        "num_attention_heads": 6,
-        "intermediate_size": 1536,
-        **_BEYOND,
-    },
-    "mini": {"num_hidden_layers": 3, "hidden_size": 192, "num_attention_heads": 6, "intermediate_size": 768, **_BEYOND},
-    "micro": {
-        "num_hidden_layers": 2,
-        "hidden_size": 128,
-        "num_attention_heads": 4,
-        "intermediate_size": 512,
-        **_BEYOND,
-    },
-    "tiny": {"num_hidden_layers": 2, "hidden_size": 128, "num_attention_heads": 2, "intermediate_size": 512},
-}
+__all__ = ["CHOICES", "COMPONENTS", "PRESETS", "PhonemicBertConfig", "PlainModernBertConfig", "check_neighbours"]
 
 
 def check_neighbours(neighbours: int) -> None:
@@ -179,3 +147,27 @@ class PhonemicBertConfig(BertConfig):
         if preset not in PRESETS:
             raise ValueError(f"unknown preset {preset!r}: choose one of {', '.join(PRESETS)}")
         return cls(lang, **{**PRESETS[preset], **kwargs})
+
+
+class PlainModernBertConfig(BertConfig):
+    """Configuration of the plain models, see :mod:`phonemic_bert.modeling.plain`.
+
+    Arguments:
+        vocab_size: entries of the embedding table, special symbols included.
+        neighbours: as in ``PhonemicBertConfig``.
+        first_id: the id that a document begins with, [CLS].
+        tied_head: the head shares its weights with the embedding table.
+        kwargs: BERT's fields, from which ModernBERT's shape is taken.
+
+    Raises:
+        CheckpointError: ``neighbours`` is neither 0 nor an odd number from 3.
+    """
+
+    model_type = "phonemic-plain-modernbert"
+
+    def __init__(
+        self, vocab_size: int = 30522, neighbours: int = 0, first_id: int = 1, tied_head: bool = True, **kwargs: Any
+    ) -> None:
+        check_neighbours(neighbours)
+        super().__init__(vocab_size=vocab_size, **{"tie_word_embeddings": False, **kwargs})
+        self.neighbours, self.first_id, self.tied_head = neighbours, first_id, tied_head

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
-
-import torch
+from typing import TYPE_CHECKING, NamedTuple
 
 from phonemic.notations import speller
-from phonemic_bert.modeling import PhonemicBertForMaskedLM
-from phonemic_bert.modeling.heads import Predicted
 from phonemic_bert.syllables import readings, syllables
-from phonemic_bert.tokenization import PhonemicBertTokenizer
-from phonemic_bert.tokenization.positions import SPECIAL_IDS
+
+if TYPE_CHECKING:  # importing the package imports this module, and must not import torch
+    from torch import Tensor
+
+    from phonemic_bert.modeling import PhonemicBertForMaskedLM
+    from phonemic_bert.modeling.heads import Predicted
+    from phonemic_bert.tokenization import PhonemicBertTokenizer
 
 
 class Filling(NamedTuple):
@@ -38,7 +39,6 @@ class Filling(NamedTuple):
     end: int
 
 
-@torch.no_grad()
 def fill_mask(
     model: PhonemicBertForMaskedLM,
     tokenizer: PhonemicBertTokenizer,
@@ -64,6 +64,10 @@ def fill_mask(
     Raises:
         ValueError: there is no mask, the text is too long, the languages differ, or a target is no syllable.
     """
+    import torch
+
+    from phonemic_bert.tokenization.positions import SPECIAL_IDS
+
     lang = tokenizer.phonemic.lang
     if lang != model.config.lang:
         raise ValueError(f"the tokenizer is for {lang}, the model for {model.config.lang}")
@@ -74,8 +78,9 @@ def fill_mask(
     places = (encoded["input_ids"][0] == SPECIAL_IDS["[MASK]"]).nonzero()[:, 0]
     if not len(places):
         raise ValueError(f"there is no [MASK] in {text!r}")
-    hidden = model.bert(**encoded.to(model.device)).last_hidden_state[0, places.to(model.device)]
-    packed, joint, score = rank(model.predict(hidden), lang)
+    with torch.no_grad():
+        hidden = model.bert(**encoded.to(model.device)).last_hidden_state[0, places.to(model.device)]
+        packed, joint, score = rank(model.predict(hidden), lang)
     if targets is not None:
         kept = torch.isin(packed, torch.tensor([_target(tokenizer, target) for target in targets]))
         packed, joint, score = packed[kept], joint[:, kept], score[:, kept]
@@ -101,7 +106,7 @@ def fill_mask(
     return fillings
 
 
-def rank(predicted: Predicted, lang: str) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+def rank(predicted: Predicted, lang: str) -> tuple[Tensor, Tensor, Tensor]:
     """How likely each real syllable is.
 
     Arguments:
@@ -112,6 +117,8 @@ def rank(predicted: Predicted, lang: str) -> tuple[torch.Tensor, torch.Tensor, t
         On the CPU: the packed ids of the S real syllables (S,), the logarithms of their probabilities (M, S), and their
         scores (M, S), which add up to 1 in a row.
     """
+    import torch
+
     packed = torch.from_numpy(syllables(lang)).long()
     joint = predicted.log_probabilities(packed.to(predicted.device)).float().cpu()
     return packed, joint, joint.softmax(-1)

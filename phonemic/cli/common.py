@@ -11,9 +11,6 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Unpack
 
 import click
 import numpy as np
-from rich.box import SIMPLE_HEAD
-from rich.progress import BarColumn, DownloadColumn, Progress, TimeRemainingColumn, TransferSpeedColumn
-from rich.table import Table
 
 from phonemic.dialects import DIALECTS
 from phonemic.errors import PhonemicError, printable
@@ -168,6 +165,8 @@ def input_texts(
     inputs: Sequence[str], column: str, errors: str, max_line: int = MAX_LINE
 ) -> Iterator[Iterator[list[str | None]]]:
     """The texts of all inputs in lists, under a progress bar on stderr where that is a terminal."""
+    from rich.progress import BarColumn, DownloadColumn, Progress, TimeRemainingColumn, TransferSpeedColumn
+
     sizes = [0 if path == "-" else os.stat(path).st_size for path in inputs]
     told = console(stderr=True)
     columns = BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn()
@@ -212,6 +211,8 @@ class LanguageCheck:
 
 def print_table(columns: Iterable[str], rows: Iterable[Iterable[object]]) -> None:
     """A table on standard output."""
+    from rich.table import Table
+
     table = Table(*columns)
     for row in rows:
         cells = map(str, row)
@@ -221,6 +222,9 @@ def print_table(columns: Iterable[str], rows: Iterable[Iterable[object]]) -> Non
 
 def print_figures(title: str, heading: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     """A table of figures, whose first column may wrap; where standard output is no terminal, as wide as it is."""
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+
     table = Table(title=printable(title), title_justify="left", box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
     table.add_column(heading[0], overflow="fold")
     body = list(rows)

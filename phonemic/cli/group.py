@@ -24,11 +24,19 @@ class Group(click.Group):
         package: the package that holds the lazy commands.
         lazy: command to summary. A command is the object of its name in the module of its name (``_`` for ``-``), which
             is imported when the command is called or asked for help; the group's own help shows the summaries.
+        modules: command to its module, where it is another.
     """
 
-    def __init__(self, *args: Any, package: str = "", lazy: Mapping[str, str] | None = None, **options: Any) -> None:
+    def __init__(
+        self,
+        *args: Any,
+        package: str = "",
+        lazy: Mapping[str, str] | None = None,
+        modules: Mapping[str, str] | None = None,
+        **options: Any,
+    ) -> None:
         super().__init__(*args, **options)
-        self.package, self.lazy = package, lazy or {}
+        self.package, self.lazy, self.modules = package, lazy or {}, modules or {}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The names of all commands, sorted."""
@@ -39,7 +47,8 @@ class Group(click.Group):
         if cmd_name not in self.lazy:
             return super().get_command(ctx, cmd_name)
         name = cmd_name.replace("-", "_")
-        command: click.Command = getattr(importlib.import_module(f"{self.package}.{name}"), name)
+        module = self.modules.get(cmd_name, f"{self.package}.{name}")
+        command: click.Command = getattr(importlib.import_module(module), name)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

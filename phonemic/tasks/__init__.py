@@ -16,6 +16,7 @@ from phonemic.tasks.examples import (
     Span,
     TaggedExample,
     TextExample,
+    Word,
 )
 from phonemic.tasks.registry import beyond, get, names, register
 
@@ -33,6 +34,7 @@ __all__ = [
     "Span",
     "TaggedExample",
     "TextExample",
+    "Word",
     "beyond",
     "get",
     "layout",

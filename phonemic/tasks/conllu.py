@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
 from phonemic.errors import InputError
-from phonemic.tasks.examples import TaggedExample
+from phonemic.tasks.examples import TaggedExample, Word
 from phonemic.tasks.tagging import labelled_text, sentences
 
 #: The columns that hold a part of speech.
@@ -22,7 +22,7 @@ _TEXT = re.compile(r"#\s*text\s*=(.*)")
 def parse(
     paths: Sequence[Path], labels: Collection[str] | None = UPOS, column: str = "upos", spaced: bool = True
 ) -> Iterator[TaggedExample]:
-    """The words of each sentence, and their part of speech.
+    """The words of each sentence, their part of speech, and all that the treebank says of them.
 
     Words lie as in the ``# text`` comment. Where there is none, or it does not hold these words, they lie as SpaceAfter
     says. Empty nodes are left out, as they are not in the text. A word may hold spaces, as in Vietnamese.
@@ -46,7 +46,7 @@ def _sentence(
 ) -> Iterator[TaggedExample]:
     comments = [_TEXT.match("\t".join(row)) for row in rows if row[0].startswith("#")]
     text = next((found[1].strip() for found in comments if found), None)
-    words, spaces, tags = [], [], []
+    words, spaces, kept = [], [], []
     for place, row in zip(places, rows, strict=True):
         if row[0].startswith("#") or re.fullmatch(r"\d+\.\d+", row[0]):
             continue
@@ -59,14 +59,23 @@ def _sentence(
             raise InputError(f"{place}: the word or its part of speech is missing")
         words.append(row[1])
         spaces.append(" " if spaced and "SpaceAfter=No" not in row[9].split("|") else "")
-        tags.append(row[column])
+        kept.append(row)
     if words:
         found = None if text is None else _places_in(words, text)
         if found is None:
             text = "".join(word + space for word, space in zip(words, spaces, strict=True)).rstrip(" ")
             ends = [sum(map(len, words[: at + 1])) + sum(map(len, spaces[:at])) for at in range(len(words))]
             found = [(end - len(word), end) for word, end in zip(words, ends, strict=True)]
-        yield labelled_text(text or "", found, tags)
+        tags = [row[column] for row in kept]
+        yield labelled_text(text or "", found, tags, places[0], list(_analyses(kept)))
+
+
+def _analyses(rows: list[list[str]]) -> Iterator[Word]:
+    index = {row[0]: at for at, row in enumerate(rows)}
+    for at, row in enumerate(rows):
+        lemma, upos, xpos, features, head, relation = ("" if value == "_" else value for value in row[2:8])
+        lemma = "_" if row[1] == row[2] == "_" else lemma  # a word of the text, the underscore
+        yield Word(lemma, upos, xpos, features, at if head == "0" else index.get(head), relation)
 
 
 def _places_in(words: list[str], text: str) -> list[tuple[int, int]] | None:

@@ -32,7 +32,7 @@ def tagged(path: Path, what: str, labels: Sequence[str] | None) -> Iterator[Tagg
             words = [token for token in doc if not token.is_space]
             tags = [f"{word.ent_iob_}-{word.ent_type_}" if word.ent_type_ else "O" for word in words]
             tokens = tuple((word.idx, word.idx + len(word)) for word in words)
-            example = TaggedExample(doc.text, tuple(spans), tokens, tuple(tags))
+            example = TaggedExample(doc.text, tuple(spans), tokens, tuple(tags), place=place)
         else:
             example = _parts_of_speech(place, doc, what)
         found = [span.label for span in example.spans or ()]
@@ -47,7 +47,7 @@ def _parts_of_speech(place: str, doc: Any, what: str) -> TaggedExample:
     tags = [token.pos_ if what == "pos" else token.tag_ for token in words]
     if "" in tags:
         raise InputError(f"{place}: word {words[tags.index('')].text!r} has no {what}")
-    return labelled_text(doc.text, [(word.idx, word.idx + len(word)) for word in words], tags)
+    return labelled_text(doc.text, [(word.idx, word.idx + len(word)) for word in words], tags, place)
 
 
 def classes(path: Path, labels: Sequence[str] | None) -> Iterator[TextExample]:

@@ -114,6 +114,27 @@ class QuestionExample:
 
 
 @dataclass(frozen=True, slots=True)
+class Word:
+    """What a treebank says of a word; empty where it says nothing.
+
+    Attributes:
+        lemma: its lemma.
+        upos: its universal part of speech.
+        xpos: its part of speech in the treebank's own set.
+        features: its morphology, ``Case=Nom|Number=Sing``.
+        head: the index of its head in the sentence, its own for a root; None where the file names no word.
+        relation: to its head.
+    """
+
+    lemma: str
+    upos: str
+    xpos: str
+    features: str
+    head: int | None
+    relation: str
+
+
+@dataclass(frozen=True, slots=True)
 class TaggedExample:
     """Sequence labelling.
 
@@ -122,12 +143,16 @@ class TaggedExample:
         spans: the gold annotation; None where the file gives none (an unlabelled test set).
         tokens: start and end of each of the file's tokens; empty where the file has characters only (CLUENER).
         tags: the file's tag of each token, as it stands there (``B-LOCATION``, ``O``, ``Nn``).
+        words: what a treebank says of each token; empty where the file is none.
+        place: the file and the line where the sentence begins, for messages; two examples may be equal without it.
     """
 
     text: str
     spans: tuple[Span, ...] | None
     tokens: tuple[tuple[int, int], ...] = ()
     tags: tuple[str, ...] = ()
+    words: tuple[Word, ...] = ()
+    place: str = field(default="", compare=False)
 
     @property
     def texts(self) -> tuple[str, ...]:

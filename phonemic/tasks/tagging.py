@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
 from phonemic.errors import InputError
-from phonemic.tasks.examples import Span, TaggedExample
+from phonemic.tasks.examples import Span, TaggedExample, Word
 from phonemic.tasks.records import Record, json_lines, lines
 
 
@@ -46,7 +46,7 @@ def tagged_words(
         elif label:
             spans.append(Span(start, end, label))
         running = label
-    return TaggedExample(text, tuple(spans), tokens, tuple(tags))
+    return TaggedExample(text, tuple(spans), tokens, tuple(tags), place=places[0] if places else "")
 
 
 def labelled_words(
@@ -61,13 +61,15 @@ def labelled_words(
     text, tokens = _joined(words, tags, places, joiner, between)
     for at, tag in enumerate(tags):
         _check_label(tag, labels, places[min(at, len(places) - 1)])
-    return labelled_text(text, tokens, tags)
+    return labelled_text(text, tokens, tags, places[0] if places else "")
 
 
-def labelled_text(text: str, tokens: Sequence[tuple[int, int]], tags: Sequence[str]) -> TaggedExample:
-    """A text whose tokens each have a label of their own."""
+def labelled_text(
+    text: str, tokens: Sequence[tuple[int, int]], tags: Sequence[str], place: str = "", words: Sequence[Word] = ()
+) -> TaggedExample:
+    """A text whose tokens each have a label of their own; see :class:`TaggedExample`."""
     spans = tuple(Span(start, end, tag) for (start, end), tag in zip(tokens, tags, strict=True))
-    return TaggedExample(text, spans, tuple(tokens), tuple(tags))
+    return TaggedExample(text, spans, tuple(tokens), tuple(tags), tuple(words), place)
 
 
 def _check_label(label: str, labels: Collection[str] | None, place: str) -> None:
@@ -152,6 +154,7 @@ def parse(paths: Sequence[Path], labels: Collection[str], joiner: str = "") -> I
 Sentence = tuple[list[str], list[str], list[str]]  # places, words, tags
 
 _BETWEEN = re.compile("[ \t]+")  # a word may hold a no-break space
+_TABS = re.compile(" *\t[ \t]*")  # and, where tabs separate, a space
 
 
 def _columns(path: Path) -> Iterator[Sentence]:
@@ -168,7 +171,7 @@ def sentences(path: Path, comment: str = "", tabs: bool = False) -> Iterator[tup
     Arguments:
         path: the file.
         comment: what a line begins with that is left out; empty where no line is.
-        tabs: only tabs separate columns, not spaces.
+        tabs: only tabs separate columns, and each does; otherwise runs of tabs and, in a line without any, of spaces.
 
     Raises:
         InputError: a line is not UTF-8.
@@ -179,7 +182,8 @@ def sentences(path: Path, comment: str = "", tabs: bool = False) -> Iterator[tup
         written = line.strip("\r\n" if tabs else " \t\r\n")
         if written and not (comment and written.startswith(comment)):
             places.append(f"{path}:{number}")
-            rows.append(written.split("\t") if tabs else _BETWEEN.split(written))
+            between = _TABS if "\t" in written else _BETWEEN
+            rows.append(written.split("\t") if tabs else between.split(written))
         elif rows and not written:
             yield places, rows
             places, rows = [], []

@@ -360,7 +360,7 @@ def test_docbin(tmp_path: Path) -> None:
     [
         ("coreference", {}, "no data of one's own of kind 'coreference': choose one of classification"),
         ("classification", {"metric": "span-f1"}, "classification has no metric 'span-f1'"),
-        ("classification", {"lang": "en"}, "choose vi or zh"),
+        ("classification", {"lang": "en"}, "choose one of vi, zh"),
         ("classification", {"file_format": "xml"}, "no format is called 'xml'"),
         ("classification", {"file_format": "conll"}, "conll holds no classification; the formats that do are csv"),
         ("sequence-labelling", {}, r"t.dat: its suffix says no format; give file_format=, one of jsonl, conll"),

@@ -31,10 +31,15 @@ TREE = "1\tTôi\t_\tPRON\tP\t_\t2\tnsubj\t_\t_\n2\tyêu\t_\tVERB\tV\t_\t0\troot\
 def test_commands_of_the_page(tmp_path):
     (tmp_path / "train.txt").write_text(NAMES, encoding="utf-8")
     (tmp_path / "dev.txt").write_text(NAMES, encoding="utf-8")
+    (tmp_path / "mail.csv").write_text("body,class\nhọp lúc ba giờ,ham\nmua ngay,spam\n", encoding="utf-8")
+    (tmp_path / "PhoNER_COVID19").mkdir()
+    for part in ("train", "dev", "test"):
+        file = tmp_path / "PhoNER_COVID19" / f"{part}_syllable.conll"
+        file.write_text(NAMES.replace("LOC", "LOCATION"), encoding="utf-8")
     commands = [line for block in re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL) for line in block.splitlines()]
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
     commands = [shlex.split(command) for command in commands if not command.startswith("pip")]
-    assert len(commands) == 5
+    assert len(commands) == 7
     for program, *arguments in commands:
         assert program == "python"
         command = [sys.executable, *arguments]

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from phonemic import baselines
 from phonemic.errors import InputError
 from phonemic.files import require
 from phonemic.inventory import LANGUAGES
@@ -67,17 +66,24 @@ def finetune(tasks: tuple[str, ...], results: str, **options: Any) -> None:
 
     A checkpoint over a tokenizer of your own names it, but never the file it is in: --register does.
     """
-    for package in ("sklearn", "seqeval"):
-        require(package, "finetune")
-    for file in options["register"]:
-        baselines.get(file)
-    from phonemic_bert.finetuning.jobs import Limits, find_jobs, jobs_of
+    from phonemic_bert.finetuning.settings import Settings
 
+    Settings.load(options["grid"], options["overrides"])  # what is mistyped is said before anything heavy is imported
+    options["ratios"] = _numbers(options["ratios"], float, "--ratios")
+    options["seeds"] = _numbers(options["seeds"], int, "--seeds")
     if bool(tasks) == bool(options["own"]):
         raise click.UsageError("name one TASK or more, or files of your own by --own")
     beside = [f"--{name}" for name in (*_FILES, "fields") if tasks and options[name]]
     if beside:
         raise click.UsageError(f"{beside[0].removesuffix('s')} is for --own: a TASK knows its files")
+    for package in ("sklearn", "seqeval"):
+        require(package, "finetune")
+    from phonemic import baselines
+    from phonemic_bert.finetuning.jobs import Limits, find_jobs, jobs_of
+
+    for file in options["register"]:
+        baselines.get(file)
+
     limits = Limits(options["max_train"], options["max_dev"], options["max_test"])
     try:
         if tasks:
@@ -134,8 +140,7 @@ def _sweep(jobs: Any, results: Path, told: Any, options: dict[str, Any]) -> None
     from phonemic_bert.finetuning.settings import Settings
     from phonemic_bert.finetuning.sweep import Sweep
 
-    ratios = _numbers(options["ratios"], float, "--ratios")
-    noise = tuple(one for written in options["noise"] for one in parse(written, ratios))
+    noise = tuple(one for written in options["noise"] for one in parse(written, options["ratios"]))
     settings = {
         job.dataset.name: Settings.load(options["grid"], options["overrides"], job.dataset.name) for job in jobs
     }
@@ -144,7 +149,7 @@ def _sweep(jobs: Any, results: Path, told: Any, options: dict[str, Any]) -> None
         jobs,
         options["encoders"],
         settings.__getitem__,
-        _numbers(options["seeds"], int, "--seeds"),
+        options["seeds"],
         results,
         wishes,
         options["tokenizers"],
@@ -180,6 +185,3 @@ def grid(name: str) -> None:
     from phonemic_bert.finetuning.settings import grid_text
 
     say(grid_text(name), end="")
-
-
-COMMANDS = (finetune, grid)

@@ -57,6 +57,3 @@ def results(
             say(text)
     if plot:
         (plots.draw_robustness if robustness else plots.draw_scores)(found, plot)
-
-
-COMMANDS = (results,)

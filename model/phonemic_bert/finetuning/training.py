@@ -14,12 +14,11 @@ import numpy as np
 import torch
 import transformers
 from torch import Tensor
-from torch.utils.data import Sampler
 from transformers import PreTrainedModel, Trainer, TrainerCallback, TrainingArguments, set_seed
 from transformers.trainer_pt_utils import LengthGroupedSampler
 
 from phonemic_bert.errors import RunError
-from phonemic_bert.training_arguments import training_arguments
+from phonemic_bert.training_arguments import train_loader, training_arguments
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -134,11 +133,13 @@ class _Trainer(Trainer):
         labels = inputs.pop("labels")
         return self.kind.loss(self.kind.outputs(model(**inputs)), labels)
 
-    def _get_train_sampler(self, *args: Any, **kwargs: Any) -> Sampler[int]:
+    def get_train_dataloader(self) -> Any:
+        """Batches of rows of about the same length, drawn by the seed."""
         generator = torch.Generator().manual_seed(self.args.seed)
         rows: Any = self.train_dataset
         size = self.args.train_batch_size * self.args.gradient_accumulation_steps
-        return LengthGroupedSampler(size, lengths=[row.length for row in rows], generator=generator)
+        lengths = [row.length for row in rows]
+        return train_loader(self, LengthGroupedSampler(size, lengths=lengths, generator=generator))
 
 
 class _Best(TrainerCallback):

@@ -3,33 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import accumulate
-from typing import NamedTuple, TypeVar
+from itertools import accumulate, pairwise
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from transformers import BatchEncoding
+import numpy as np
+
+if TYPE_CHECKING:
+    from phonemic_bert.finetuning.encoded import Encoded
 
 T = TypeVar("T")
 
 
-def windows_of(batch: BatchEncoding, stride: int, sequence: int = 0) -> list[Windows]:
-    """The windows of each text of a batch, as ``return_overflowing_tokens=True`` gives them (cut off on the right).
+def windows_of(encoded: Encoded, stride: int, sequence: int = 0) -> list[Windows]:
+    """The windows of each text of a batch.
 
     Arguments:
-        batch: what the tokenizer returned for a list of texts.
-        stride: what the tokenizer was given.
+        encoded: texts that were encoded with ``stride``, so cut off on the right.
+        stride: likewise.
         sequence: which text of a pair was cut.
     """
-    numbers = batch.get("overflow_to_sample_mapping")
-    samples = range(len(batch["input_ids"])) if numbers is None else [int(number) for number in numbers]
-    found: dict[int, list[tuple[int, int, int]]] = {}
-    for row, sample in enumerate(samples):
-        places = [at for at, number in enumerate(batch.sequence_ids(row)) if number == sequence]
-        found.setdefault(sample, []).append((row, places[0] if places else 0, len(places)))
+    assert encoded.sequences is not None
+    inside = encoded.sequences == sequence
+    before = np.concatenate([[0], np.cumsum(inside)])[encoded.offsets]
+    counts = np.diff(before)
+    firsts = np.append(np.flatnonzero(inside), 0)[before[:-1]] - encoded.offsets[:-1]
+    starts = np.where(counts > 0, firsts, 0).tolist()
+    bounds = [0, *(np.flatnonzero(np.diff(encoded.samples)) + 1).tolist(), len(encoded)]
+    every = counts.tolist()
     return [
-        Windows(
-            tuple(row for row, _, _ in rows), tuple(start for _, start, _ in rows), tuple(n for *_, n in rows), stride
-        )
-        for rows in found.values()
+        Windows(tuple(range(first, last)), tuple(starts[first:last]), tuple(every[first:last]), stride)
+        for first, last in pairwise(bounds)
     ]
 
 

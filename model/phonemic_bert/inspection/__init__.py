@@ -1,10 +1,15 @@
 """Looking into PhonemicBERT: texts syllable by syllable, errors, neighbours, and the learned embeddings."""
 
+from importlib import import_module
+from typing import TYPE_CHECKING
+
 from phonemic_bert.inspection.confusions import Confusions, confusions
-from phonemic_bert.inspection.embeddings import Panel, Separation, component_vectors, panels
-from phonemic_bert.inspection.masking import Masked, mask_each
-from phonemic_bert.inspection.nearest import Neighbour, Neighbours
 from phonemic_bert.inspection.predictions import Record, read_predictions
+
+if TYPE_CHECKING:
+    from phonemic_bert.inspection.embeddings import Panel, Separation, component_vectors, panels
+    from phonemic_bert.inspection.masking import Masked, mask_each
+    from phonemic_bert.inspection.nearest import Neighbour, Neighbours
 
 __all__ = [
     "Confusions",
@@ -20,3 +25,18 @@ __all__ = [
     "panels",
     "read_predictions",
 ]
+
+#: Where the names lie that need torch, which is imported when one is asked for.
+_LAZY = {
+    **dict.fromkeys(("Panel", "Separation", "component_vectors", "panels"), "embeddings"),
+    **dict.fromkeys(("Masked", "mask_each"), "masking"),
+    **dict.fromkeys(("Neighbour", "Neighbours"), "nearest"),
+}
+
+
+def __getattr__(name: str) -> object:
+    """A name of ``__all__`` that needs torch."""
+    if name not in _LAZY:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = globals()[name] = getattr(import_module(f"{__name__}.{_LAZY[name]}"), name)
+    return found

@@ -194,6 +194,3 @@ def _as_json(value: Any) -> bytes:
     import json
 
     return json.dumps(value, ensure_ascii=False, indent=1, allow_nan=False).encode() + b"\n"
-
-
-COMMANDS = (inspect, embeddings)

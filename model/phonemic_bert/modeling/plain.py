@@ -11,11 +11,10 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
-from transformers import BertConfig
 from transformers.modeling_outputs import MaskedLMOutput
 from transformers.models.bert.modeling_bert import BertPredictionHeadTransform
 
-from phonemic_bert.configuration import check_neighbours
+from phonemic_bert.configuration import PlainModernBertConfig
 from phonemic_bert.modeling.composition import Neighbours
 from phonemic_bert.modeling.models import (
     IGNORE,
@@ -27,30 +26,6 @@ from phonemic_bert.modeling.models import (
     PhonemicModernBertModel,
 )
 from phonemic_bert.modeling.modern import modern_config
-
-
-class PlainModernBertConfig(BertConfig):
-    """Configuration of the plain models.
-
-    Arguments:
-        vocab_size: entries of the embedding table, special symbols included.
-        neighbours: as in ``PhonemicBertConfig``.
-        first_id: the id that a document begins with, [CLS].
-        tied_head: the head shares its weights with the embedding table.
-        kwargs: BERT's fields, from which ModernBERT's shape is taken.
-
-    Raises:
-        CheckpointError: ``neighbours`` is neither 0 nor an odd number from 3.
-    """
-
-    model_type = "phonemic-plain-modernbert"
-
-    def __init__(
-        self, vocab_size: int = 30522, neighbours: int = 0, first_id: int = 1, tied_head: bool = True, **kwargs: Any
-    ) -> None:
-        check_neighbours(neighbours)
-        super().__init__(vocab_size=vocab_size, **{"tie_word_embeddings": False, **kwargs})
-        self.neighbours, self.first_id, self.tied_head = neighbours, first_id, tied_head
 
 
 class PlainModernBertEmbeddings(nn.Module):

@@ -11,6 +11,7 @@ import click
 from phonemic.cli.common import force_option
 from phonemic.files import require
 from phonemic.terminal import say
+from phonemic_bert.checkpoints import silent_transformers
 
 _FOLDER = click.Path(file_okay=False)
 
@@ -30,12 +31,14 @@ def pretrain(config: str, corpus: str, run: str, overrides: tuple[str, ...], dty
 
     An interrupted run is continued by the same command. SIGTERM and Ctrl-C save first and exit with status 75.
     """
+    from phonemic_bert.pretraining.settings import Settings
+
+    settings = Settings.load(config, overrides)  # before anything that takes seconds to import
     require("pyarrow", "pretrain")
     from phonemic_bert.pretraining.finish import export as write_export
     from phonemic_bert.pretraining.run import pretrain as run_it
-    from phonemic_bert.pretraining.settings import Settings
 
-    status = run_it(Settings.load(config, overrides), corpus, run)
+    status = run_it(settings, corpus, run)
     if status:
         sys.exit(status)
     out = Path(run, "final-fp16")
@@ -63,7 +66,8 @@ def export(checkpoint: str, out: str, dtype: str, shard_mb: float, force: bool) 
     require("pyarrow", "pretrain")
     from phonemic_bert.pretraining.finish import export as write_export
 
-    write_export(Path(checkpoint), Path(out), dtype, int(shard_mb * 1e6), force)
+    with silent_transformers():
+        write_export(Path(checkpoint), Path(out), dtype, int(shard_mb * 1e6), force)
 
 
 @click.command(name="card")
@@ -87,6 +91,3 @@ def card(checkpoint: str, licence: str | None, data: str | None) -> None:
     with damaged(folder / ORIGIN, RunError):
         write_card(folder, origin)
         write_json(folder / ORIGIN, origin)
-
-
-COMMANDS = (pretrain, preset, export, card)

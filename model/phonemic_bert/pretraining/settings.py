@@ -8,7 +8,7 @@ from pathlib import Path
 
 from phonemic.inventory import LANGUAGES
 from phonemic_bert import sections
-from phonemic_bert.configuration import CHOICES
+from phonemic_bert.shapes import CHOICES
 
 _PRESETS = sections.Presets("phonemic_bert.pretraining", "presets")
 

@@ -33,6 +33,7 @@ from phonemic_bert.pretraining.checksums import check, write_checksums
 from phonemic_bert.pretraining.compiled import uncompiled
 from phonemic_bert.pretraining.models import measured
 from phonemic_bert.pretraining.sequences import MaskedSequences, collate
+from phonemic_bert.training_arguments import train_loader
 
 #: transformers' major version: 4 and 5 take some things differently.
 MAJOR = int(transformers.__version__.partition(".")[0])
@@ -113,14 +114,8 @@ class PretrainingTrainer(Trainer):
     # --- data
 
     def get_train_dataloader(self) -> Any:
-        """Trainer's loader, whose worker processes leave signals to the training process."""
-        loader = super().get_train_dataloader()
-        # accelerate's loader is an adapter around torch's, which starts the workers.
-        getattr(loader, "base_dataloader", loader).worker_init_fn = _leave_signals
-        return loader
-
-    def _get_train_sampler(self, *args: Any, **kwargs: Any) -> SequentialSampler:
-        return SequentialSampler(self.train_dataset)  # type: ignore[arg-type]
+        """The sequences in their order; worker processes leave signals to the training process."""
+        return train_loader(self, SequentialSampler(self.train_dataset), _leave_signals)  # type: ignore[arg-type]
 
     def _attending(self, inputs: dict[str, Any]) -> dict[str, Any]:
         return separate(inputs, self.symbols.pad, self.separate_documents, self.attention)
@@ -177,7 +172,7 @@ class PretrainingTrainer(Trainer):
         model.eval()
         sums: dict[str, float] = {}
         for batch in self._held_out_batches():
-            inputs = self._attending(self._prepare_inputs(batch))
+            inputs = self._attending({name: value.to(self.args.device) for name, value in batch.items()})
             for name, value in measured(model(**inputs), inputs["labels"]).items():
                 _add(sums, name, value)
         model.train(was_training)
@@ -208,7 +203,7 @@ class PretrainingTrainer(Trainer):
     def save_best(self) -> None:
         """The weights as a folder that loads, written beside the earlier one and put in its place."""
         with self._saving(self.best, f"the best weights, of step {self.state.global_step:,},") as partial:
-            self.save_model(str(partial), _internal_call=True)
+            self.save_model(str(partial))
             if self.args.should_save:
                 (partial / "step").write_text(str(self.state.global_step))
                 write_checksums(partial)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from transformers import AddedToken, BatchEncoding, PreTrainedTokenizerBase
+from transformers.utils import logging
 from transformers.utils.generic import PaddingStrategy
 
 from phonemic_bert.errors import CheckpointError
@@ -19,6 +20,7 @@ from phonemic_bert.tokenization.truncation import windows
 
 #: Attributes that are lists of special tokens.
 _EXTRA = ("additional_special_tokens", "extra_special_tokens", "model_specific_special_tokens")
+logger = logging.get_logger(__name__)
 
 
 class RowsTokenizer(PreTrainedTokenizerBase):
@@ -172,6 +174,52 @@ class RowsTokenizer(PreTrainedTokenizerBase):
         tokens: list[str] = self.convert_ids_to_tokens(encoded["input_ids"])
         return tokens
 
+    def rows(
+        self,
+        texts: Sequence[Any],
+        pairs: Sequence[Any] | None = None,
+        *,
+        add_special_tokens: bool = True,
+        truncation: str = "do_not_truncate",
+        max_length: int | None = None,
+        stride: int = 0,
+        overflowing: bool = False,
+        width: Callable[[int], int] = lambda longest: 0,
+        padding_side: str | None = None,
+        split_into_words: bool = False,
+        split_special_tokens: bool | None = None,
+    ) -> Rows:
+        """Rows of model input as flat arrays: what calling the tokenizer gives, before it becomes lists.
+
+        Arguments:
+            texts: the texts; with ``split_into_words`` lists of words.
+            pairs: the second texts.
+            add_special_tokens: put [CLS] before the text and [SEP] behind each.
+            truncation: ``"do_not_truncate"``, ``"longest_first"``, ``"only_first"`` or ``"only_second"``.
+            max_length: that rows are cut to; None: they are not.
+            stride: positions that two windows of a text share.
+            overflowing: what is cut off becomes windows, each a row.
+            width: the least length of a row, given the longest one's; shorter ones are padded.
+            padding_side: ``"right"`` or ``"left"``; None: the tokenizer's.
+            split_into_words: the texts are lists of words.
+            split_special_tokens: special symbols in a text are read as text; None: as the tokenizer says.
+
+        Raises:
+            ValueError: ``max_length`` leaves no room for the special positions.
+        """
+        specials = self.split_special_tokens if split_special_tokens is None else split_special_tokens
+        read: Any = self._positions_of_words if split_into_words else self._positions_of_texts
+        first = read(texts, not specials)
+        second = None if pairs is None else read(pairs, not specials)
+        added = self.num_special_tokens_to_add(pairs is not None) if add_special_tokens else 0
+        if truncation != "do_not_truncate" and max_length is not None and max_length < added:
+            raise ValueError(f"max_length={max_length} leaves no room for {added} special tokens")
+        limit = None if max_length is None else max_length - added
+        others = None if second is None else second.lengths
+        cut = windows(first.lengths, others, truncation, limit, stride, self.truncation_side, overflowing)
+        side = padding_side or self.padding_side
+        return Rows(first, second, cut, add_special_tokens, width, side, self.special_ids, self._tokens)
+
     def _batch_encode_plus(self, batch_text_or_text_pairs: Any, **kwargs: Any) -> BatchEncoding:
         """What transformers 4 calls for a batch; 5 calls ``_encode_plus`` for everything."""
         return self._encode_plus(list(batch_text_or_text_pairs), **kwargs, is_batch=True)
@@ -206,24 +254,25 @@ class RowsTokenizer(PreTrainedTokenizerBase):
             nested = isinstance(text, list | tuple)
             is_batch = nested and (not is_split_into_words or (len(text) > 0 and isinstance(text[0], list | tuple)))
         texts, pairs = _as_batch(text, text_pair, is_batch, is_split_into_words)
-        specials = self.split_special_tokens if split_special_tokens is None else split_special_tokens
-        read = self._positions_of_words if is_split_into_words else self._positions_of_texts
-        first = read(texts, not specials)
-        second = None if pairs is None else read(pairs, not specials)
-
-        added = self.num_special_tokens_to_add(pairs is not None) if add_special_tokens else 0
-        strategy = getattr(truncation_strategy, "value", truncation_strategy)
-        if strategy != "do_not_truncate" and max_length is not None and max_length < added:
-            raise ValueError(f"max_length={max_length} leaves no room for {added} special tokens")
-        limit = None if max_length is None else max_length - added
-        others = None if second is None else second.lengths
-        cut = windows(
-            first.lengths, others, strategy, limit, stride, self.truncation_side, bool(return_overflowing_tokens)
+        rows = self.rows(
+            texts,
+            pairs,
+            add_special_tokens=add_special_tokens,
+            truncation=getattr(truncation_strategy, "value", truncation_strategy),
+            max_length=max_length,
+            stride=stride,
+            overflowing=bool(return_overflowing_tokens),
+            width=partial(_width, PaddingStrategy(padding_strategy), max_length, pad_to_multiple_of),
+            padding_side=padding_side,
+            split_into_words=is_split_into_words,
+            split_special_tokens=split_special_tokens,
         )
-        width = partial(_width, PaddingStrategy(padding_strategy), max_length, pad_to_multiple_of)
-        side = padding_side or self.padding_side
-        rows = Rows(first, second, cut, add_special_tokens, width, side, self.special_ids, self._tokens)
-        self._warn_of_long_rows(rows, max_length, verbose)
+        longest = int(np.diff(rows.offsets).max(initial=0))
+        if verbose and max_length is None and longest > self.model_max_length:
+            logger.warning_once(
+                f"a row of {longest} positions is longer than the model's {self.model_max_length}: "
+                "tokenize with truncation=True"
+            )
 
         arrays: dict[str, Any] = {"input_ids": rows.ids}
         if self._wanted("token_type_ids", return_token_type_ids):
@@ -246,10 +295,6 @@ class RowsTokenizer(PreTrainedTokenizerBase):
 
     def _wanted(self, name: str, asked: bool | None) -> bool:
         return name in self.model_input_names if asked is None else asked
-
-    def _warn_of_long_rows(self, rows: Rows, max_length: int | None, verbose: bool) -> None:
-        longest = np.diff(rows.offsets).max(initial=0)
-        self._eventual_warn_about_too_long_sequence([0] * int(longest), max_length, verbose)
 
 
 def _as_batch(text: Any, text_pair: Any, is_batch: bool, split: bool) -> tuple[list[Any], list[Any] | None]:

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from phonemic.errors import InputError
 from phonemic.tasks import docbin, squad
@@ -22,6 +23,10 @@ _METRICS: dict[str, tuple[Metric, ...]] = {
     "question-answering": ("answer-f1", "exact-match"),
     "sequence-labelling": ("span-f1", "macro-f1", "token-macro-f1"),
 }
+
+
+#: What stands between two words.
+_BETWEEN = {"vi": " ", "zh": ""}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -118,10 +123,7 @@ def data_set(
         PhonemicError: a package that reads this format is not installed.
         ValueError: an argument is none of those above.
     """
-    if kind not in _METRICS:
-        raise ValueError(f"no data of one's own of kind {kind!r}: choose one of {', '.join(_METRICS)}")
-    if lang not in ("vi", "zh"):
-        raise ValueError(f"no language is called {lang!r}: choose vi or zh")
+    _check(kind, lang, file_format)
     if metric is not None and metric not in _METRICS[kind]:
         raise ValueError(f"{kind} has no metric {metric!r}: choose one of {', '.join(_METRICS[kind])}")
     if name is not None and (name != Path(name).name or not name.strip(". ")):
@@ -130,11 +132,9 @@ def data_set(
         raise ValueError("give a test file to report on (or a dev file, which then is the test set)")
     named = {"train": train, "dev": dev if test is not None else None, "test": test if test is not None else dev}
     files = {split: Path(os.fspath(file)).absolute() for split, file in named.items() if file is not None}
-    if file_format is not None and file_format not in FORMATS:
-        raise ValueError(f"no format is called {file_format!r}: choose one of {', '.join(FORMATS)}")
     columns = Fields(
         text=text, text_b=text_b, label=label, context=context, question=question, choices=choices, answer=answer,
-        word=word, tag=tag, joiner=joiner, comment=comment, quoting=quoting, between="" if lang == "zh" else " ",
+        word=word, tag=tag, joiner=joiner, comment=comment, quoting=quoting, between=_BETWEEN[lang],
         strict=strict,
     )  # fmt: skip
     reader = Reader(kind, file_format, columns, metric != "macro-f1", None)
@@ -157,6 +157,44 @@ def data_set(
         dev="dev" if "dev" in files else None,
         files=files,
     )
+
+
+def read(
+    kind: Kind, path: Folder, *, lang: str, file_format: str | None = None, entities: bool = True, **fields: Any
+) -> Iterator[Example]:
+    """Reads one file of your own, with the labels that it has.
+
+    Arguments:
+        kind: what its examples are, see :func:`data_set`.
+        path: the file.
+        lang: ``"vi"`` or ``"zh"``.
+        file_format: see :func:`data_set`.
+        entities: of sequence labelling: its tags are IOB tags or spans, not a label a word. CoNLL-U has the latter.
+        fields: where in an entry what stands: ``text``, ``label``, ``word``, ``tag``, ``joiner`` ..., see
+            :func:`data_set`.
+
+    Returns:
+        Its examples, one at a time, in the file's order.
+
+    Raises:
+        InputError: while reading: the file is not as described. The message names the file and the line.
+        OSError: it cannot be opened.
+        PhonemicError: a package that reads this format is not installed.
+        TypeError: there is no such field.
+        ValueError: an argument is none of those above.
+    """
+    _check(kind, lang, file_format)
+    return Reader(kind, file_format, Fields(between=_BETWEEN[lang], **fields), entities, None)([Path(path)])
+
+
+def _check(kind: str, lang: str, file_format: str | None) -> None:
+    for what, given, known in (
+        ("data of one's own of kind", kind, _METRICS),
+        ("language is called", lang, _BETWEEN),
+        ("format is called", file_format, FORMATS),
+    ):
+        if given is not None and given not in known:
+            raise ValueError(f"no {what} {given!r}: choose one of {', '.join(known)}")
 
 
 @dataclass(frozen=True)

@@ -37,20 +37,20 @@ _KINDS = {
 class Fields:
     """Where in an entry what stands, see :func:`phonemic.tasks.custom.data_set`; ``between`` stands between words."""
 
-    text: str
-    text_b: str
-    label: str | Sequence[str]
-    context: str
-    question: str
-    choices: str | Sequence[str]
-    answer: str
-    word: int | str
-    tag: int | str
-    joiner: str
-    comment: str
-    quoting: bool
-    between: str
-    strict: bool
+    text: str = "text"
+    text_b: str = "text_b"
+    label: str | Sequence[str] = "label"
+    context: str = "context"
+    question: str = "question"
+    choices: str | Sequence[str] = "choices"
+    answer: str = "answer"
+    word: int | str = 0
+    tag: int | str = -1
+    joiner: str = ""
+    comment: str = ""
+    quoting: bool = True
+    between: str = " "
+    strict: bool = False
 
 
 def format_of(path: Path, kind: str, named: str | None) -> str:

@@ -139,7 +139,7 @@ def _annotated(record: Record, fields: Fields, labels: Sequence[str] | None) -> 
     for one, other in pairwise(spans):
         if other.start < one.end:
             raise record.error(f"{one} and {other} overlap; spans may touch, not overlap")
-    return TaggedExample(text, spans)
+    return TaggedExample(text, spans, place=record.place)
 
 
 def _span(record: Record, written: Any, length: int, labels: Sequence[str] | None) -> Span:

@@ -18,7 +18,8 @@ def parse(paths: Sequence[Path]) -> Iterator[TaggedExample]:
     for record in json_lines(paths[0]):
         text = record.text("text")
         labelled = "label" in record.fields
-        yield TaggedExample(text, tuple(sorted(_spans(record, text), key=_place)) if labelled else None)
+        spans = tuple(sorted(_spans(record, text), key=_place)) if labelled else None
+        yield TaggedExample(text, spans, place=record.place)
 
 
 def _spans(record: Record, text: str) -> Iterator[Span]:

@@ -44,7 +44,7 @@ def _comment(record: Record) -> TaggedExample:
         raise record.error(f"index_spans: no character {outside[0]}, the comment has {len(text)}")
     spans = [Span(run[0], run[-1] + 1, "T") for run in _runs(places)]
     tokens = tuple(_units(text))
-    return TaggedExample(text, tuple(spans), tokens, tuple(_tags(tokens, spans)))
+    return TaggedExample(text, tuple(spans), tokens, tuple(_tags(tokens, spans)), place=record.place)
 
 
 def _runs(places: Iterable[int]) -> Iterator[list[int]]:

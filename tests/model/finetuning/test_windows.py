@@ -1,5 +1,6 @@
 """Windows of long texts: what is said of positions, cut into them and merged again."""
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,6 +13,8 @@ from baseline_helpers import write_bert
 
 from phonemic import baselines
 from phonemic_bert import PhonemicBertTokenizer
+from phonemic_bert.finetuning.encoded import encode
+from phonemic_bert.finetuning.kinds.base import pad
 from phonemic_bert.finetuning.windows import Windows, windows_of
 from phonemic_bert.tokenization.baselines import BaselineTokenizer
 
@@ -29,58 +32,82 @@ def tokenizers(tmp_path_factory):
 
 
 @pytest.mark.parametrize("name", ["phonemic", "baseline", "fast"])
-@given(size=st.integers(7, 30), stride=st.integers(0, 4), padding=st.booleans(), left=st.booleans())
-def test_offsets_of_windows_are_those_of_the_text(tokenizers, name, size, stride, padding, left):
+@given(size=st.integers(7, 30), stride=st.integers(0, 4))
+def test_offsets_of_windows_are_those_of_the_text(tokenizers, name, size, stride):
     tokenizer = tokenizers[name]
-    tokenizer.padding_side = "left" if left else "right"
-    options = {"return_offsets_mapping": True, "add_special_tokens": True}
-    whole = tokenizer(TEXTS, **options)
-    batch = tokenizer(
-        TEXTS,
-        truncation=True,
-        max_length=size,
-        stride=stride,
-        return_overflowing_tokens=True,
-        padding=padding,
-        **options,
-    )
-    found = windows_of(batch, stride)
-    assert [row for one in found for row in one.rows] == list(range(len(batch["input_ids"])))
-    for one, offsets, ids in zip(found, whole["offset_mapping"], whole["input_ids"], strict=True):
-        rows = [batch["offset_mapping"][row] for row in one.rows]
-        assert one.merge(rows) == offsets[1:-1]
-        assert one.merge([batch["input_ids"][row] for row in one.rows]) == ids[1:-1]
-        cut = one.cut(ids[1:-1], [len(row) for row in rows], -1)
+    whole = tokenizer(TEXTS, return_offsets_mapping=True)
+    encoded = encode(tokenizer, TEXTS, max_length=size, stride=stride)
+    ids = [encoded.row(row)["input_ids"].tolist() for row in range(len(encoded))]
+    spans = [list(map(tuple, part.tolist())) for part in np.split(encoded.spans, encoded.offsets[1:-1])]
+    found = windows_of(encoded, stride)
+    assert [row for one in found for row in one.rows] == list(range(len(encoded)))
+    for one, offsets, expected in zip(found, whole["offset_mapping"], whole["input_ids"], strict=True):
+        assert one.merge([spans[row] for row in one.rows]) == offsets[1:-1]
+        assert one.merge([ids[row] for row in one.rows]) == expected[1:-1]
+        cut = one.cut(expected[1:-1], [len(ids[row]) for row in one.rows], -1)
         for row, values in zip(one.rows, cut, strict=True):
-            expected = [
-                number if sequence == 0 else -1
-                for number, sequence in zip(batch["input_ids"][row], batch.sequence_ids(row), strict=True)
-            ]
-            assert values == expected
+            assert values == [-1, *ids[row][1:-1], -1]
 
 
 @pytest.mark.parametrize("name", ["phonemic", "baseline", "fast"])
 def test_the_second_text_of_a_pair(tokenizers, name):
     tokenizer = tokenizers[name]
-    tokenizer.padding_side = "right"
-    options = {"return_offsets_mapping": True}
-    whole = tokenizer(["mưa"] * 2, TEXTS[2:], **options)
-    batch = tokenizer(
-        ["mưa"] * 2,
-        TEXTS[2:],
-        truncation="only_second",
-        max_length=12,
-        stride=2,
-        return_overflowing_tokens=True,
-        **options,
-    )
-    for sample, one in enumerate(windows_of(batch, 2, sequence=1)):
+    whole = tokenizer(["mưa"] * 2, TEXTS[2:], return_offsets_mapping=True)
+    encoded = encode(tokenizer, ["mưa"] * 2, TEXTS[2:], truncation="only_second", max_length=12, stride=2)
+    spans = [list(map(tuple, part.tolist())) for part in np.split(encoded.spans, encoded.offsets[1:-1])]
+    for sample, one in enumerate(windows_of(encoded, 2, sequence=1)):
         expected = [
             span
             for span, sequence in zip(whole["offset_mapping"][sample], whole.sequence_ids(sample), strict=True)
             if sequence == 1
         ]
-        assert one.merge([batch["offset_mapping"][row] for row in one.rows]) == expected
+        assert one.merge([spans[row] for row in one.rows]) == expected
+
+
+@pytest.mark.parametrize("name", ["phonemic", "baseline", "fast"])
+@given(
+    size=st.integers(9, 40),
+    stride=st.none() | st.integers(0, 3),
+    truncation=st.sampled_from(["only_first", "only_second", None]),
+    texts=st.lists(st.text("mưa tođ12,x ", max_size=40), min_size=1, max_size=4),
+)
+def test_rows_are_those_of_the_tokenizers_call(tokenizers, name, size, stride, truncation, texts):
+    """Value for value what the lists say that transformers' call gives, and so are batches of them."""
+    tokenizer = tokenizers[name]
+    pairs = None if truncation is None else [text[::-1] for text in texts]
+    if truncation == "only_second":  # what is not cut must fit in
+        texts = [text[: size // 4] for text in texts]
+    elif truncation == "only_first":
+        pairs = [text[: size // 4] for text in pairs]
+    truncation = truncation or "longest_first"
+    options = {"truncation": truncation, "max_length": size}
+    if stride is not None:
+        options |= {"stride": stride, "return_overflowing_tokens": True}
+    expected = tokenizer(texts, pairs, return_offsets_mapping=True, **options)
+    found = encode(tokenizer, texts, pairs, max_length=size, truncation=truncation, stride=stride)
+    names = [name for name in ("input_ids", "token_type_ids", "attention_mask") if name in expected]
+    rows = [found.row(at) for at in range(len(found))]
+    assert [{name: values.tolist() for name, values in row.items()} for row in rows] == [
+        {name: expected[name][at] for name in names} for at in range(len(expected["input_ids"]))
+    ]
+    padded = tokenizer.pad({name: expected[name] for name in names}, padding_side="right", return_tensors="pt")
+    fills = {"input_ids": tokenizer.pad_token_id, "token_type_ids": tokenizer.pad_token_type_id}
+    for part in names:
+        batch = pad([row[part] for row in rows], fills.get(part, 0))
+        assert batch.dtype == padded[part].dtype
+        assert batch.tolist() == padded[part].tolist()
+    if stride is None:
+        return
+    assert found.samples.tolist() == list(map(int, expected["overflow_to_sample_mapping"]))
+    for at, row in enumerate(np.split(found.spans, found.offsets[1:-1])):
+        sequences = expected.sequence_ids(at)
+        assert [
+            None if one < 0 else one for one in np.split(found.sequences, found.offsets[1:-1])[at].tolist()
+        ] == sequences
+        given = expected["offset_mapping"][at]
+        assert [tuple(span) for span, one in zip(row.tolist(), sequences, strict=True) if one is not None] == [
+            span for span, one in zip(given, sequences, strict=True) if one is not None
+        ]
 
 
 def test_most_context_by_hand():

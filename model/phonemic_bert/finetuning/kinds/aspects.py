@@ -39,9 +39,9 @@ class Aspects(Kind):
         """
         if not examples:
             return []
-        encoded = self.encode(example.text for example in examples)
+        encoded = self.encode([example.text for example in examples])
         return [
-            Instance(self.inputs(encoded, at), at, self._indices(example) if train else None)
+            Instance(encoded.row(at), at, self._indices(example) if train else None)
             for at, example in enumerate(examples)
         ]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from phonemic_bert.finetuning.alignment import bare
+from phonemic_bert.finetuning.encoded import Encoded, encode
 from phonemic_bert.finetuning.windows import windows_of
 from phonemic_bert.modeling import IGNORE
 
@@ -22,9 +22,6 @@ if TYPE_CHECKING:
     from phonemic.tasks import DataSet
     from phonemic_bert.finetuning.encoders import Encoder
     from phonemic_bert.finetuning.settings import Text
-
-#: What a tokenizer may give that a model takes, (N,) each.
-_INPUTS = ("input_ids", "token_type_ids", "attention_mask")
 
 
 @dataclass(slots=True)
@@ -137,47 +134,45 @@ class Kind(ABC):
 
     # --- for the kinds
 
-    def encode(self, texts: Iterable[str], pairs: Iterable[str] | None = None, **options: Any) -> Any:
-        """The tokenizer's BatchEncoding, cut to the row's length."""
-        options = {"truncation": True, "max_length": self.max_length, "padding": False, **options}
-        return self.tokenizer(list(texts), None if pairs is None else list(pairs), **options)
-
-    def inputs(self, encoded: Any, row: int) -> dict[str, NDArray[np.int32]]:
-        """One row of a BatchEncoding as arrays."""
-        return {name: np.asarray(encoded[name][row], np.int32) for name in _INPUTS if name in encoded}
+    def encode(
+        self, texts: Sequence[str], pairs: Sequence[str] | None = None, truncation: str = "longest_first"
+    ) -> Encoded:
+        """A row a text, or a pair of texts, cut to the row's length."""
+        return encode(self.tokenizer, texts, pairs, max_length=self.max_length, truncation=truncation)
 
     def windows(
-        self, texts: Sequence[str], pairs: Sequence[str] | None = None, **options: Any
-    ) -> Iterator[tuple[int, dict[str, NDArray[np.int32]], Window]]:
+        self, texts: Sequence[str], pairs: Sequence[str] | None = None, truncation: str = "longest_first"
+    ) -> Iterator[tuple[int, dict[str, NDArray[Any]], Window]]:
         """Rows that cover long texts: the number of the text, the inputs, and the window of it.
 
         Arguments:
             texts: the texts; the windows are of the second one of each pair where there are pairs.
             pairs: the second texts.
-            options: for the tokenizer.
+            truncation: which of the two is cut.
         """
         if not texts:
             return
         stride = min(self.text.stride, max(self.max_length // 4, 1))
-        options = {"stride": stride, "return_overflowing_tokens": True, "return_offsets_mapping": True, **options}
-        encoded = self.encode(texts, pairs, **options)
-        which = int(pairs is not None)
-        for text, cut in enumerate(windows_of(encoded, stride, which)):
+        encoded = encode(self.tokenizer, texts, pairs, max_length=self.max_length, truncation=truncation, stride=stride)
+        assert encoded.spans is not None
+        for text, cut in enumerate(windows_of(encoded, stride, int(pairs is not None))):
             for row, first, count, start in zip(cut.rows, cut.starts, cut.counts, cut.begins, strict=True):
-                offsets = bare(encoded["offset_mapping"][row][first : first + count], (pairs or texts)[text])
-                here = np.array(offsets, np.int32).reshape(-1, 2)
-                yield text, self.inputs(encoded, row), Window(first, start, here)
+                begin = int(encoded.offsets[row]) + first
+                yield text, encoded.row(row), Window(first, start, encoded.spans[begin : begin + count])
 
-    def padded(self, inputs: Sequence[dict[str, NDArray[np.int32]]]) -> dict[str, Tensor]:
+    def padded(self, inputs: Sequence[dict[str, NDArray[Any]]]) -> dict[str, Tensor]:
         """Rows of model input as tensors (B, N)."""
         fill = {"input_ids": self.tokenizer.pad_token_id, "token_type_ids": self.tokenizer.pad_token_type_id}
         return {name: pad([row[name] for row in inputs], fill.get(name, 0)) for name in inputs[0]}
 
 
-def pad(arrays: Sequence[Any], fill: int = IGNORE) -> Tensor:
-    """Arrays (N,) or (N, ...) of different lengths as one tensor (B, N, ...) of integers, filled up on the right."""
-    tensors = [torch.as_tensor(np.asarray(array), dtype=torch.long) for array in arrays]
-    return torch.nn.utils.rnn.pad_sequence(tensors, batch_first=True, padding_value=fill)
+def pad(arrays: Sequence[NDArray[Any]], fill: int = IGNORE) -> Tensor:
+    """Arrays (N,) or (N, ...) of different lengths as one int64 tensor (B, N, ...), filled up on the right."""
+    shape = len(arrays), max(map(len, arrays)), *arrays[0].shape[1:]
+    padded = np.full(shape, fill, np.int64)
+    for row, array in zip(padded, arrays, strict=True):
+        row[: len(array)] = array
+    return torch.from_numpy(padded)
 
 
 def cross_entropy(logits: Tensor, labels: Tensor) -> Tensor:

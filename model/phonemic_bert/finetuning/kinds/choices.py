@@ -38,7 +38,7 @@ class Choices(Kind):
         rows, start = [], 0
         for at, example in enumerate(examples):
             end = start + len(example.choices)
-            inputs = [self.inputs(encoded, number) for number in range(start, end)]
+            inputs = [encoded.row(number) for number in range(start, end)]
             rows.append(Instance(inputs, at, example.answer if train else None))
             start = end
         return rows

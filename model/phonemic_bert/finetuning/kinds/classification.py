@@ -33,10 +33,11 @@ class Classification(Kind):
         """A row an example; labels are indices into ``labels``."""
         if not examples:
             return []
-        encoded = self.encode(*zip(*map(self.texts, examples), strict=True))
+        texts, *pairs = map(list, zip(*map(self.texts, examples), strict=True))
+        encoded = self.encode(texts, pairs[0] if pairs else None)
         number = {label: at for at, label in enumerate(self.labels)}
         return [
-            Instance(self.inputs(encoded, at), at, number[self.gold(example)] if train else None)  # type: ignore[index]
+            Instance(encoded.row(at), at, number[self.gold(example)] if train else None)  # type: ignore[index]
             for at, example in enumerate(examples)
         ]
 

@@ -96,8 +96,8 @@ class Tagging(Kind):
         best = iter(outputs)
         for own in _by_example(rows):
             example = examples[own[0].example]
-            scores: list[Any] = [next(best) for _ in own]
-            labels: list[Label] = [self.labels[int(one.argmax())] for one in _windows(own).merge(scores)]
+            numbers = [next(best).argmax(-1).tolist() for _ in own]
+            labels: list[Label] = [self.labels[number] for number in _windows(own).merge(numbers)]
             found[own[0].example] = self._read(example, labels, _offsets(own))
         return found
 

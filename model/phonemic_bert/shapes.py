@@ -1,0 +1,40 @@
+"""What a PhonemicBERT may be, as data: its components, its options and the presets of its shape."""
+
+from __future__ import annotations
+
+from typing import Any
+
+#: The slots of a triple, in their order.
+COMPONENTS = ("onset", "rime", "tone")
+
+#: What the options beyond the paper may be; the first is the paper's.
+CHOICES = {
+    "backbone": ("bert", "modernbert"),
+    "composition": ("linear", "product", "table"),
+    "head": ("independent", "joint"),
+}
+
+#: The design that learns best where there are hours and not weeks: see docs/research/learning.md.
+_BEYOND = {"backbone": "modernbert", "composition": "product", "head": "joint", "neighbours": 3}
+
+#: Encoders: the two of the paper (Table 1), and smaller ones. Those of the pretraining presets are the same.
+PRESETS: dict[str, dict[str, Any]] = {
+    "paper-12": {"num_hidden_layers": 12, "hidden_size": 768, "num_attention_heads": 12, "intermediate_size": 3072},
+    "paper-6": {"num_hidden_layers": 6, "hidden_size": 768, "num_attention_heads": 12, "intermediate_size": 3072},
+    "small": {
+        "num_hidden_layers": 6,
+        "hidden_size": 384,
+        "num_attention_heads": 6,
+        "intermediate_size": 1536,
+        **_BEYOND,
+    },
+    "mini": {"num_hidden_layers": 3, "hidden_size": 192, "num_attention_heads": 6, "intermediate_size": 768, **_BEYOND},
+    "micro": {
+        "num_hidden_layers": 2,
+        "hidden_size": 128,
+        "num_attention_heads": 4,
+        "intermediate_size": 512,
+        **_BEYOND,
+    },
+    "tiny": {"num_hidden_layers": 2, "hidden_size": 128, "num_attention_heads": 2, "intermediate_size": 512},
+}

@@ -1,0 +1,64 @@
+"""transformers' Auto classes know PhonemicBERT, whichever is imported first; each order in a process of its own."""
+
+import re
+import subprocess
+import sys
+
+import pytest
+from forking import environment
+
+pytest.importorskip("torch", reason="needs the model extra")
+pytest.importorskip("transformers", reason="needs the model extra")
+
+TINY = "num_hidden_layers=1, hidden_size=24, num_attention_heads=3, intermediate_size=40"
+SAVED = (
+    "import tempfile; folder = tempfile.mkdtemp(); phonemic_bert.PhonemicBertTokenizer('zh').save_pretrained(folder)"
+)
+
+#: Code -> what it prints.
+ORDERS = {
+    "import phonemic_bert; from transformers import AutoConfig; print(type(AutoConfig.for_model('phonemic-bert')))": (
+        "PhonemicBertConfig"
+    ),
+    # the Auto classes are loaded already, in the middle of another module
+    "import phonemic_bert; from transformers import BertConfig, AutoConfig; print(type(AutoConfig.for_model('phonemic-bert')))": (
+        "PhonemicBertConfig"
+    ),
+    f"import phonemic_bert; from transformers import AutoModel, AutoConfig; print(type(AutoModel.from_config(AutoConfig.for_model('phonemic-bert', {TINY}))))": (
+        "PhonemicBertModel"
+    ),
+    "from transformers import AutoModelForMaskedLM as Auto, AutoConfig; import phonemic_bert;"
+    f"print(type(Auto.from_config(AutoConfig.for_model('phonemic-plain-modernbert', {TINY}))))": "PlainModernBertForMaskedLM",
+    "from phonemic_bert import PhonemicBertForTokenClassification, PhonemicBertConfig;"
+    "from transformers import AutoModelForTokenClassification as Auto;"
+    f"print(type(Auto.from_config(PhonemicBertConfig('vi', {TINY}))))": "PhonemicBertForTokenClassification",
+    "import phonemic_bert.modeling.plain; from transformers import Trainer, AutoModel;"
+    f"print(type(AutoModel.from_config(phonemic_bert.PhonemicBertConfig('vi', {TINY}))))": "PhonemicBertModel",
+    f"import phonemic_bert; {SAVED}; from transformers import AutoTokenizer;"
+    "print(type(AutoTokenizer.from_pretrained(folder)))": "PhonemicBertTokenizer",
+    f"from transformers import AutoTokenizer; import phonemic_bert; {SAVED};"
+    "print(type(AutoTokenizer.from_pretrained(folder)))": "PhonemicBertTokenizer",
+    # the module of the function's name must not hide it
+    "import phonemic_bert.fill_mask, phonemic_bert.inspection.masking; print(type(phonemic_bert.fill_mask))": "function",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("code", ORDERS)
+def test_every_order(code, tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True, text=True, check=False, cwd=tmp_path, env=environment(),
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert re.findall(r"\w+", done.stdout)[-1] == ORDERS[code]
+
+
+def test_every_name_of_the_package_is_there():
+    import phonemic_bert
+
+    assert set(phonemic_bert.__all__) <= set(dir(phonemic_bert))
+    for name in phonemic_bert.__all__:
+        assert getattr(phonemic_bert, name) is not None
+    assert phonemic_bert.modeling.__name__ == "phonemic_bert.modeling"
+    with pytest.raises(AttributeError, match="has no attribute 'PhonemicBertModl'"):
+        phonemic_bert.PhonemicBertModl  # noqa: B018
