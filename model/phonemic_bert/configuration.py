@@ -37,8 +37,11 @@ class PhonemicBertConfig(BertConfig):
         vocabulary_checksum: checksum of the vocabulary that the weights belong to (``Vocabulary.checksum``). It is
             written into ``config.json``; a checkpoint whose vocabulary is not this version's is refused.
         composition: what a position's embedding is: ``"linear"``, the paper's projection of the three components'
-            embeddings; ``"product"``, plus M(A[onset] * B[rime] * C[tone]); ``"table"``, plus a vector for each triple.
+            embeddings; ``"product"``, plus M(A[onset] * B[rime] * C[tone]); ``"table"``, plus a vector for each triple;
+            ``"both"``, plus both.
         head: ``"independent"``, the paper's three heads; ``"joint"``, one softmax over all triples that can occur.
+        vectors: of the triples in the joint head: ``"composed"`` of the components' as embeddings are, or ``"free"``:
+            each syllable adds one of its own to that.
         neighbours: 0 (the paper), or the odd width of a residual convolution behind the embeddings' LayerNorm.
         backbone: ``"bert"`` (the paper), or ``"modernbert"``: transformers' ModernBERT, with rotary positions and norms
             before the layers. It takes the shape from BERT's fields; every layer attends to the whole text, and token
@@ -64,6 +67,7 @@ class PhonemicBertConfig(BertConfig):
         vocabulary_checksum: str | None = None,
         composition: str = "linear",
         head: str = "independent",
+        vectors: str = "composed",
         neighbours: int = 0,
         backbone: str = "bert",
         triples_checksum: str | None = None,
@@ -80,12 +84,12 @@ class PhonemicBertConfig(BertConfig):
                 f"phonemic {symbols.checksum}: the ids mean other symbols. "
                 "Use the phonemic version that made the checkpoint"
             )
-        given = {"composition": composition, "head": head, "backbone": backbone}
+        given = {"composition": composition, "head": head, "vectors": vectors, "backbone": backbone}
         for name, value in given.items():
             if value not in CHOICES[name]:
                 raise CheckpointError(f"{name}={value!r}: choose one of {', '.join(CHOICES[name])}")
         check_neighbours(neighbours)
-        listed = triples(lang).checksum if head == "joint" or composition == "table" else None
+        listed = triples(lang).checksum if head == "joint" or composition in ("table", "both") else None
         if triples_checksum not in (None, listed):
             raise CheckpointError(
                 f"the checkpoint's list of {lang} triples has checksum {triples_checksum}, that of the installed "
@@ -95,7 +99,8 @@ class PhonemicBertConfig(BertConfig):
         super().__init__(vocab_size=len(symbols), **{"tie_word_embeddings": False, **kwargs})
         self.lang = lang
         self.vocabulary_checksum = symbols.checksum
-        self.composition, self.head, self.neighbours, self.backbone = composition, head, neighbours, backbone
+        self.composition, self.head, self.vectors = composition, head, vectors
+        self.neighbours, self.backbone = neighbours, backbone
         self.triples_checksum = listed
 
     @classmethod

@@ -10,8 +10,9 @@ COMPONENTS = ("onset", "rime", "tone")
 #: What the options beyond the paper may be; the first is the paper's.
 CHOICES = {
     "backbone": ("bert", "modernbert"),
-    "composition": ("linear", "product", "table"),
+    "composition": ("linear", "product", "table", "both"),
     "head": ("independent", "joint"),
+    "vectors": ("composed", "free"),
 }
 
 #: The design that learns best where there are hours and not weeks: see docs/research/learning.md.

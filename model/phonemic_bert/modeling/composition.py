@@ -195,8 +195,8 @@ class Composing(nn.Module):
     def add_composition(self, config: PhonemicBertConfig) -> None:
         """Makes what ``word_embeddings`` lacks."""
         self.projection = nn.Linear(len(COMPONENTS) * config.hidden_size, config.hidden_size)
-        self.product = Product(config) if config.composition == "product" else None
-        self.table = Table(config) if config.composition == "table" else None
+        self.product = Product(config) if config.composition in ("product", "both") else None
+        self.table = Table(config) if config.composition in ("table", "both") else None
         ids = {"first": CLS * 0x010101, "padding": PAD * 0x010101}
         self.neighbours = Neighbours(config.neighbours, config.hidden_size, **ids) if config.neighbours else None
 

@@ -149,7 +149,8 @@ class JointHead(IndependentHeads):
 
     A triple's score is the dot product of a position's state and the triple's vector, which is composed as embeddings
     are: a sum of three vectors (those of the three heads) and a product of three, A[onset] * B[rime] * C[tone]. The
-    vectors of syllables are never made: the state times C of each tone meets those of the pairs.
+    vectors of syllables are never made: the state times C of each tone meets those of the pairs. With free vectors,
+    which begin at 0, they are.
     """
 
     ends: Tensor
@@ -160,12 +161,16 @@ class JointHead(IndependentHeads):
         self.listed = TripleList(config.lang)
         self.size = config.initializer_range
         self.tables = nn.Parameter(torch.empty(len(COMPONENTS), config.vocab_size, config.hidden_size))
+        syllables = self.listed.count - len(self.listed.symbols)
+        self.free = nn.Parameter(torch.zeros(syllables, config.hidden_size)) if config.vectors == "free" else None
         self.outside = nn.Linear(config.hidden_size, 1)
         self.register_buffer("ends", torch.from_numpy(last_of_packed(config.lang)), persistent=False)
 
     def reset_parameters(self) -> None:
         """Draws first weights."""
         nn.init.normal_(self.tables, std=self.size)
+        if self.free is not None:
+            nn.init.zeros_(self.free)
 
     def reset_buffers(self) -> None:
         """Fills the buffers again, which transformers leaves empty when it loads weights."""
@@ -182,12 +187,13 @@ class JointHead(IndependentHeads):
 
         weight = self.onset.weight[onsets] + self.rime.weight[rimes]
         pairs = functional.linear(state, weight, self.onset.bias[onsets] + self.rime.bias[rimes])
-        syllables = SyllableScores(
-            state[:, None] * tone[tones],
-            onset[onsets] * rime[rimes],
-            _precise(pairs),
-            heads[2][:, tones],
-        )
+        vectors, of_pairs, of_tones = onset[onsets] * rime[rimes], _precise(pairs), heads[2][:, tones]
+        if self.free is None:
+            syllables = SyllableScores(state[:, None] * tone[tones], vectors, of_pairs, of_tones)
+        else:
+            own = (tone[tones][:, None] * vectors).flatten(0, 1) + self.free
+            biases = (of_pairs[:, None] + of_tones[..., None]).flatten(1)
+            syllables = SyllableScores(state[:, None], own, biases, torch.zeros_like(of_tones[:, :1]))
         characters = _precise(functional.linear(state, onset[symbols] * rime[symbols] * tone[symbols]))
         characters = characters + torch.stack([head[:, symbols] for head in heads]).sum(0)
 

@@ -32,6 +32,7 @@ class Model:
     first_positions: str
     composition: str
     head: str
+    vectors: str
     neighbours: int
     tied_head: bool
 
