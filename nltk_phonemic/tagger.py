@@ -139,6 +139,9 @@ class PhonemicTagger(SequentialBackoffTagger):
     def decode_json_obj(cls, obj: Any) -> PhonemicTagger:
         """The tagger that :meth:`encode_json_obj` described.
 
+        Arguments:
+            obj: what that gave, with the backoff decoded by NLTK.
+
         Raises:
             SavedTokenizerError: it does not describe one.
         """

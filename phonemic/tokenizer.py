@@ -49,7 +49,12 @@ class Tokenizer:
 
     @classmethod
     def from_options(cls, options: TokenizerOptions) -> Tokenizer:
-        """The tokenizer with these options."""
+        """The tokenizer with these options.
+
+        Raises:
+            PhraseError: a phrase is wrong.
+            TableError: the lexicon is missing or damaged.
+        """
         made = cls.__new__(cls)
         made._use(options)
         return made
@@ -162,7 +167,11 @@ class Tokenizer:
         return self.encode(text).syllables
 
     def factorize(self, unit: str) -> Triple | None:
-        """The symbols of one written syllable: a Vietnamese spelling, or pinyin for Mandarin; None where it is none."""
+        """The symbols of one written syllable, None where it is not one.
+
+        Arguments:
+            unit: a Vietnamese spelling, or pinyin for Mandarin.
+        """
         from phonemic import mandarin, vietnamese
 
         if self.lang == "vi":
@@ -243,7 +252,14 @@ class Tokenizer:
         return [int(o | r << 8 | t << 16) for o, r, t in parts.tolist()]
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the options and the vocabulary's checksum as a small JSON file (beside it first, then renamed)."""
+        """Writes the options and the vocabulary's checksum as a small JSON file.
+
+        Arguments:
+            path: the file; what is there is replaced once the new file is complete.
+
+        Raises:
+            OSError: it cannot be written.
+        """
         from phonemic.files.writing import write_json
 
         state = {"format": _FORMAT, **self.options.to_json(), "vocabulary_checksum": self.vocabulary.checksum}
@@ -254,7 +270,7 @@ class Tokenizer:
         """Reads what :meth:`save` wrote.
 
         Raises:
-            SavedTokenizerError: no such file format, or its vocabulary is not this version's.
+            SavedTokenizerError: the file is not a saved tokenizer, or its vocabulary is not this version's.
             OSError: it cannot be read.
         """
         from phonemic.files.jsons import read_object
@@ -279,7 +295,7 @@ class Tokenizer:
             where: names the file in errors.
 
         Raises:
-            SavedTokenizerError: no options of a tokenizer.
+            SavedTokenizerError: they are not the options of a tokenizer.
         """
         return cls.from_options(TokenizerOptions.from_json(options, where))
 

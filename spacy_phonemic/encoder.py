@@ -106,12 +106,20 @@ def phonemic_listener(width: int | None = None, upstream: str = "*") -> Model[li
     Arguments:
         width: of the vectors; None: that of the encoder, when the pipeline is initialized.
         upstream: the name of the encoder's component; ``"*"`` is any.
+
+    Returns:
+        A thinc model; for each Doc, vectors float32 (tokens, width).
     """
     return PhonemicListener(upstream, width)
 
 
 class PhonemicListener(Tok2VecListener):
-    """spaCy's Tok2VecListener, whose width need not be known before the checkpoint is read."""
+    """spaCy's Tok2VecListener, whose width need not be known before the checkpoint is read.
+
+    Arguments:
+        upstream_name: the name of the encoder's component; ``"*"`` is any.
+        width: of the vectors; None: that of the encoder, when the pipeline is initialized.
+    """
 
     name = "phonemic-listener"
 
@@ -136,10 +144,24 @@ def make_phonemic_transformer(nlp: Language, name: str, model: Model[list[Doc], 
 
 
 class PhonemicTransformer(Tok2Vec):
-    """spaCy's Tok2Vec: one encoder whose vectors all components with a listener share. They are in ``doc.tensor``."""
+    """spaCy's Tok2Vec: one encoder whose vectors all components with a listener share. They are in ``doc.tensor``.
+
+    Arguments:
+        vocab: the pipeline's.
+        model: what :func:`phonemic_bert` made.
+        name: the component's name in the pipeline.
+    """
 
     def initialize(self, get_examples: Callable[[], Iterable[Example]], *, nlp: Language | None = None) -> None:
-        """Reads the checkpoint, or makes the weights, and tells the listeners how wide the vectors are."""
+        """Reads the checkpoint, or makes the weights, and tells the listeners how wide the vectors are.
+
+        Arguments:
+            get_examples: gives the training examples.
+            nlp: the pipeline.
+
+        Raises:
+            ValueError: a listener has another width than the encoder.
+        """
         super().initialize(get_examples, nlp=nlp)
         width = self.model.get_dim("nO")
         for listener in self.listeners:

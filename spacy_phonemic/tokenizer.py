@@ -44,9 +44,14 @@ def make_syllable_tokenizer(
 
 
 class SyllableTokenizer:
-    """Cuts a text into syllables; letters and digits that are no syllable stay together where they touch.
+    """Cuts a text into syllables; letters and digits that are not a syllable stay together where they touch.
 
     Non-destructive: ``doc.text`` is the text. Any other character is a token, so punctuation is split off.
+
+    Arguments:
+        vocab: the pipeline's.
+        lang: ``"vi"`` or ``"zh"``.
+        options: ``strict``, ``word_joiner``, ``phrases``, ``fallback``: see :class:`phonemic.TokenizerOptions`.
 
     Raises:
         ValueError: an option does not fit.
@@ -67,7 +72,12 @@ class SyllableTokenizer:
         return next(self.pipe([text]))
 
     def pipe(self, texts: Iterable[str], batch_size: int = 256) -> Iterator[Doc]:
-        """Many texts, a batch in one call of the core."""
+        """Many texts, a batch in one call of the core.
+
+        Arguments:
+            texts: the texts.
+            batch_size: texts in a batch.
+        """
         check_phrases(self._missing)
         for batch in minibatch(texts, batch_size):
             encoded, keeps = self.tokenizer.encode_batch(batch, spans=True), self._reads_as_pipeline()
@@ -90,16 +100,29 @@ class SyllableTokenizer:
         return to_bytes(getters, ())
 
     def from_bytes(self, data: bytes, **kwargs: Any) -> SyllableTokenizer:
-        """Reads what :meth:`to_bytes` wrote."""
+        """Reads what :meth:`to_bytes` wrote.
+
+        Raises:
+            ValueError: ``data`` is not that.
+        """
         from_bytes(data, {"options": self._use}, ())
         return self
 
     def to_disk(self, path: str | Path, **kwargs: Any) -> None:
-        """Writes the options and the user's readings to a file."""
+        """Writes the options and the user's readings.
+
+        Arguments:
+            path: the file; what is there is replaced once the new file is complete.
+            kwargs: not used.
+        """
         self.tokenizer.save(path)
 
     def from_disk(self, path: str | Path, **kwargs: Any) -> SyllableTokenizer:
-        """Reads what :meth:`to_disk` wrote."""
+        """Reads what :meth:`to_disk` wrote.
+
+        Raises:
+            SavedTokenizerError: the file is not that.
+        """
         self.tokenizer, self._missing = Tokenizer.load(path), None
         return self
 

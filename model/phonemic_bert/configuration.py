@@ -132,7 +132,11 @@ class PhonemicBertConfig(BertConfig):
 
     @classmethod
     def get_config_dict(cls, pretrained_model_name_or_path: Any, **kwargs: Any) -> Any:
-        """What ``from_pretrained`` reads: of a folder, an installed checkpoint's name, or a model's name on a hub.
+        """What ``from_pretrained`` reads.
+
+        Arguments:
+            pretrained_model_name_or_path: a folder, the name of an installed checkpoint, or that of a model on a hub.
+            kwargs: what ``transformers.BertConfig`` takes.
 
         Raises:
             CheckpointError: a folder's configuration is damaged, or says what no checkpoint may say.
@@ -144,7 +148,12 @@ class PhonemicBertConfig(BertConfig):
 
     @classmethod
     def from_pretrained(cls, pretrained_model_name_or_path: Any, *args: Any, **kwargs: Any) -> Any:
-        """The configuration of a folder, an installed checkpoint or a model on a hub.
+        """Loads the configuration of a checkpoint.
+
+        Arguments:
+            pretrained_model_name_or_path: a folder, the name of an installed checkpoint, or that of a model on a hub.
+            args: what ``transformers.BertConfig`` takes.
+            kwargs: what ``transformers.BertConfig`` takes.
 
         Raises:
             CheckpointError: it is damaged, or not one for the installed phonemic.
@@ -154,7 +163,11 @@ class PhonemicBertConfig(BertConfig):
 
     @classmethod
     def from_dict(cls, config_dict: dict[str, Any], **kwargs: Any) -> Any:
-        """The configuration of what a file says.
+        """The configuration that a file describes.
+
+        Arguments:
+            config_dict: the fields by name.
+            kwargs: fields that win over the file's.
 
         Raises:
             CheckpointError: a field is of the wrong type, or says what no checkpoint may say.

@@ -25,6 +25,9 @@ class BaselineError(PhonemicError, ValueError):
 class Baseline(ABC):
     """A tokenizer to compare with: text to ids, without the control symbols that a model adds.
 
+    Arguments:
+        path: the folder that holds its files, see :meth:`locate`.
+
     Attributes:
         name: what tables call it.
         langs: the languages it is compared on.
@@ -79,7 +82,7 @@ class Baseline(ABC):
 
     @classmethod
     def missing(cls, path: Path) -> list[str]:
-        """The files that a folder lacks."""
+        """The files (shell patterns) that the folder ``path`` lacks."""
         return [name for name in cls.files if not any(path.glob(name))]
 
     def checksums(self) -> dict[str, str]:
@@ -90,6 +93,11 @@ class Baseline(ABC):
     @classmethod
     def train(cls, texts: Iterable[str], path: Path, vocab_size: int) -> None:
         """Trains on texts and saves into a folder.
+
+        Arguments:
+            texts: the corpus; it is read once, as a stream.
+            path: the folder of this baseline's files.
+            vocab_size: entries of the vocabulary, all included.
 
         Raises:
             BaselineError: it cannot be trained, or not on these texts.
@@ -174,7 +182,11 @@ Kind = TypeVar("Kind", bound=type[Baseline])
 
 
 def register(kind: Kind) -> Kind:
-    """Makes a baseline known by its name; a class decorator."""
+    """Makes a baseline known by its name; a class decorator.
+
+    Arguments:
+        kind: a class derived from :class:`Baseline`.
+    """
     REGISTRY[kind.name] = kind
     return kind
 

@@ -81,13 +81,22 @@ class Unit(NamedTuple):
 
 
 def draws(key: bytes, stream: int, count: int) -> NDArray[np.uint64]:
-    """Random 64-bit numbers, a function of the arguments alone (SHAKE-128): the same on every machine and version."""
+    """Random numbers, a function of the arguments alone (SHAKE-128): the same on every machine and version.
+
+    Arguments:
+        key: seeds them all.
+        stream: which of the key's sequences, 0 to 2 ** 64 - 1.
+        count: how many.
+
+    Returns:
+        uint64 (count,).
+    """
     data = hashlib.shake_128(key + stream.to_bytes(8, "little")).digest(8 * count)
     return np.frombuffer(data, "<u8")
 
 
 def uniform(numbers: NDArray[np.uint64]) -> NDArray[np.float64]:
-    """64-bit numbers as floats in [0, 1)."""
+    """64-bit numbers, uint64 of any shape, as floats in [0, 1): float64 of that shape."""
     return np.asarray((numbers >> np.uint64(11)) * 2.0**-53, np.float64)
 
 
@@ -133,7 +142,12 @@ class Noise(ABC):
 
     @abstractmethod
     def ids_changed(self, text: str, noisy: Noisy) -> int:
-        """How many positions of a clean text the tokenizer reads otherwise because of the noise."""
+        """How many positions of a clean text the tokenizer reads otherwise because of the noise.
+
+        Arguments:
+            text: the clean text.
+            noisy: what :meth:`apply` made of it.
+        """
 
     def fits(self, text: str, written: list[str], unit: Unit) -> bool:
         """Whether the text as ``written``, a string for each character of ``text``, may stay so around this unit."""

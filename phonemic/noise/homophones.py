@@ -58,7 +58,7 @@ def characters(pool: str) -> list[str]:
 
 
 def count_characters(texts: Iterable[str]) -> Counter[str]:
-    """How often each Han character occurs, for ``Homophones(pool=...)``."""
+    """How often each Han character occurs in texts, for ``Homophones(pool=...)``."""
     counts: Counter[str] = Counter()
     for text in texts:
         counts.update(text)
@@ -160,7 +160,12 @@ class Homophones(Noise):
         return np.array_equal(now.ids, before.ids)
 
     def ids_changed(self, text: str, noisy: Noisy) -> int:
-        """How many positions have another id in the noisy text; there are as many positions as in the clean one."""
+        """How many positions have another id in the noisy text; there are as many positions as in the clean one.
+
+        Arguments:
+            text: the clean text.
+            noisy: what :meth:`apply` made of it.
+        """
         return int(np.count_nonzero(self.tokenizer.encode(text).ids != self.tokenizer.encode(noisy.text).ids))
 
     def _read(self, chars: list[str]) -> Iterable[tuple[str, int]]:

@@ -77,7 +77,12 @@ class Misspellings(Noise):
         return units
 
     def ids_changed(self, text: str, noisy: Noisy) -> int:
-        """How many of the respelled syllables have other ids, or are none any more."""
+        """How many of the respelled syllables have other ids, or are not syllables any more.
+
+        Arguments:
+            text: the clean text.
+            noisy: what :meth:`apply` made of it.
+        """
         encode = self.tokenizer.encode
         return sum(not np.array_equal(encode(change.old).ids, encode(change.new).ids) for change in noisy.changes)
 

@@ -30,11 +30,11 @@ def json_lines(path: Path, *rows: dict[str, Any]) -> Path:
     return write(path, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
 
 
-def read(dataset: custom.OwnDataSet, split: str = "train") -> list[Any]:
+def read(dataset: custom.CustomDataSet, split: str = "train") -> list[Any]:
     return list(dataset.read(".", split))
 
 
-def alone(kind: Any, path: Path, **options: Any) -> custom.OwnDataSet:
+def alone(kind: Any, path: Path, **options: Any) -> custom.CustomDataSet:
     """A data set whose training file is its test file as well."""
     return custom.data_set(kind, train=path, test=path, **{"lang": "vi", **options})
 
