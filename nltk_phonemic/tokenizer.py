@@ -77,10 +77,10 @@ class _SpanTokenizer(TokenizerI):
 class PhonemicTokenizer(_SpanTokenizer):
     """Splits a text into syllables.
 
-    Letters and digits that are no syllable stay together where they touch (foreign words, numbers); any other character
-    is a token. Between tokens nothing is left out but white space, the word joiner, and marks or ignorable characters
-    with no character before them to belong to. The tokens have, tagged by :class:`PhonemicTagger`, the values of the
-    text; in Mandarin, where the text has no space between Han characters.
+    Letters and digits that are not a syllable stay together where they touch (foreign words, numbers); any other
+    character is a token. Between tokens nothing is left out but white space, the word joiner, and marks or ignorable
+    characters with no character before them to belong to. The tokens have, tagged by :class:`PhonemicTagger`, the
+    values of the text; in Mandarin, where the text has no space between Han characters.
 
     >>> from nltk_phonemic import PhonemicTokenizer
     >>> vi = PhonemicTokenizer("vi", word_joiner="_")
@@ -111,7 +111,7 @@ class OnsetRimeTokenizer(_SpanTokenizer):
 
     The cut lies where the phonology has it: the *u* of *qu* belongs to the rime, and so does the *i* of *giếng* and
     *gì* (but not that of *gia*, whose rime is *a*). A syllable without an onset is one part. A word of several
-    syllables gives the parts of all of them; what is no syllable stays whole.
+    syllables gives the parts of all of them; what is not a syllable stays whole.
 
     >>> from nltk_phonemic import OnsetRimeTokenizer
     >>> parts = OnsetRimeTokenizer("vi")

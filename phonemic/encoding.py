@@ -20,7 +20,7 @@ PACKED_CLS, PACKED_SEP = CLS * 0x010101, SEP * 0x010101
 class Syllable(NamedTuple):
     """One position as people read it.
 
-    ``onset``, ``rime``, ``tone`` and ``ipa`` are "" where the position is no syllable (fallback, unknown), and each
+    ``onset``, ``rime``, ``tone`` and ``ipa`` are "" where the position is not a syllable (fallback, unknown), and each
     component is "" where the syllable has none. ``start`` and ``end`` are code points of the text.
     """
 

@@ -235,7 +235,7 @@ class Statistics:
         }
 
 
-#: A run of letters, or any other single character that is no space.
+#: A run of letters, or any other single character that is not a space.
 _WRITTEN_UNIT = re.compile(r"[^\W\d_]+|\S")
 
 

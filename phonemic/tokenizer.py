@@ -99,7 +99,7 @@ class Tokenizer:
 
     @property
     def fallback(self) -> str:
-        """What becomes of text that is no syllable: ``"character"`` or ``"packed"``."""
+        """What becomes of text that is not a syllable: ``"character"`` or ``"packed"``."""
         return self._options.fallback
 
     @property
@@ -318,7 +318,7 @@ def _packed_tables(lang: str) -> Tables:
 
 
 def _never(run: str) -> None:
-    """Letters in Mandarin text are no syllables."""
+    """Letters in Mandarin text are not syllables."""
 
 
 def encode_rows(

@@ -107,7 +107,7 @@ def rhyme_key(lang: str, rime: str, near: bool = False) -> str:
     """
     key = _vietnamese_keys(near).get(rime) if lang == "vi" else _mandarin_keys().get(rime)
     if key is None:
-        raise ValueError(f"{rime!r} is no rime of {lang!r}")
+        raise ValueError(f"{rime!r} is not a rime of {lang!r}")
     return key
 
 

@@ -102,7 +102,7 @@ def override(values: dict[str, Any], overrides: Iterable[str]) -> None:
             raise SettingsError(f"{given!r}: an override is section.field=value, as optimization.steps=100")
         part = values.setdefault(section, {})
         if not isinstance(part, dict):
-            raise SettingsError(f"{given!r}: {section} is no section")
+            raise SettingsError(f"{given!r}: {section} is not a section")
         part[field] = _value(value.strip())
 
 

@@ -200,7 +200,7 @@ class SentencePiece:
     """A SentencePiece model and what it could not write.
 
     Raises:
-        BaselineError: the file is no such model.
+        BaselineError: the file is not such a model.
     """
 
     def __init__(self, file: Path) -> None:

@@ -17,7 +17,7 @@ LONGEST_WORD = 100
 class _WordPiece(Baseline):
     """BERT's normalizer, its split at spaces and marks, and WordPiece.
 
-    Its special tokens are no tokens here: ``[SEP]`` written in a text is two marks and a word.
+    Its special tokens are not tokens here: ``[SEP]`` written in a text is two marks and a word.
     """
 
     lower_case: ClassVar[bool] = False

@@ -213,7 +213,7 @@ def print_table(columns: Iterable[str], rows: Iterable[Iterable[object]]) -> Non
 
 
 def print_figures(title: str, heading: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """A table of figures, whose first column may wrap; where standard output is no terminal, as wide as it is."""
+    """A table of figures, whose first column may wrap; where standard output is not a terminal, as wide as it is."""
     table = Table(title=printable(title), title_justify="left", box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
     table.add_column(heading[0], overflow="fold")
     body = list(rows)

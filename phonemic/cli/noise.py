@@ -126,7 +126,7 @@ def _shares(ratios: Sequence[str]) -> dict[str, float]:
         except ValueError:
             value = -1.0
         if not 0 <= value <= 1:
-            raise click.BadParameter(f"{typed!r} is no share between 0 and 1 (7.5 % is 0.075)", param_hint="--ratio")
+            raise click.BadParameter(f"{typed!r} is not a share between 0 and 1 (7.5 % is 0.075)", param_hint="--ratio")
         if value in shares.values():
             raise click.BadParameter(f"{typed} is given twice", param_hint="--ratio")
         shares[typed] = value
@@ -197,7 +197,7 @@ def _writer(path: str | None, column: str, force: bool) -> Iterator[Write]:
 def _write_lines(file: BinaryIO, name: str, texts: list[str | None]) -> None:
     for text in texts:
         if text and "\n" in text:
-            raise InputError(f"{name}: {text[:40]!r} holds a line break, so it is no line; write to .parquet")
+            raise InputError(f"{name}: {text[:40]!r} holds a line break, so it is not one line; write to .parquet")
     file.write("".join(f"{text or ''}\n" for text in texts).encode())
 
 

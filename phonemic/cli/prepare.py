@@ -105,7 +105,7 @@ def prepare(
 
 @contextmanager
 def _progress() -> Iterator[Any]:
-    """Shows each phase with its rate and remaining time: a bar, or a line now and then where stderr is no terminal."""
+    """Shows each phase with its rate and remaining time: a bar, or now and then a line where stderr is a file."""
     told = console(stderr=True)
     columns = TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn()
     if not told.is_terminal:

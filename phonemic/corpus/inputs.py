@@ -91,7 +91,7 @@ def _below(folder: str) -> Iterator[str]:
     for root, folders, names in os.walk(folder):
         folders[:] = [name for name in folders if name[0] not in "._"]
         paths = (os.path.join(root, name) for name in names if name[0] not in "._")
-        yield from filter(os.path.isfile, paths)  # and no link that leads nowhere, or a FIFO, that would be waited for
+        yield from filter(os.path.isfile, paths)  # not a link that leads nowhere, nor a FIFO, which would be waited for
 
 
 def cut(sources: Sequence[Source], options: Options) -> list[list[Piece]]:

@@ -110,7 +110,7 @@ class Corpus:
 
 
 def check_manifest(manifest: object, where: Path) -> None:
-    """Refuses what is no manifest, or names a file outside its folder.
+    """Refuses what is not a manifest, or names a file outside its folder.
 
     Raises:
         InputError: it is one of these; the message names the field.

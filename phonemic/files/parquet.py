@@ -47,7 +47,7 @@ def parquet_file(path: str, column: str) -> Iterator[Any]:
     InputError.
 
     Raises:
-        InputError: the file is damaged or no Parquet, or the column is missing or no string.
+        InputError: the file is damaged or not Parquet, or the column is missing or does not hold strings.
         OSError: the file cannot be opened.
         PhonemicError: pyarrow is missing.
     """
@@ -75,7 +75,8 @@ def text_arrays(path: str, column: str, advance: Advance, max_line: int) -> Iter
         max_line: bytes that a cell may have.
 
     Raises:
-        InputError: the file is damaged or no Parquet, the column is missing or no string, or a cell is longer.
+        InputError: the file is damaged or not Parquet, the column is missing or does not hold strings, or a cell is
+            longer.
         OSError: the file cannot be opened.
     """
     binary = require("pyarrow").large_binary()

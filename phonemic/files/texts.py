@@ -27,7 +27,7 @@ def read_texts(
 
     Arguments:
         path: plain UTF-8 text, one text a line; that as .gz, .bz2, .xz or .zst; Parquet; or "-" for plain text on
-            standard input. Only "\n" and "\r\n" end a line. A byte order mark at the start of a file is no part of
+            standard input. Only "\n" and "\r\n" end a line. A byte order mark at the start of a file is not part of
             its text.
         column: the Parquet column; its nulls come as None.
         errors: "strict" or "replace", what to do about invalid UTF-8.
@@ -38,7 +38,7 @@ def read_texts(
 
     Raises:
         InputError: invalid UTF-8 (the message names the line and the byte), a line that is too long, a damaged or
-            truncated file, a column that is missing or no string.
+            truncated file, a column that is missing or does not hold strings.
         OSError: the file cannot be opened.
         PhonemicError: a package is missing.
     """

@@ -27,7 +27,7 @@ class Corpus:
     Attributes:
         texts: number of texts.
         units: number of whitespace-delimited units.
-        characters: number of characters that are no space.
+        characters: number of characters that are not spaces.
         types: occurrences of each unit that coverage counts: written units in Vietnamese, characters in Mandarin.
     """
 

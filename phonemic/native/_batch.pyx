@@ -173,7 +173,7 @@ cdef class Work:
 
         Raises:
             InputError: a text is not UTF-8, or the offsets are none; the message names the row.
-            TypeError: an element of the list is no str; the message names its index.
+            TypeError: an element of the list is not a str; the message names its index.
             IndexError: another thread has shortened the list.
         """
         cdef Memo* memo = NULL

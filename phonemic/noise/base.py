@@ -116,7 +116,7 @@ class Noise(ABC):
 
     Raises:
         ValueError: an option has none of these values, or the tokenizer is for another language.
-        TypeError: the seed is no integer.
+        TypeError: the seed is not an integer.
     """
 
     #: The language whose text is rewritten.

@@ -89,7 +89,7 @@ class Homophones(Noise):
 
     A unit is a Han character. It can be replaced where it has a reading and the pool holds another character with that
     default reading; one with a variation selector or a mark behind it stays. Compatibility ideographs are never
-    written, and the character that one is canonically equal to is no replacement of it.
+    written, and a character is not replaced by the one that it is canonically equal to.
 
     Arguments:
         pool: what to choose from. A name (see :func:`characters`) or some characters: all are chosen alike. A mapping

@@ -52,7 +52,7 @@ def _toned(letters: list[str], mark: str, at: int) -> str:
 
 
 def _cased(letters: str, model: str) -> str:
-    """Letters in upper case, with a capital, or as they are, like the model; one capital alone is no upper case."""
+    """Letters in upper case, with a capital, or as they are, like the model; one capital alone is not upper case."""
     if model.isupper() and len(model) > 1:
         return letters.upper()
     return letters[:1].upper() + letters[1:] if model[:1].isupper() else letters

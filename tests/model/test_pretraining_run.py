@@ -265,7 +265,7 @@ def test_other_settings_or_texts_are_refused(straight, corpus, tmp_path, vi_line
     assert pretrain(settings(machine__workers=1), corpus, straight, Console(quiet=True)) == 0
     with pytest.raises(SettingsError, match=r"model\.lang is zh, but the corpus is vi"):
         pretrain(settings(model__lang="zh"), corpus, tmp_path / "zh")
-    with pytest.raises(SettingsError, match=r"batch_size = 8 is no multiple of 1 processes times .* = 3"):
+    with pytest.raises(SettingsError, match=r"batch_size = 8 is not a multiple of 1 processes times .* = 3"):
         pretrain(settings(machine__device_batch_size=3), corpus, tmp_path / "three")
     with pytest.raises(SettingsError, match=r"machine\.fsdp needs GPUs"):
         pretrain(settings(machine__fsdp=True), corpus, tmp_path / "fsdp")

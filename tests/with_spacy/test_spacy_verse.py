@@ -14,7 +14,7 @@ class TestRhymes:
     @pytest.mark.parametrize(
         ("a", "b", "lang", "expected"),
         [
-            ("hoa", "nhà", "vi", True),  # the medial is no part of the rhyme
+            ("hoa", "nhà", "vi", True),  # the medial is not part of the rhyme
             ("hoa", "má", "vi", False),  # level and oblique
             ("lòng", "trong", "vi", True),
             ("lòng", "làng", "vi", False),

@@ -122,7 +122,7 @@ def _yes(value: str) -> bool:
     return value == "true"
 
 
-#: The arguments of ``custom.data_set`` that are options of their own, and those that are no strings.
+#: The arguments of ``custom.data_set`` that are options of their own, and those that are not strings.
 _FILES = ("lang", "train", "dev", "test", "name")
 _FIELDS: dict[str, Any] = {"word": _place, "tag": _place, "quoting": _yes, "strict": _yes}
 

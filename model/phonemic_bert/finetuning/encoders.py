@@ -145,7 +145,7 @@ def load_encoder(where: Folder, tokenizers: Folder | None = None, name: str | No
         name: what tables call it; by default the folder's name, or that of the run for its ``final``.
 
     Raises:
-        CheckpointError: no such folder or name; no checkpoint or no tokenizer in it; or the tokenizer is not the one
+        CheckpointError: no such folder or name; neither checkpoint nor tokenizer in it; or the tokenizer is not the one
             that the model was pretrained with.
         PhonemicError: a baseline's file or package is missing.
     """

@@ -175,7 +175,7 @@ class Run:
         """What is in the file, where the run is finished and left all that is wished for; otherwise None.
 
         Raises:
-            RunError: the file is no result of a run.
+            RunError: the file is not the result of a run.
         """
         found = self._found()
         if found is None:
@@ -202,7 +202,7 @@ class Run:
         """Trains, evaluates and writes; the file of results comes last, and whole. Scores with other noise stay in it.
 
         Raises:
-            RunError: the loss is no number.
+            RunError: the loss is not a number.
             OSError: a file cannot be written.
         """
         begun, kind = time.monotonic(), prepared.kind

@@ -96,7 +96,7 @@ def inspect(
     _write(shown, len(chosen), found, inspected, tokenizer.phonemic.lang, html, as_json, force)
 
 
-#: The width of tables where standard output is no terminal.
+#: The width of tables where standard output is not a terminal.
 _WIDE = 200
 
 

@@ -96,7 +96,7 @@ def _record(line: int, text: str) -> tuple[Record, str | None]:
         raise ValueError(f"a JSON object is wanted, not {_short(row)}")
     for name, optional in (("text", False), ("text_b", True)):
         if not (isinstance(row.get(name), str) or (optional and row.get(name) is None)):
-            raise ValueError(f"{name!r} is no string" if name in row else f"no {name!r} in it")
+            raise ValueError(f"{name!r} is not a string" if name in row else f"no {name!r} in it")
     tokens = row.get("tokens")
     if tokens is not None:
         tokens = [_span(one, row["text"]) for one in _list("tokens", tokens)]
@@ -149,7 +149,7 @@ def _listed(form: str, value: Any, text: str) -> Any:
 
 def _span(value: Any, text: str) -> tuple[int, int]:
     if not (isinstance(value, list) and len(value) == 2 and all(type(one) is int for one in value)):
-        raise ValueError(f"{_short(value)} is no start and end")
+        raise ValueError(f"{_short(value)} is not a start and an end")
     if not 0 <= value[0] < value[1] <= len(text):
         raise ValueError(f"span {value} is empty or outside the text of {len(text)} characters")
     return value[0], value[1]
@@ -157,7 +157,7 @@ def _span(value: Any, text: str) -> tuple[int, int]:
 
 def _label(value: Any) -> str:
     if not isinstance(value, str):
-        raise ValueError(f"label {_short(value)} is no string")
+        raise ValueError(f"label {_short(value)} is not a string")
     return value
 
 

@@ -90,7 +90,7 @@ class _Given(nn.Module):
 
 
 class PhonemicModernBertEmbeddings(Composing, nn.Module):
-    """ModernBERT's embeddings over triples: a norm and dropout, and no positions."""
+    """ModernBERT's embeddings over triples: a norm and dropout, without positions."""
 
     def __init__(self, config: PhonemicBertConfig) -> None:
         super().__init__()

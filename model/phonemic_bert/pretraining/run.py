@@ -59,7 +59,7 @@ def pretrain(settings: Settings, corpus: str | Path, folder: str | Path, console
     Raises:
         SettingsError: the settings do not fit the corpus, the machine, or the run in the folder.
         CorpusError: the corpus is damaged or was tokenized by another version.
-        RunError: something cannot be saved, every checkpoint is damaged, or the loss is no number.
+        RunError: something cannot be saved, every checkpoint is damaged, or the loss is not a number.
         LockedError: another process works in the folder.
     """
     folder, opened = Path(folder), open_corpus(corpus)
@@ -208,7 +208,7 @@ def _arguments(settings: Settings, folder: Path) -> TrainingArguments:
     at_once = min(int(machine.device_batch_size), max(optimization.batch_size // world, 1))
     if optimization.batch_size % (at_once * world):
         raise SettingsError(
-            f"optimization.batch_size = {optimization.batch_size} is no multiple of {world} processes times "
+            f"optimization.batch_size = {optimization.batch_size} is not a multiple of {world} processes times "
             f"machine.device_batch_size = {at_once}"
         )
     sharded: dict[str, Any] = {}

@@ -145,7 +145,7 @@ class PretrainingTrainer(Trainer):
         """``loss_sum`` of each process.
 
         Raises:
-            RunError: one is no number; neither the log nor a checkpoint takes it.
+            RunError: one is not a number; neither the log nor a checkpoint takes it.
         """
         own = torch.as_tensor(self.loss_sum, dtype=torch.float32, device=self.args.device).reshape(1)
         losses: list[float] = self.accelerator.gather(own).tolist()

@@ -56,7 +56,7 @@ def test_a_tasks_part_wins_over_the_sections_and_overrides_over_both(tmp_path):
 
 
 def test_an_override_need_not_fit_another_task():
-    """C3 has device_batch_size = 8, of which 12 is no multiple."""
+    """C3 has device_batch_size = 8, of which 12 is not a multiple."""
     assert Settings.load("base", ["grid.batch_size=12"], "tnews").grid.batch_size == (12,)
     with pytest.raises(SettingsError, match=r"\[tasks\.c3\]: grid\.batch_size = 12 must be a multiple"):
         Settings.load("base", ["grid.batch_size=12"], "c3")
