@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 #: More threads than this would only be in each other's way.
-MOST_THREADS = 256
+MAX_THREADS = 256
 
 _FORMAT = "phonemic tokenizer 1"
 
@@ -332,7 +332,7 @@ def encode_rows(
     if num_threads < 1:
         raise ValueError(f"num_threads must be at least 1, not {num_threads}")
     work = Work(core, texts, offsets, spans, word_ids)
-    num_threads = min(num_threads, len(texts) if offsets is None else len(offsets) - 1, MOST_THREADS)
+    num_threads = min(num_threads, len(texts) if offsets is None else len(offsets) - 1, MAX_THREADS)
     if num_threads <= 1:
         work.run_alone()
         return work.result()

@@ -17,7 +17,7 @@ from thinc.api import ArgsKwargs, Model, torch2xp, xp2torch
 from thinc.layers.pytorchwrapper import forward as pytorch_forward
 from thinc.types import Floats2d, Ints1d
 
-from spacy_phonemic.options import Options
+from spacy_phonemic.options import EncoderOptions
 from spacy_phonemic.reading import reading_of
 from spacy_phonemic.requirements import require
 from spacy_phonemic.windows import Aligned, align, plan
@@ -70,7 +70,7 @@ def phonemic_bert(
         ImportError: torch or transformers are missing.
         ValueError: an option does not fit.
     """
-    options = Options(
+    options = EncoderOptions(
         checkpoint=checkpoint,
         preset=preset,
         lang=lang,

@@ -10,7 +10,7 @@ POOLINGS = ("mean", "first")
 
 
 @dataclass(frozen=True)
-class Options:
+class EncoderOptions:
     """The arguments of ``spacy_phonemic.PhonemicBert.v1``; see :func:`spacy_phonemic.encoder.phonemic_bert`.
 
     Raises:

@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any, Protocol, TypeVar
 
 from phonemic.corpus.inputs import Piece
-from phonemic.corpus.segments import Job, make_segments
+from phonemic.corpus.segments import SegmentJob, make_segments
 from phonemic.errors import InputError, PhonemicError
 from phonemic.files import require
 
@@ -24,7 +24,7 @@ Parts = Sequence[tuple[int, Sequence[Piece]]]
 class Engine(Protocol):
     """What does the work."""
 
-    def segments(self, job: Job, parts: Parts) -> Iterator[float]:
+    def segments(self, job: SegmentJob, parts: Parts) -> Iterator[float]:
         """Makes the segments of some parts; yields bytes of the sources as they are dealt with."""
 
     def each(self, function: Callable[[In], Out], items: Sequence[In]) -> Iterator[Out]:
@@ -41,7 +41,7 @@ class Threads:
 
     num_threads: int
 
-    def segments(self, job: Job, parts: Parts) -> Iterator[float]:
+    def segments(self, job: SegmentJob, parts: Parts) -> Iterator[float]:
         """See :class:`Engine`."""
         if self.num_threads == 1:
             yield from _sizes(make_segments(job, parts, map))
@@ -88,7 +88,7 @@ class Ray:
 
     address: str | None = None
 
-    def segments(self, job: Job, parts: Parts) -> Iterator[float]:
+    def segments(self, job: SegmentJob, parts: Parts) -> Iterator[float]:
         """See :class:`Engine`."""
         return (size for _, size in self._results(partial(_make_part, job), parts))
 
@@ -119,7 +119,7 @@ class Ray:
             log.setLevel(before[1])
 
 
-def _make_part(job: Job, part: tuple[int, Sequence[Piece]]) -> float:
+def _make_part(job: SegmentJob, part: tuple[int, Sequence[Piece]]) -> float:
     return sum(_sizes(make_segments(job, [part], map)))
 
 

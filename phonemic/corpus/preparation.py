@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 
 from phonemic.corpus import duplicates
-from phonemic.corpus.counts import FATES, KEPT, Counts
+from phonemic.corpus.counts import KEPT, STATUSES, Counts
 from phonemic.corpus.engines import Engine
 from phonemic.corpus.inputs import Piece, Source, cut, find_sources
 from phonemic.corpus.manifest import FORMAT, MANIFEST, check_manifest, check_name, open_corpus, sha256
 from phonemic.corpus.options import Options
 from phonemic.corpus.report import write_report
-from phonemic.corpus.segments import Job, records
+from phonemic.corpus.segments import SegmentJob, records
 from phonemic.errors import InputError
 from phonemic.files import replacing, require
 from phonemic.files.jsons import checked, damaged, read_object
@@ -95,9 +95,9 @@ def _prepared(
         work = partial(_make, engine=engine, parts=parts, progress=progress)
         drops: Drops = ((), ())
         if options.drops_duplicates:
-            work(Job(folder, "keys", options, sources), phase="comparing")
+            work(SegmentJob(folder, "keys", options, sources), phase="comparing")
             drops = _find_drops(folder, options, engine)
-        work(Job(folder, "shard", options, sources, drops), phase="tokenizing")
+        work(SegmentJob(folder, "shard", options, sources, drops), phase="tokenizing")
         checksums = _checksums(sources, engine, progress)
         with _reading(folder):
             _finish(folder, plan, checksums)
@@ -176,14 +176,14 @@ def _forget_unsound(folder: Path, engine: Engine) -> None:
         if record["file"] and record["sha256"] != digest:
             unsound.add(record["part"])
         if record["part"] in unsound:
-            (folder / f"{Job.name_of('shard', record['part'], record['index'])}.json").unlink()
+            (folder / f"{SegmentJob.name_of('shard', record['part'], record['index'])}.json").unlink()
 
 
 def _digest(path: str) -> str:
     return sha256(path) if Path(path).is_file() else ""
 
 
-def _make(job: Job, phase: str, engine: Engine, parts: Parts, progress: Progress) -> None:
+def _make(job: SegmentJob, phase: str, engine: Engine, parts: Parts, progress: Progress) -> None:
     """Makes what is missing of the segments of one kind."""
     done = {record["part"] for record in records(job.folder, job.kind) if record["last"]}
     missing = [part for part in parts if part[0] not in done]
@@ -285,12 +285,12 @@ def _finish(folder: Path, plan: dict[str, Any], checksums: list[str]) -> None:
 
 def _lines(counts: Counts) -> dict[str, Any]:
     """Lines and bytes kept, and dropped by what became of them."""
-    none = [0] * len(FATES)
+    none = [0] * len(STATUSES)
     found = {}
     for name in ("lines", "bytes"):
-        by_fate = dict(zip(FATES, counts.to_json().get(name, none), strict=True))
-        found[f"{name}_kept"] = by_fate.pop(FATES[KEPT])
-        found[f"{name}_dropped"] = by_fate
+        by_status = dict(zip(STATUSES, counts.to_json().get(name, none), strict=True))
+        found[f"{name}_kept"] = by_status.pop(STATUSES[KEPT])
+        found[f"{name}_dropped"] = by_status
     return found
 
 

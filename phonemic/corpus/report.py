@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from phonemic.corpus.counts import FATES, LONGEST, SHARES, Counts
+from phonemic.corpus.counts import LONGEST, SHARES, STATUSES, Counts
 from phonemic.files import replacing, require
 from phonemic.files.writing import write_json, write_text
 from phonemic.inventory import KINDS, SPECIALS, vocabulary
@@ -37,8 +37,8 @@ def summary(manifest: dict[str, Any], counts: Counts) -> dict[str, Any]:
     totals, tokenizer = manifest["totals"], manifest["tokenizer"]
     units, native = counts.get("units", np.zeros(2)), counts.get("native", np.zeros(2))
     numbers = {
-        "lines": dict(zip(FATES, counts.get("lines", np.zeros(len(FATES), int)).tolist(), strict=True)),
-        "bytes": dict(zip(FATES, counts.get("bytes", np.zeros(len(FATES), int)).tolist(), strict=True)),
+        "lines": dict(zip(STATUSES, counts.get("lines", np.zeros(len(STATUSES), int)).tolist(), strict=True)),
+        "bytes": dict(zip(STATUSES, counts.get("bytes", np.zeros(len(STATUSES), int)).tolist(), strict=True)),
         "native_units_of_lines_read": _ratio(native[0], units[0]),
         "native_units_of_lines_kept": _ratio(native[1], units[1]),
         "positions": totals["positions"],
@@ -95,10 +95,10 @@ def _markdown(numbers: dict[str, Any], manifest: dict[str, Any]) -> str:
         "| lines | number | share | bytes | share |",
         "| --- | ---: | ---: | ---: | ---: |",
     ]
-    for fate in FATES:
-        lines, size = numbers["lines"][fate], numbers["bytes"][fate]
+    for status in STATUSES:
+        lines, size = numbers["lines"][status], numbers["bytes"][status]
         cells = f"{lines:,} | {lines / lines_read:.2%} | {size:,} | {size / bytes_read:.2%}"
-        text.append(f"| {fate.replace('_', ' ')} | {cells} |")
+        text.append(f"| {status.replace('_', ' ')} | {cells} |")
     shown = {
         "native units of the lines read": _percent(numbers["native_units_of_lines_read"]),
         "native units of the lines kept": _percent(numbers["native_units_of_lines_kept"]),

@@ -12,7 +12,7 @@ import numpy as np
 
 from phonemic import baselines
 from phonemic.baselines import Baseline, BaselineError
-from phonemic.intrinsic.statistics import Corpus, TokenStatistics
+from phonemic.intrinsic.statistics import CorpusStatistics, TokenStatistics
 from phonemic.metrics import Statistics
 from phonemic.tokenizer import Tokenizer
 
@@ -112,7 +112,7 @@ def measure(
         rank and relative frequency. What is not defined is None.
     """
     joiners = (tokenizer.word_joiner for tokenizer in tokenizers.values() if isinstance(tokenizer, Tokenizer))
-    corpus = Corpus(lang, next(joiners, None))
+    corpus = CorpusStatistics(lang, next(joiners, None))
     statistics: dict[str, Statistics | TokenStatistics] = {
         name: Statistics(tokenizer) if isinstance(tokenizer, Tokenizer) else TokenStatistics(tokenizer, corpus)
         for name, tokenizer in tokenizers.items()

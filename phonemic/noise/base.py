@@ -62,7 +62,7 @@ class Noisy:
         return len(self.changes) / self.units if self.units else 0.0
 
 
-class Options(NamedTuple):
+class RewriteOptions(NamedTuple):
     """The ways to rewrite a unit: what is written instead, the kind of noise, how often (None: all alike)."""
 
     texts: Sequence[str]
@@ -71,12 +71,16 @@ class Options(NamedTuple):
     reading: str = ""
 
 
+#: The name of the class in earlier versions.
+Options = RewriteOptions
+
+
 class Unit(NamedTuple):
     """A span of the text, the ways to rewrite it (None: there are none), and the span that decides how it is read."""
 
     start: int
     end: int
-    options: Options | None
+    options: RewriteOptions | None
     context: tuple[int, int]
 
 

@@ -13,7 +13,7 @@ from phonemic import mandarin
 from phonemic.inventory import NATIVE
 from phonemic.lexicon.entries import ZH_HAN
 from phonemic.lexicon.tables import tables_of
-from phonemic.noise.base import Noise, Noisy, Options, Unit
+from phonemic.noise.base import Noise, Noisy, RewriteOptions, Unit
 from phonemic.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ class Homophones(Noise):
         self._equal = mandarin.compatibility_ideographs()
         self._default = dict(self._read(characters("all")))
         self._groups, self._counts = self._grouped(pool)
-        self._options: dict[tuple[str, int], Options | None] = {}
+        self._options: dict[tuple[str, int], RewriteOptions | None] = {}
 
     def units(self, text: str) -> list[Unit]:
         """The Han characters of a text; a character's reading is decided within its run of Han characters."""
@@ -194,7 +194,7 @@ class Homophones(Noise):
             raise ValueError("the pool holds no Han character with a reading")
         return groups, counts
 
-    def _options_of(self, char: str, packed: int) -> Options | None:
+    def _options_of(self, char: str, packed: int) -> RewriteOptions | None:
         """The other characters that are read so."""
         key = char, packed
         if key not in self._options:
@@ -202,6 +202,6 @@ class Homophones(Noise):
             others = [other for other in self._groups.get(packed, ()) if other != itself]
             weights = np.array([self._counts[other] for other in others], float) if self._counts else None
             reading = mandarin.spell(self.tokenizer.vocab.unpack(packed), numbers=True) if others else ""
-            made = Options(others, ["homophone"] * len(others), weights, reading) if others else None
+            made = RewriteOptions(others, ["homophone"] * len(others), weights, reading) if others else None
             self._options[key] = made
         return self._options[key]

@@ -20,8 +20,8 @@ from phonemic import InputError, Tokenizer
 from phonemic.corpus import Options, Threads, prepare
 from phonemic.corpus.inputs import cut, find_sources
 from phonemic.corpus.lines import read_part, whole_lines
-from phonemic.corpus.tokenizing import judge
 from phonemic.corpus.tokenizing import rows_of as rows_of_lines
+from phonemic.corpus.tokenizing import tokenize
 
 zstandard = pytest.importorskip("zstandard")
 VI, ZH = Tokenizer("vi"), Tokenizer("zh")
@@ -40,8 +40,8 @@ def kept_rows(path, options):
     for chunks in pieces_of(path, options):
         parts.append([])
         for chunk in chunks:
-            judged = judge(chunk, str(path), options)
-            rows, _ = rows_of_lines(judged, judged.fates, options)
+            tokenized = tokenize(chunk, str(path), options)
+            rows, _ = rows_of_lines(tokenized, tokenized.statuses, options)
             parts[-1] += zip(rows["ids"].to_pylist(), rows["characters"].to_pylist(), strict=True)
     return parts
 

@@ -36,7 +36,7 @@ from phonemic_bert import PhonemicBertForMaskedLM, PhonemicBertTokenizer
 from phonemic_bert.errors import RunError, SettingsError
 from phonemic_bert.pretraining.finish import finish
 from phonemic_bert.pretraining.run import STOPPED, pretrain
-from phonemic_bert.pretraining.trainer import fault
+from phonemic_bert.pretraining.trainer import checkpoint_damage
 
 pytestmark = EXPECTED_WARNINGS
 
@@ -179,17 +179,17 @@ def test_a_damaged_checkpoint_is_passed_over(straight, corpus, tmp_path):
     for name in ("model.safetensors", "optimizer.pt", "trainer_state.json"):
         whole = (newest / name).read_bytes()
         (newest / name).write_bytes(whole[: len(whole) // 2])
-        assert fault(newest).startswith(str(newest / name))
+        assert checkpoint_damage(newest).startswith(str(newest / name))
         (newest / name).write_bytes(whole)
-        assert not fault(newest)
+        assert not checkpoint_damage(newest)
     for path in newest.iterdir():  # of weights and the optimizer's state, a bit that still is a number
         whole = bytearray(path.read_bytes())
         whole[len(whole) // 2] ^= 1
         path.write_bytes(whole)
-        assert fault(newest).startswith(str(newest)), path
+        assert checkpoint_damage(newest).startswith(str(newest)), path
         whole[len(whole) // 2] ^= 1
         path.write_bytes(whole)
-        assert not fault(newest)
+        assert not checkpoint_damage(newest)
     (newest / "optimizer.pt").write_bytes(b"")
     told = StringIO()
     assert pretrain(settings(), corpus, folder, Console(file=told, width=200)) == 0

@@ -4,7 +4,8 @@ from phonemic_bert.inspection.confusions import Confusions, confusions
 from phonemic_bert.inspection.embeddings import Panel, Separation, component_vectors, panels
 from phonemic_bert.inspection.masking import Masked, mask_each
 from phonemic_bert.inspection.nearest import Neighbour, Neighbours
-from phonemic_bert.inspection.predictions import Record, read_predictions
+from phonemic_bert.inspection.predictions import PredictionRecord, read_predictions
+from phonemic_bert.inspection.predictions import Record as Record
 
 __all__ = [
     "Confusions",
@@ -12,7 +13,7 @@ __all__ = [
     "Neighbour",
     "Neighbours",
     "Panel",
-    "Record",
+    "PredictionRecord",
     "Separation",
     "component_vectors",
     "confusions",

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from phonemic_bert.inspection.confusions import Confusions
     from phonemic_bert.inspection.examples import Example
     from phonemic_bert.inspection.loading import Inspected
-    from phonemic_bert.inspection.predictions import Record
+    from phonemic_bert.inspection.predictions import PredictionRecord
 
 
 @click.command(name="inspect")
@@ -64,15 +64,15 @@ def inspect(
     from phonemic_bert.inspection.confusions import confusions, is_correct
     from phonemic_bert.inspection.inspecting import examples, predict
     from phonemic_bert.inspection.loading import load
-    from phonemic_bert.inspection.predictions import Record, read_predictions
+    from phonemic_bert.inspection.predictions import PredictionRecord, read_predictions
     from phonemic_bert.tokenization import PhonemicBertTokenizer
 
-    records: list[Record]
+    records: list[PredictionRecord]
     form: str | None = None
     if predictions:
         records, form = read_predictions(predictions)
     else:
-        records = [Record(line, text) for line, text in _numbered(texts, path)]
+        records = [PredictionRecord(line, text) for line, text in _numbered(texts, path)]
     _quiet()
     inspected = load(checkpoint) if checkpoint else None
     if inspected and lang not in (None, inspected.lang):

@@ -19,7 +19,7 @@ _NOTES = ("question", "choices")
 
 
 @dataclass(frozen=True)
-class Record:
+class PredictionRecord:
     """One line of the file.
 
     Attributes:
@@ -42,7 +42,11 @@ class Record:
     notes: dict[str, Any] = field(default_factory=dict)
 
 
-def read_predictions(path: str) -> tuple[list[Record], str | None]:
+#: The name of the class in earlier versions.
+Record = PredictionRecord
+
+
+def read_predictions(path: str) -> tuple[list[PredictionRecord], str | None]:
     """Reads a whole file.
 
     Arguments:
@@ -57,7 +61,7 @@ def read_predictions(path: str) -> tuple[list[Record], str | None]:
         OSError: the file cannot be read.
     """
     name = "standard input" if path == "-" else path
-    records: list[Record] = []
+    records: list[PredictionRecord] = []
     form, first = None, 0
     for line, text in _lines(path):
         try:
@@ -87,7 +91,7 @@ def _lines(path: str) -> Iterator[tuple[int, str]]:
                 yield number, text
 
 
-def _record(line: int, text: str) -> tuple[Record, str | None]:
+def _record(line: int, text: str) -> tuple[PredictionRecord, str | None]:
     try:
         row = loads(text)
     except (ValueError, RecursionError) as error:
@@ -110,7 +114,7 @@ def _record(line: int, text: str) -> tuple[Record, str | None]:
         if len(lengths) > 1:
             raise ValueError(f"gold, predicted and tokens are of different lengths: {sorted(lengths)}")
     notes = {name: row[name] for name in _NOTES if row.get(name) is not None}
-    return Record(line, row["text"], row.get("text_b"), gold, predicted, tokens, notes), form
+    return PredictionRecord(line, row["text"], row.get("text_b"), gold, predicted, tokens, notes), form
 
 
 def _plain(value: Any) -> Any:

@@ -27,7 +27,7 @@ from phonemic.inventory import vocabulary
 from phonemic_bert.checkpoints import resolve
 from phonemic_bert.configuration import PhonemicBertConfig
 from phonemic_bert.errors import CheckpointError
-from phonemic_bert.modeling.composition import Composing, Product, Table, TripleList
+from phonemic_bert.modeling.composition import Composing, Product, TripleEmbedding, TripleList
 from phonemic_bert.modeling.heads import IndependentHeads, JointHead, Predicted
 from phonemic_bert.modeling.modern import ModernEncoder, PhonemicModernBertEmbeddings, modern_config
 from phonemic_bert.untrusted import check_folder, loading
@@ -85,7 +85,7 @@ class PhonemicBertPreTrainedModel(BertPreTrainedModel):
             nn.init.ones_(module.weight)  # BERT's norms all have a bias
         else:
             super()._init_weights(module)
-        if isinstance(module, (Product, Table, JointHead)):
+        if isinstance(module, (Product, TripleEmbedding, JointHead)):
             module.reset_parameters()
         if isinstance(module, (TripleList, JointHead)):
             module.reset_buffers()

@@ -24,7 +24,7 @@ from phonemic.files.locking import locked
 from phonemic.files.writing import clear_unfinished, write_json
 from phonemic.terminal import console as new_console
 from phonemic_bert.errors import RunError, SettingsError
-from phonemic_bert.pretraining.callbacks import Flow, JsonLog, ProgressBar, StopSignal, unfolding
+from phonemic_bert.pretraining.callbacks import JsonLog, ProgressBar, StepControl, StopSignal, unfolding
 from phonemic_bert.pretraining.compiled import compile_training
 from phonemic_bert.pretraining.finish import finish
 from phonemic_bert.pretraining.fitting import Computer, fit
@@ -33,7 +33,7 @@ from phonemic_bert.pretraining.models import make_model
 from phonemic_bert.pretraining.record import LOG, RECORD, check_folder, make_record, read_record
 from phonemic_bert.pretraining.sequences import MaskedSequences, pack
 from phonemic_bert.pretraining.settings import Optimization, Settings
-from phonemic_bert.pretraining.trainer import MAJOR, PretrainingTrainer, checkpoints, fault
+from phonemic_bert.pretraining.trainer import MAJOR, PretrainingTrainer, checkpoint_damage, checkpoints
 from phonemic_bert.tokenization import PhonemicBertTokenizer
 from phonemic_bert.training_arguments import training_arguments
 
@@ -115,16 +115,16 @@ def _run(settings: Settings, opened: Corpus, folder: Path, record: dict[str, Any
     )
     start = _newest(folder / "checkpoints", console)
     with StopSignal() as stop:
-        flow = Flow(trainer, settings, len(train.packed), stop)
+        control = StepControl(trainer, settings, len(train.packed), stop)
         per_step = settings.optimization.batch_size * settings.sequences.length
-        for callback in (flow, JsonLog(folder / LOG, per_step), ProgressBar(console)):
+        for callback in (control, JsonLog(folder / LOG, per_step), ProgressBar(console)):
             trainer.add_callback(callback)
         if settings.output.tensorboard and args.should_save:
             trainer.add_callback(_tensorboard(folder / "tensorboard", start[0] if start else 0))
         trainer.remove_callback(transformers.PrinterCallback)
         with _raised_once():
             trainer.train(resume_from_checkpoint=str(start[1]) if start else None)
-    if flow.stopped:
+    if control.stopped:
         console.print(f"{folder}: stopped and saved after step {trainer.state.global_step:,}; run it again to go on")
         return STOPPED
     if held_out is None:
@@ -160,7 +160,7 @@ def _newest(folder: Path, console: Console) -> tuple[int, Path] | None:
     """
     found = checkpoints(folder)
     for step, path in reversed(found):
-        if not (wrong := fault(path)):
+        if not (wrong := checkpoint_damage(path)):
             return step, path
         console.print(f"{wrong}: damaged, so the checkpoint before it is taken", soft_wrap=True)
     if found:

@@ -278,7 +278,7 @@ def _add(sums: dict[str, float], name: str, value: Tensor) -> None:
     sums[name] = sums.get(name, 0.0) + float(value)
 
 
-def fault(checkpoint: Path) -> str:
+def checkpoint_damage(checkpoint: Path) -> str:
     """What is damaged in a checkpoint; "" where all files can be opened."""
     for path in sorted(checkpoint.iterdir()):
         try:
