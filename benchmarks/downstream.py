@@ -106,7 +106,7 @@ def main(
     """Fine-tunes, evaluates, and writes the tables."""
     names = [task.name for tasks in TASKS.values() for task in tasks]
     if unknown := set(only) - set(names):
-        raise click.BadParameter(f"{min(unknown)!r}: choose of {', '.join(names)}", param_hint="--only")
+        raise click.BadParameter(f"{min(unknown)!r}: choose from {', '.join(names)}", param_hint="--only")
     if page:
         _parted(page)  # before hours of work, not after
     console = Console(stderr=True)

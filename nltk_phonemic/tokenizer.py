@@ -46,7 +46,7 @@ class _SpanTokenizer(TokenizerI):
             TypeError: ``s`` is not a str.
         """
         if not isinstance(s, str):
-            raise TypeError(f"one text is a str, not {type(s).__name__}; for a list of them call the _sents forms")
+            raise TypeError(f"one text is a str, not {type(s).__name__}; for a list of them call tokenize_sents")
         return iter(next(self.span_tokenize_sents([s])))
 
     def tokenize_sents(self, strings: Iterable[str]) -> list[list[str]]:
@@ -66,7 +66,9 @@ class _SpanTokenizer(TokenizerI):
             TypeError: a text is not a str; the message names its index.
         """
         if isinstance(strings, str):
-            raise TypeError("the _sents forms take a list of str, not one str; call tokenize or span_tokenize")
+            raise TypeError(
+                "tokenize_sents and span_tokenize_sents take a list of str, not one str; call tokenize or span_tokenize"
+            )
         batch = self.tokenizer.encode_batch(strings, spans=True)
         return map(self._spans, map(plain, batch.texts), units(batch))
 

@@ -21,7 +21,7 @@ class PhraseError(PhonemicError, ValueError):
 
 
 class OutputError(PhonemicError):
-    """An output is there already, or is what is read."""
+    """An output already exists, or is also an input."""
 
 
 class InputError(PhonemicError, ValueError):

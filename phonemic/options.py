@@ -83,7 +83,7 @@ class TokenizerOptions:
         if self.lang not in LANGUAGES:
             raise ValueError(f"unknown language {self.lang!r}: choose one of {', '.join(LANGUAGES)}")
         if not isinstance(self.strict, bool):
-            raise TypeError(f"strict is True or False, not {self.strict!r}")
+            raise TypeError(f"strict must be True or False, not {self.strict!r}")
         if self.fallback not in FALLBACKS:
             raise ValueError(f"unknown fallback {self.fallback!r}: choose one of {', '.join(FALLBACKS)}")
         joiner = self.word_joiner or None

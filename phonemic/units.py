@@ -1,4 +1,4 @@
-"""Units of text for tools that cut it into tokens: syllables, and runs of letters and digits that are none."""
+"""Units of text for tools that cut it into tokens: syllables, and runs of letters and digits that are not."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ def main(arguments: list[str] | None = None) -> int:
     convert.add_argument("input", type=Path)
     convert.add_argument("output", type=Path, help="a .spacy file")
     convert.add_argument("--lang", choices=LANGUAGES, required=True)
-    convert.add_argument("--limit", type=int, default=0, help="the first so many sentences only; 0: all")
+    convert.add_argument("--limit", type=int, default=0, help="the first sentences only, this many; 0: all")
     convert.add_argument("--strict", action="store_true", help="write nothing, exit 1, where a line could not be used")
     convert.add_argument("--force", action="store_true", help="replace a file that is there")
     convert.set_defaults(run=_convert)

@@ -57,7 +57,7 @@ def check_neighbours(neighbours: int) -> None:
         CheckpointError: it is neither 0 nor an odd number from 3.
     """
     if neighbours != 0 and not (neighbours > 1 and neighbours % 2):
-        raise CheckpointError(f"neighbours={neighbours}: it is 0 or an odd number from 3")
+        raise CheckpointError(f"neighbours={neighbours}: must be 0 or an odd number of at least 3")
 
 
 class PhonemicBertConfig(BertConfig):

@@ -102,7 +102,7 @@ class Baseline(ABC):
         Raises:
             BaselineError: it cannot be trained, or not on these texts.
         """
-        raise BaselineError(f"{cls.name} cannot be trained here: its published files are what it is")
+        raise BaselineError(f"{cls.name} cannot be trained here: it is its published files")
 
     @abstractmethod
     def ids(self, texts: list[str]) -> list[list[int]]:
@@ -174,7 +174,7 @@ def _checked(texts: Iterable[str]) -> list[str]:
     rows = list(texts)
     for number, text in enumerate(rows):
         if not isinstance(text, str):
-            raise TypeError(f"text {number} is a {type(text).__name__}, not a str")
+            raise TypeError(f"text {number} is of type {type(text).__name__}, not str")
     return rows
 
 
@@ -207,7 +207,7 @@ class SentencePiece:
         try:
             self._model = library("sentencepiece").SentencePieceProcessor(model_file=str(file))
         except (OSError, RuntimeError) as error:
-            raise BaselineError(f"{file}: no SentencePiece model ({error})") from error
+            raise BaselineError(f"{file}: not a SentencePiece model ({error})") from error
         self.size: int = self._model.get_piece_size()
         self.unknown_id: int = self._model.unk_id()
 
@@ -253,7 +253,7 @@ def only(path: Path, pattern: str) -> Path:
     """
     found = sorted(path.glob(pattern))
     if len(found) > 1:
-        raise BaselineError(f"{path} holds {', '.join(file.name for file in found)}: leave one of them there")
+        raise BaselineError(f"{path} holds {', '.join(file.name for file in found)}: leave only one of them there")
     return found[0]
 
 

@@ -27,7 +27,7 @@ class _WordPiece(Baseline):
         tokenizers = library("tokenizers")
         vocab = tokenizers.models.WordPiece.read_file(str(path / "vocab.txt"))
         if "[UNK]" not in vocab:
-            raise BaselineError(f"{path / 'vocab.txt'}: no BERT vocabulary, since it lacks [UNK]")
+            raise BaselineError(f"{path / 'vocab.txt'}: not a BERT vocabulary, since it lacks [UNK]")
         model = tokenizers.models.WordPiece(vocab, unk_token="[UNK]", max_input_chars_per_word=LONGEST_WORD)
         self._tokenizer = tokenizers.Tokenizer(model)
         self._tokenizer.normalizer = tokenizers.normalizers.BertNormalizer(lowercase=self._lower_case(path))

@@ -150,7 +150,7 @@ def input_options(required: bool = True, threads: bool = True) -> Callable[[Comm
 json_option = click.option("--json", "as_json", is_flag=True, help="Write JSON.")
 
 
-force_option = click.option("--force", is_flag=True, help="Replace an output that is there.")
+force_option = click.option("--force", is_flag=True, help="Replace an existing output.")
 
 
 # --- input, output
@@ -200,7 +200,7 @@ class LanguageCheck:
         if self.positions >= _ENOUGH and self.native < _FOREIGN * self.positions:
             share = self.native / self.positions
             name = {"vi": "Vietnamese", "zh": "Mandarin"}[self.lang]
-            say(f"of {self.positions:,} positions {share:.1%} are {name} syllables: is it {name}?", err=True)
+            say(f"only {share:.1%} of {self.positions:,} positions are {name} syllables: is it {name}?", err=True)
 
 
 def print_table(columns: Iterable[str], rows: Iterable[Iterable[object]]) -> None:

@@ -76,13 +76,13 @@ def find_sources(inputs: Iterable[str], but: str | Path | None = None) -> list[S
         if but is not None and found != [given]:
             found = [path for path in found if Path(but).resolve() not in Path(path).resolve().parents]
         if not found:
-            raise InputError(f"{given}: no file there")
+            raise InputError(f"{given}: no such file")
         paths += found
     seen: dict[str, str] = {}
     for path in paths:
         real = os.path.realpath(path)
         if real in seen:
-            raise InputError(f"{path}: given twice (as {seen[real]} too)")
+            raise InputError(f"{path}: given twice (also as {seen[real]})")
         seen[real] = path
     return [Source(path, state.st_size, state.st_mtime_ns) for path in paths for state in [os.stat(path)]]
 

@@ -158,7 +158,7 @@ def open_corpus(folder: str | Path, verify: bool = False) -> Corpus:
     if not path.exists():
         unfinished = (folder / "partial").is_dir()
         hint = "it is unfinished: run phonemic prepare again" if unfinished else "run phonemic prepare"
-        raise InputError(f"{folder}: no prepared corpus ({MANIFEST} is missing; {hint})")
+        raise InputError(f"{folder}: not a prepared corpus ({MANIFEST} is missing; {hint})")
     manifest = read_object(path)
     if manifest.get("format") != FORMAT:
         raise InputError(f"{path}: not a corpus of this version (format {FORMAT!r})")

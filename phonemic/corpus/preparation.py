@@ -132,15 +132,14 @@ def _same(found: dict[str, Any], plan: dict[str, Any], out: Path, where: Path) -
     Raises:
         InputError: something differs; the message names it.
     """
-    for section in ("tokenizer", "options"):
+    for section, other in (("tokenizer", "another tokenizer"), ("options", "other options")):
         before, now = found[section], plan[section]
         differing = [name for name in {**before, **now} if before.get(name) != now.get(name)]
         if differing:
             name = differing[0]
             was, now_is = (repr(one[name]) if name in one else "as by default" for one in (before, now))
             raise InputError(
-                f"{out}: was begun with another {section} ({name} was {was}, is {now_is}); "
-                "take that again, or an empty folder"
+                f"{out}: was begun with {other} ({name} was {was}, is {now_is}); take that again, or an empty folder"
             )
     if not all(isinstance(source, list) and source and isinstance(source[0], str) for source in found["sources"]):
         raise InputError(f"{where}: damaged (sources)")
@@ -160,7 +159,7 @@ def _finished(out: Path, plan: dict[str, Any]) -> dict[str, Any]:
     finished = (out / MANIFEST).stat().st_mtime_ns
     for source, (path, _, changed) in zip(manifest["sources"], plan["sources"], strict=True):
         if changed > finished and sha256(path) != source["sha256"]:
-            raise InputError(f"{out}: was made of other sources ({path} was changed since); take an empty folder")
+            raise InputError(f"{out}: was made from other sources ({path} has changed since); take an empty folder")
     shutil.rmtree(out / "partial", ignore_errors=True)
     clear_unfinished(out)
     return manifest
@@ -225,7 +224,9 @@ def _checksums(sources: list[Source], engine: Engine, progress: Progress) -> lis
     for source in sources:
         state = Path(source.path).stat()
         if (state.st_size, state.st_mtime_ns) != source[1:]:
-            raise InputError(f"{source.path}: was changed while it was read; prepare the corpus again, elsewhere")
+            raise InputError(
+                f"{source.path}: changed while it was being read; prepare the corpus again in another folder"
+            )
     return digests
 
 

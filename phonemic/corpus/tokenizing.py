@@ -52,7 +52,7 @@ def tokenize(chunk: Chunk, path: str, options: Options) -> TokenizedLines:
     """Tokenizes lines and finds those to keep.
 
     Raises:
-        InputError: JSON lines that are none, or text that is not UTF-8; the message names the file and the byte.
+        InputError: lines that are not JSON, or text that is not UTF-8; the message names the file and the byte.
     """
     core = options.tokenizer.core
 

@@ -106,7 +106,7 @@ def read_ids(path: str, max_line: int = MAX_LINE) -> Iterator[list[int] | None]:
         max_line: positions that a row may have.
 
     Raises:
-        InputError: the file is damaged or no Parquet, it has no such column of lists of integers, or a row is longer.
+        InputError: the file is damaged or not Parquet, it has no such column of lists of integers, or a row is longer.
         OSError: the file cannot be opened.
     """
     row = 0
@@ -118,7 +118,7 @@ def read_ids(path: str, max_line: int = MAX_LINE) -> Iterator[list[int] | None]:
             if len(long := np.flatnonzero(sizes > max_line)):
                 raise InputError(
                     f"{path}, row {row + long[0] + 1}: has more than {max_line:,} positions; if it is one text, "
-                    "--max-line raises that"
+                    "raise --max-line"
                 )
             row += len(cells)
             yield from cells.to_pylist()

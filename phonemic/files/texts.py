@@ -66,7 +66,7 @@ def limited(blocks: Iterable[bytes], max_line: int, name: str) -> Iterator[bytes
         held += len(block) - start
         if held > max_line:
             raise InputError(
-                f"{name}, line {line}: is longer than {max_line:,} bytes; if it is one text, --max-line raises that"
+                f"{name}, line {line}: is longer than {max_line:,} bytes; if it is one text, raise --max-line"
             )
         yield block
 

@@ -172,7 +172,7 @@ cdef class Work:
         """Encodes everything in this thread; a signal (Ctrl-C) is looked for between the pieces.
 
         Raises:
-            InputError: a text is not UTF-8, or the offsets are none; the message names the row.
+            InputError: a text is not UTF-8, or the offsets are wrong; the message names the row.
             TypeError: an element of the list is not a str; the message names its index.
             IndexError: another thread has shortened the list.
         """

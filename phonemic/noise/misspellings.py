@@ -62,7 +62,7 @@ class Misspellings(Noise):
         if unknown or not wanted:
             known = ", ".join([*KINDS, *GROUPS])
             raise ValueError(
-                f"unknown kind {unknown[0]!r}: choose of {known}" if unknown else f"choose a kind of {known}"
+                f"unknown kind {unknown[0]!r}: choose from {known}" if unknown else f"choose at least one of {known}"
             )
         self.kinds = tuple(kind for kind in KINDS if kind in wanted)
         self._options: dict[str, RewriteOptions | None] = {}

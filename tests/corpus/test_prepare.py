@@ -230,8 +230,8 @@ class TestRefused:
             ({"tokenizer": Tokenizer("vi", strict=True)}, "another tokenizer .strict was as by default, is True"),
             ({"tokenizer": Tokenizer("vi", fallback="packed")}, "another tokenizer .fallback was as by default, is 'packed'"),
             ({"tokenizer": Tokenizer("zh")}, "another tokenizer .lang was 'vi', is 'zh'"),
-            ({"min_native": 0.8}, "another options .min_native was 0.7, is 0.8"),
-            ({"exact": True}, "another options .exact was False, is True"),
+            ({"min_native": 0.8}, "other options .min_native was 0.7, is 0.8"),
+            ({"exact": True}, "other options .exact was False, is True"),
         ],
     )
     def test_other_options(self, stopped, source, changed, message):

@@ -193,7 +193,7 @@ def test_a_damaged_checkpoint_is_passed_over(straight, corpus, tmp_path):
     (newest / "optimizer.pt").write_bytes(b"")
     told = StringIO()
     assert pretrain(settings(), corpus, folder, Console(file=told, width=200)) == 0
-    assert f"{newest / 'optimizer.pt'}: no file of torch's" in told.getvalue()
+    assert f"{newest / 'optimizer.pt'}: not a file of torch's" in told.getvalue()
     assert_same_run(folder, straight)
     shutil.rmtree(folder / "final")
     for checkpoint in (older, newest):

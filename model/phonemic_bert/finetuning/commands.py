@@ -37,18 +37,20 @@ _LIMIT = click.IntRange(1)
     metavar="FILE.py",
     help="Runs a file that registers a tokenizer of your own. Repeatable.",
 )
-@click.option("--grid", default="base", show_default=True, metavar="NAME_OR_FILE", help="Settings; see the grids.")
-@click.option("--set", "overrides", multiple=True, metavar="SECTION.FIELD=VALUE", help="Wins over --grid. Repeatable.")
-@click.option("--seeds", default="1,2,3,4", show_default=True, help="One run each.")
+@click.option(
+    "--grid", default="base", show_default=True, metavar="NAME_OR_FILE", help="Settings: base, small or a file."
+)
+@click.option("--set", "overrides", multiple=True, metavar="SECTION.FIELD=VALUE", help="Overrides --grid. Repeatable.")
+@click.option("--seeds", default="1,2,3,4", show_default=True, help="A run for each.")
 @click.option("--results", required=True, type=click.Path(file_okay=False), help="The folder for results.")
 @click.option("--save", type=click.Path(file_okay=False), help="A folder for the fine-tuned models.")
 @click.option("--predictions", is_flag=True, help="Write the predictions of the test sets beside the results.")
 @click.option("--noise", multiple=True, metavar="NAME[:OPTION=VALUE,...]", help="Also test with noise. Repeatable.")
-@click.option("--ratios", default="0.075,0.15,0.225,0.3,0.375", show_default=True, help="Of noise.")
+@click.option("--ratios", default="0.075,0.15,0.225,0.3,0.375", show_default=True, help="Ratios of the noise.")
 @click.option("--divide", metavar="SPLIT", help="Make train, dev and test of one split.")
-@click.option("--max-train", type=_LIMIT, help="Train on so many examples, drawn by seed.")
-@click.option("--max-dev", type=_LIMIT, help="Choose by so many examples, drawn by seed.")
-@click.option("--max-test", type=_LIMIT, help="Test on so many examples, the same for every seed.")
+@click.option("--max-train", type=_LIMIT, help="Train on at most this many examples, drawn by seed.")
+@click.option("--max-dev", type=_LIMIT, help="Use at most this many dev examples, drawn by seed.")
+@click.option("--max-test", type=_LIMIT, help="Test on at most this many examples, the same for every seed.")
 @click.option(
     "--custom", "--own", metavar="KIND", help="Files of your own: classification, sentence-pair, sequence-labelling ..."
 )

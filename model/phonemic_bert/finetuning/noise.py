@@ -60,7 +60,7 @@ def parse(written: str, ratios: Sequence[float]) -> list[NoiseCondition]:
     """``homophones`` or ``homophones:pool=gb2312-1,reading=default`` at some ratios.
 
     Raises:
-        InputError: there is no such noise or option, an option's value is none, or a ratio is not between 0 and 1.
+        InputError: there is no such noise or option, an option's value is wrong, or a ratio is not between 0 and 1.
         OSError: the file of ``counts`` cannot be read.
     """
     name, _, rest = written.partition(":")
@@ -80,7 +80,7 @@ def parse(written: str, ratios: Sequence[float]) -> list[NoiseCondition]:
         options[_DIGEST] = hash_file(Path(options["counts"])).hex()[:16]
     for ratio in ratios:
         if not 0 <= ratio <= 1:
-            raise InputError(f"the ratio of noise is between 0 and 1, not {ratio} (7.5 % is 0.075)")
+            raise InputError(f"the ratio of noise must be between 0 and 1, not {ratio} (7.5 % is 0.075)")
     conditions = [NoiseCondition(name, ratio, tuple(options.items())) for ratio in ratios]
     if conditions:
         _maker(name, conditions[0].options, 0)
@@ -107,7 +107,7 @@ def _maker(name: str, options: tuple[tuple[str, str], ...], seed: int) -> Noise:
     values: dict[str, Any] = dict(options)
     for key in values.keys() & set(_FLAGS):
         if values[key] not in ("true", "false"):
-            raise InputError(f"noise {name}: {key} is true or false, not {values[key]!r}")
+            raise InputError(f"noise {name}: {key} must be true or false, not {values[key]!r}")
         values[key] = values[key] == "true"
     try:
         if name == HOMOPHONES:

@@ -195,7 +195,7 @@ class Run:
             for one in found["noise"]:
                 _noise_of(one)
         except (ValueError, KeyError, TypeError) as error:
-            raise RunError(f"{self.path}: no result of a run; remove it to repeat that ({error!r})") from error
+            raise RunError(f"{self.path}: not the result of a run; remove it to repeat the run ({error!r})") from error
         return found
 
     def execute(self, prepared: Prepared, advance: Advance = lambda step, steps, score: None) -> dict[str, Any]:

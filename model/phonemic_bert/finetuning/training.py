@@ -71,7 +71,7 @@ def train(
 
     Raises:
         RunError: there is nothing to train on, or the loss is no number.
-        SettingsError: the machine cannot train so.
+        SettingsError: the machine cannot train with these settings.
     """
     if not rows:
         raise RunError("there is no example to train on")

@@ -59,8 +59,8 @@ class Masked(NamedTuple):
         tone: likewise.
         joint: the probability of the whole triple that stands there, with independent heads the product of the three;
             None where the text has ``[MASK]``.
-        real: the probability of all real syllables together; the rest went to triples that are none, and to characters
-            of the fallback.
+        real: the probability of all real syllables together; the rest went to triples that are not syllables, and to
+            characters of the fallback.
         score: the share of ``real`` that the syllable which stands there has; None where none stands there.
         rank: its place among the real syllables, from 1; None likewise.
         best: the best real syllables, best first.

@@ -97,7 +97,7 @@ def _record(line: int, text: str) -> tuple[PredictionRecord, str | None]:
     except (ValueError, RecursionError) as error:
         raise ValueError(f"not JSON ({error})") from error
     if not isinstance(row, dict):
-        raise ValueError(f"a JSON object is wanted, not {_short(row)}")
+        raise ValueError(f"a JSON object is expected, not {_short(row)}")
     for name, optional in (("text", False), ("text_b", True)):
         if not (isinstance(row.get(name), str) or (optional and row.get(name) is None)):
             raise ValueError(f"{name!r} is not a string" if name in row else f"no {name!r} in it")

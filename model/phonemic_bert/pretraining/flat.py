@@ -132,4 +132,4 @@ def _verify(flat: Path) -> None:
             raise RunError(f"{flat / missing[0]}: damaged (missing)")
         check(flat)
     except (OSError, RunError) as error:
-        raise CorpusError(f"{error}; remove the folder {flat}, and it is made again") from error
+        raise CorpusError(f"{error}; remove the folder {flat} to have it made again") from error

@@ -164,7 +164,7 @@ def _newest(folder: Path, console: Console) -> tuple[int, Path] | None:
             return step, path
         console.print(f"{wrong}: damaged, so the checkpoint before it is taken", soft_wrap=True)
     if found:
-        raise RunError(f"{folder}: every checkpoint is damaged; remove the run's folder, and it begins again")
+        raise RunError(f"{folder}: every checkpoint is damaged; remove the run's folder to start again")
     return None
 
 

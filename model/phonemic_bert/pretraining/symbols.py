@@ -83,7 +83,7 @@ class Symbols:
         """Checks the corpus's ids.
 
         Raises:
-            CorpusError: an id is none of the tokenizer's.
+            CorpusError: an id is not one of the tokenizer's.
         """
         if not len(ids):
             return

@@ -288,7 +288,7 @@ def checkpoint_damage(checkpoint: Path) -> str:
                 with safe_open(path, "pt") as file:
                     file.keys()
             elif path.suffix in (".pt", ".pth", ".bin") and not is_zipfile(path):
-                raise ValueError("no file of torch's, or the end is missing")
+                raise ValueError("not a file of torch's, or the end is missing")
         except (ValueError, OSError, RecursionError, SafetensorError) as error:
             return f"{path}: {error}"
     try:

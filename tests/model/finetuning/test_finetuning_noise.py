@@ -56,7 +56,7 @@ def test_noise_of_the_other_language_is_refused(checkpoint, data, tmp_path):
 @pytest.mark.parametrize(
     ("written", "message"),
     [
-        ("homophones:same_ids=True", r"noise homophones: same_ids is true or false, not 'True'"),
+        ("homophones:same_ids=True", r"noise homophones: same_ids must be true or false, not 'True'"),
         ("homophones:tokenizer=x", r"has no option 'tokenizer': choose one of pool, counts,"),
         ("homophones:seed=3", r"has no option 'seed'"),
         ("without-tone:pool=all", r"has no option 'pool': choose one of share, draw, nested"),

@@ -104,7 +104,7 @@ def test_labels_aspects_answers_and_tags_worked_by_hand(write):
     ("line", "message"),
     [
         ("{", "not JSON"),
-        ("[1]", r"a JSON object is wanted, not \[1\]"),
+        ("[1]", r"a JSON object is expected, not \[1\]"),
         ({"gold": "a"}, "no 'text' in it"),
         ({"text": 1}, "'text' is not a string"),
         ({"text": "a", "text_b": 1}, "'text_b' is not a string"),
