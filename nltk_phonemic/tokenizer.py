@@ -12,7 +12,7 @@ from nltk_phonemic.onsets import onset_end
 from phonemic import Tokenizer
 from phonemic.characters import plain
 from phonemic.options import OptionArguments
-from phonemic.units import Unit, units
+from phonemic.units import UnitSpan, units
 
 Span = tuple[int, int]
 
@@ -27,7 +27,7 @@ class _SpanTokenizer(TokenizerI):
         self.tokenizer = Tokenizer(lang, **options)
 
     @abstractmethod
-    def _spans(self, text: str, found: list[Unit]) -> list[Span]:
+    def _spans(self, text: str, found: list[UnitSpan]) -> list[Span]:
         """The spans of the tokens of a text, from its units."""
 
     def tokenize(self, s: str) -> list[str]:
@@ -104,7 +104,7 @@ class PhonemicTokenizer(_SpanTokenizer):
         ValueError: an option does not fit, see :class:`phonemic.TokenizerOptions`.
     """
 
-    def _spans(self, text: str, found: list[Unit]) -> list[Span]:
+    def _spans(self, text: str, found: list[UnitSpan]) -> list[Span]:
         return [(start, end) for start, end, _ in found]
 
 
@@ -131,7 +131,7 @@ class OnsetRimeTokenizer(_SpanTokenizer):
     Arguments: those of :class:`PhonemicTokenizer`.
     """
 
-    def _spans(self, text: str, found: list[Unit]) -> list[Span]:
+    def _spans(self, text: str, found: list[UnitSpan]) -> list[Span]:
         spans = []
         for start, end, native in found:
             middle = start + onset_end(text[start:end], self.tokenizer.lang, native)

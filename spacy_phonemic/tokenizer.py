@@ -15,7 +15,7 @@ from spacy.vocab import Vocab
 from phonemic import Tokenizer
 from phonemic.inventory import LANGUAGES
 from phonemic.options import OptionArguments, spell_out
-from phonemic.units import Unit, units
+from phonemic.units import UnitSpan, units
 from spacy_phonemic.reading import check_phrases, keep, make_tokenizer, read_with, tokenizer_of
 from spacy_phonemic.requirements import require
 
@@ -130,7 +130,7 @@ class SyllableTokenizer:
         self.tokenizer, self._missing = Tokenizer.restore(options, "a saved SyllableTokenizer"), None
 
 
-def _words(text: str, found: list[Unit]) -> tuple[list[str], list[bool]]:
+def _words(text: str, found: list[UnitSpan]) -> tuple[list[str], list[bool]]:
     """Words for a Doc, and whether one space follows each; all other white space is in words of its own."""
     words: list[str] = []
     spaces: list[bool] = []

@@ -67,13 +67,13 @@ def tokenizer_option(name: str, description: str | None = None) -> Callable[[Com
         name: a field of :class:`phonemic.TokenizerOptions`.
         description: the help text, if it is not the option's own.
     """
-    told, default = option_metadata(name), option_defaults()[name]
-    shape: dict[str, Any] = {"metavar": told.get("metavar"), "default": default}
+    metadata, default = option_metadata(name), option_defaults()[name]
+    shape: dict[str, Any] = {"metavar": metadata.get("metavar"), "default": default}
     if isinstance(default, bool):
         shape = {"is_flag": True}
-    elif "choices" in told:
-        shape = {"type": click.Choice(told["choices"]), "default": default, "show_default": True}
-    return click.option(f"--{name.replace('_', '-')}", help=description or told["help"], **shape)
+    elif "choices" in metadata:
+        shape = {"type": click.Choice(metadata["choices"]), "default": default, "show_default": True}
+    return click.option(f"--{name.replace('_', '-')}", help=description or metadata["help"], **shape)
 
 
 def tokenizer_options(command: Command) -> Command:
@@ -162,9 +162,9 @@ def input_texts(
 ) -> Iterator[Iterator[list[str | None]]]:
     """The texts of all inputs in lists, under a progress bar on stderr where that is a terminal."""
     sizes = [0 if path == "-" else os.stat(path).st_size for path in inputs]
-    told = console(stderr=True)
+    stderr = console(stderr=True)
     columns = BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn()
-    progress = Progress(*columns, console=told)
+    progress = Progress(*columns, console=stderr)
     task = progress.add_task("", total=None if "-" in inputs else sum(sizes) or None)
 
     def chunks() -> Iterator[list[str | None]]:
@@ -175,7 +175,7 @@ def input_texts(
                 progress.advance(task, sum(read))  # only now are they encoded
                 read.clear()
 
-    with progress if told.is_terminal else nullcontext():
+    with progress if stderr.is_terminal else nullcontext():
         yield chunks()
 
 

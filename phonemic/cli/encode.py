@@ -19,7 +19,7 @@ def _parquet_name(context: click.Context, parameter: click.Parameter, value: str
 @input_options()
 @click.argument("out", metavar="OUT.parquet", callback=_parquet_name)
 @tokenizer_options
-@click.option("--spans", is_flag=True, help="Also write the positions' spans: start and end in turn.")
+@click.option("--spans", is_flag=True, help="Also write the positions' spans, start and end alternating.")
 @click.option("--text", "keep_text", is_flag=True, help="Also write the texts.")
 @force_option
 def encode(

@@ -110,12 +110,12 @@ def prepare(
 @contextmanager
 def _progress() -> Iterator[Any]:
     """Shows each phase with its rate and remaining time: a bar, or now and then a line where stderr is a file."""
-    told = console(stderr=True)
+    stderr = console(stderr=True)
     columns = TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn()
-    if not told.is_terminal:
-        yield lines_of_progress(told)
+    if not stderr.is_terminal:
+        yield lines_of_progress(stderr)
         return
-    with Progress(*columns, TimeRemainingColumn(), console=told) as bars:
+    with Progress(*columns, TimeRemainingColumn(), console=stderr) as bars:
         tasks: dict[str, Any] = {}
 
         def advance(phase: str, read: float, total: float) -> None:
@@ -130,17 +130,17 @@ def lines_of_progress(console: Console, every: float = 30.0) -> Callable[[str, f
     """Progress as lines, for a log: one when a phase begins, and one each ``every`` seconds."""
     begun: dict[str, float] = {}
     done: dict[str, float] = {}
-    told = 0.0
+    latest = 0.0
 
     def advance(phase: str, read: float, total: float) -> None:
-        nonlocal told
+        nonlocal latest
         now = time.monotonic()
         first = phase not in begun
         begun.setdefault(phase, now)
         done[phase] = done.get(phase, 0.0) + read
-        if not first and now - told < every:
+        if not first and now - latest < every:
             return
-        told, seconds = now, now - begun[phase]
+        latest, seconds = now, now - begun[phase]
         line = f"{phase}: {done[phase] / 1e6:,.0f} of {total / 1e6:,.0f} MB"
         if not first and seconds and done[phase]:
             left = max(total - done[phase], 0.0) * seconds / done[phase]

@@ -130,12 +130,12 @@ def measure_task(name: str, data: str, tokenizers: Any, lang: str | None = None,
 @contextmanager
 def text_progress(title: str) -> Iterator[Any]:
     """A function that counts texts on stderr where that is a terminal."""
-    told = console(stderr=True)
+    stderr = console(stderr=True)
     name = TextColumn(title.replace("{", "{{").replace("}", "}}"), markup=False)
     columns = SpinnerColumn(), name, MofNCompleteColumn(), TextColumn("texts"), TimeElapsedColumn()
-    progress = Progress(*columns, console=told)
+    progress = Progress(*columns, console=stderr)
     task = progress.add_task(title, total=None)
-    with progress if told.is_terminal else nullcontext():
+    with progress if stderr.is_terminal else nullcontext():
         yield lambda count: progress.advance(task, count)
 
 

@@ -14,7 +14,7 @@ from phonemic.inventory import KINDS, kinds_of
 LONGEST = 1024
 
 #: Bins of the share of native units.
-SHARES = 20
+SHARE_BINS = 20
 
 #: What becomes of a line. "empty" has no unit, "foreign" too few native ones; the duplicates are as a line before.
 STATUSES = ("kept", "empty", "foreign", "duplicate", "near_duplicate")
@@ -53,13 +53,13 @@ def line_counts(
     """
     kept = statuses == KEPT
     some = units > 0
-    bins = native[some] * SHARES // units[some]
+    bins = native[some] * SHARE_BINS // units[some]
     return {
         "lines": np.bincount(statuses, minlength=len(STATUSES)),
         "bytes": np.bincount(statuses, sizes, len(STATUSES)).astype(np.int64),
         "units": np.array([units.sum(), units[kept].sum()]),
         "native": np.array([native.sum(), native[kept].sum()]),
-        "shares": np.bincount(bins, minlength=SHARES + 1),
+        "shares": np.bincount(bins, minlength=SHARE_BINS + 1),
     }
 
 

@@ -32,7 +32,7 @@ _FINISH = "finish.json"
 #: Lines whose keys are compared at a time; one takes about 50 bytes then.
 _KEYS_AT_A_TIME = 20_000_000
 
-#: Is told the name of a phase, how many bytes of the sources were dealt with since the last call, and of how many.
+#: Is called with the name of a phase, the bytes of the sources dealt with since the last call, and all of them.
 Progress = Callable[[str, float, float], object]
 
 Parts = list[tuple[int, list[Piece]]]
@@ -55,7 +55,7 @@ def prepare(
         out: the folder of the corpus; new, empty, or an unfinished corpus of the same inputs and options.
         options: how.
         engine: where. It does not change a byte of the corpus, and another may finish it.
-        progress: is told how far it is.
+        progress: is called with how far it is.
 
     Returns:
         The manifest.

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from phonemic.corpus.counts import LONGEST, SHARES, STATUSES, Counts
+from phonemic.corpus.counts import LONGEST, SHARE_BINS, STATUSES, Counts
 from phonemic.files import replacing, require
 from phonemic.files.writing import write_json, write_text
 from phonemic.inventory import KINDS, SPECIALS, vocabulary
@@ -113,7 +113,7 @@ def _markdown(numbers: dict[str, Any], manifest: dict[str, Any]) -> str:
     if numbers["positions_per_line"]:
         names, values = zip(*numbers["positions_per_line"].items(), strict=True)
         figures = [f"{value:.1f}" if isinstance(value, float) else f"{value:,}" for value in values]
-        text += ["", "Positions of a line: mean, and the length that so many lines do not exceed.", ""]
+        text += ["", "Positions of a line: mean, and the length that this share of the lines does not exceed.", ""]
         text += [f"| {' | '.join(names)} |", f"|{' ---: |' * len(names)}", f"| {' | '.join(figures)} |"]
     for slot, found in numbers.get("components", {}).items():
         most = ", ".join(
@@ -141,7 +141,8 @@ def _draw(numbers: dict[str, Any], counts: Counts, min_native: float) -> Any:
     """The figure; matplotlib without its global state, so that any thread may draw."""
     figure = require("matplotlib.figure", "corpus").Figure(figsize=(11, 7.5), layout="constrained")
     (shares, lengths), (ranks, tops) = figure.subplots(2, 2)
-    shares.bar(np.arange(SHARES + 1) * 100 / SHARES, counts["shares"], width=80 / SHARES, align="edge", color="#4c72b0")
+    left = np.arange(SHARE_BINS + 1) * 100 / SHARE_BINS
+    shares.bar(left, counts["shares"], width=80 / SHARE_BINS, align="edge", color="#4c72b0")
     shares.axvline(100 * min_native, color="black", linewidth=1, linestyle="--")
     shares.set(title="Lines by share of native units", xlabel="native units, %", ylabel="lines", yscale="log")
     found = counts["lengths"]

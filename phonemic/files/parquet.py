@@ -71,7 +71,7 @@ def text_arrays(path: str, column: str, advance: Advance, max_line: int) -> Iter
     Arguments:
         path: the Parquet file.
         column: its name.
-        advance: is told how many bytes of the file were read.
+        advance: is called with how many bytes of the file were read.
         max_line: bytes that a cell may have.
 
     Raises:

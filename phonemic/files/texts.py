@@ -31,7 +31,7 @@ def read_texts(
             its text.
         column: the Parquet column; its nulls come as None.
         errors: "strict" or "replace", what to do about invalid UTF-8.
-        advance: is told how many bytes of the file were read.
+        advance: is called with how many bytes of the file were read.
         chunk: how many bytes of text a list holds.
         max_line: bytes that a line, or a cell of Parquet, may have. It is held whole, with its ids, and a small
             compressed file may be one.

@@ -104,7 +104,7 @@ def measure(
         alpha: the order of the Rényi entropy.
         form: a Unicode normal form that the texts are put into first.
         num_threads: threads that encode with our tokenizer.
-        advance: is told the number of texts after each part of them.
+        advance: is called with the number of texts after each part of them.
 
     Returns:
         A row for each tokenizer: ``dataset``, ``lang``, ``form`` and ``tokenizer``; the measures by name, see

@@ -148,7 +148,7 @@ class Run:
         determining = {
             "format": FORMAT,
             "task": [self.job.name, dataset.kind, dataset.metric, dataset.lang, list(dataset.labels.items())],
-            "data": [self.job.fingerprint, self.job.reading, self.job.divide, asdict(self.job.limits)],
+            "data": [self.job.fingerprint, self.job.file_options, self.job.divide, asdict(self.job.limits)],
             "encoder": checkpoint_hash(self.encoder.path, getattr(self.encoder.tokenizer, "baseline", None)),
             "hyperparameters": self.point.as_dict(),
             "settings": settings,

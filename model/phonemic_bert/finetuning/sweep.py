@@ -1,4 +1,4 @@
-"""Several runs in a row: what is finished is passed over, what fails is told, progress is shown."""
+"""Several runs in a row: what is finished is skipped, what fails is reported, progress is shown."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 #: Scores, the task's metric first.
 Scores = dict[str, float]
 
-#: Is told the steps that are done, how many there are at most, and the last dev score.
+#: Is called with the steps that are done, how many there are at most, and the last dev score.
 Advance = Callable[[int, int, float | None], object]
 
 

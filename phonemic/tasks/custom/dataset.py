@@ -123,7 +123,7 @@ def data_set(
         ValueError: an argument is none of those above.
     """
     if kind not in _METRICS:
-        raise ValueError(f"no data of one's own of kind {kind!r}: choose one of {', '.join(_METRICS)}")
+        raise ValueError(f"no custom data set is of kind {kind!r}: choose one of {', '.join(_METRICS)}")
     if lang not in ("vi", "zh"):
         raise ValueError(f"no language is called {lang!r}: choose vi or zh")
     if metric is not None and metric not in _METRICS[kind]:
