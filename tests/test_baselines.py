@@ -237,7 +237,7 @@ class TestSubChar:
     def test_several_models(self, trained, tmp_path):
         for size in (1, 2):
             (tmp_path / f"raw_zh_{size}.model").write_bytes((trained / "subchar/raw_zh_49.model").read_bytes())
-        with pytest.raises(BaselineError, match=r"raw_zh_1.model, raw_zh_2.model: leave one"):
+        with pytest.raises(BaselineError, match=r"raw_zh_1.model, raw_zh_2.model: leave only one"):
             baselines.load("Subword", tmp_path)
 
     def test_damaged(self, tmp_path):

@@ -358,7 +358,7 @@ def test_docbin(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("kind", "options", "message"),
     [
-        ("coreference", {}, "no data of one's own of kind 'coreference': choose one of classification"),
+        ("coreference", {}, "no custom data set is of kind 'coreference': choose one of classification"),
         ("classification", {"metric": "span-f1"}, "classification has no metric 'span-f1'"),
         ("classification", {"lang": "en"}, "choose vi or zh"),
         ("classification", {"file_format": "xml"}, "no format is called 'xml'"),

@@ -48,7 +48,7 @@ class TestRhymes:
             spacy_phonemic.rhymes(doc[0], NLP["zh"]("妈")[0])
         with pytest.raises(TypeError, match="lang='vi'"):
             spacy_phonemic.rhymes("hoa", "nhà")
-        with pytest.raises(TypeError, match="not of Doc"):
+        with pytest.raises(TypeError, match="not Doc"):
             spacy_phonemic.rhymes(doc, doc)
         with pytest.raises(ValueError, match="unknown language 'en'"):
             spacy_phonemic.rhymes("a", "b", "en")
