@@ -252,7 +252,7 @@ class TestRefused:
         prepare([str(source)], tmp_path / "out", options(), Threads(1))
         data = source.read_bytes()
         source.write_bytes(data.replace(b"a", b"o", 1))
-        with pytest.raises(InputError, match=r"made of other sources .*in\.txt was changed since"):
+        with pytest.raises(InputError, match=r"made from other sources .*in\.txt has changed since"):
             prepare([str(source)], tmp_path / "out", options(), Threads(1))
 
     def test_a_folder_of_something_else(self, tmp_path, source):
