@@ -28,7 +28,7 @@ import torch
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from benchmarks.held_out import Judge, documents, judged
+from benchmarks.held_out import Scorer, documents, mean_scores
 from phonemic import Tokenizer
 from phonemic.corpus import open_corpus
 from phonemic.inventory import NATIVE
@@ -101,22 +101,22 @@ def measure(name: str, on: str, work: Path, data: Path) -> dict[str, Any]:
     held_out = documents(corpora[0], corpora[1], 1000, length)
     first, second, masks = (list(side) for side in zip(*held_out, strict=True))
     own = on == PAIRS[lang][0]
-    judge = Judge(folder / "final", corpora[not own], data / "tokenizers")
+    scorer = Scorer(folder / "final", corpora[not own], data / "tokenizers")
     rows = first if own else second
     log = [json.loads(line) for line in (folder / "log.jsonl").read_text("utf-8").splitlines()]
     evaluations = [row for row in log if "eval_loss" in row]
     figures = {
         "design": name,
         "corpus": on,
-        "parameters": judge.model.num_parameters(),
+        "parameters": scorer.model.num_parameters(),
         "steps": evaluations[-1]["step"],
         "seconds": json.loads((folder / "seconds.json").read_text()),
         "bits_per_character": evaluations[-1]["eval_bits_per_character"],
-        **judged(judge, rows, masks),
+        **mean_scores(scorer, rows, masks),
         "curve": [[row["step"], row["eval_loss"]] for row in evaluations],
     }
     if own:
-        figures["treebank"] = judged(judge, *treebank(lang, data, length))["right"]
+        figures["treebank"] = mean_scores(scorer, *treebank(lang, data, length))["right"]
     path.write_text(json.dumps(figures, indent=1) + "\n")
     return figures
 

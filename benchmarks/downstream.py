@@ -30,7 +30,7 @@ from phonemic_bert.finetuning.encoders import load_encoder, named
 from phonemic_bert.finetuning.jobs import Job, Limits, find_jobs
 from phonemic_bert.finetuning.noise import parse
 from phonemic_bert.finetuning.results import Results, read
-from phonemic_bert.finetuning.runs import Wishes
+from phonemic_bert.finetuning.runs import RunOutputs
 from phonemic_bert.finetuning.settings import Settings
 from phonemic_bert.finetuning.sweep import Sweep
 
@@ -106,7 +106,7 @@ def main(
     """Fine-tunes, evaluates, and writes the tables."""
     names = [task.name for tasks in TASKS.values() for task in tasks]
     if unknown := set(only) - set(names):
-        raise click.BadParameter(f"{min(unknown)!r}: choose of {', '.join(names)}", param_hint="--only")
+        raise click.BadParameter(f"{min(unknown)!r}: choose from {', '.join(names)}", param_hint="--only")
     if page:
         _parted(page)  # before hours of work, not after
     console = Console(stderr=True)
@@ -189,8 +189,8 @@ def _sweep(
         jobs = task.jobs(data, quick)
     except InputError as error:
         return [str(error)]
-    wishes = Wishes(noise, predictions=True)
-    return Sweep(jobs, encoders, settings, seeds, folder, wishes, tokenizers, console).execute().failures
+    outputs = RunOutputs(noise, predictions=True)
+    return Sweep(jobs, encoders, settings, seeds, folder, outputs, tokenizers, console).execute().failures
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ from phonemic_bert.inspection.confusions import (
     WRONG_LABEL,
     outcomes_of,
 )
-from phonemic_bert.inspection.predictions import Record, read_predictions
+from phonemic_bert.inspection.predictions import PredictionRecord, read_predictions
 
 OUTCOMES = (CORRECT, WRONG_BOUNDARY, WRONG_LABEL, WRONG_BOTH, MISSED, SPURIOUS)
 
@@ -68,7 +68,7 @@ def _most_frequent(labels: Sequence[str]) -> float:
     return Counter(labels).most_common(1)[0][1] / len(labels)
 
 
-def _outcomes(records: Sequence[Record]) -> dict[str, float]:
+def _outcomes(records: Sequence[PredictionRecord]) -> dict[str, float]:
     counts = Counter(one.outcome for record in records for one in outcomes_of("spans", record))
     gold = max(counts.total() - counts[SPURIOUS], 1)
     return {name: counts[name] / gold for name in OUTCOMES}

@@ -37,7 +37,7 @@ SHARE = 0.15
 _ROWS = 64
 
 
-class Judged(NamedTuple):
+class PositionScores(NamedTuple):
     """What a model makes of M masked positions.
 
     Attributes:
@@ -51,7 +51,7 @@ class Judged(NamedTuple):
     existing: Tensor | None = None
 
 
-class Judge:
+class Scorer:
     """A model over the ids of a corpus.
 
     Arguments:
@@ -68,7 +68,7 @@ class Judge:
             self.listed = torch.from_numpy(triples(self.model.config.lang).packed).long()
 
     @torch.inference_mode()
-    def judge(self, rows: list[Tensor], masks: list[Tensor]) -> Judged:
+    def score(self, rows: list[Tensor], masks: list[Tensor]) -> PositionScores:
         """What it makes of the masked positions of rows of input ids, (N,) each, in the order of the rows."""
         pad = torch.nn.utils.rnn.pad_sequence
         ids = pad(rows, batch_first=True, padding_value=self.symbols.pad)
@@ -81,10 +81,10 @@ class Judge:
         predicted = self.model.predict(states)
         bits = predicted.losses(truth) / math.log(2)
         if self.model.config.head == "joint":
-            return Judged(bits, predicted.best() == truth)
+            return PositionScores(bits, predicted.best() == truth)
         logs = predicted.log_probabilities(self.listed)
         existing = bits + logs.logsumexp(-1) / math.log(2)
-        return Judged(bits, self.listed[logs.argmax(-1)] == truth, existing)
+        return PositionScores(bits, self.listed[logs.argmax(-1)] == truth, existing)
 
 
 def _logits(model: Any, states: Tensor) -> Tensor:
@@ -93,11 +93,11 @@ def _logits(model: Any, states: Tensor) -> Tensor:
     return logits
 
 
-def _summed(logits: Tensor, truth: Tensor, syllable: Tensor) -> Judged:
+def _summed(logits: Tensor, truth: Tensor, syllable: Tensor) -> PositionScores:
     """Sums over the entries that are read alike: logits (M, V), truth (M,), and the syllable of each entry (V,)."""
     sums = torch.zeros(len(logits), int(syllable.max()) + 1).index_add_(1, syllable, logits.softmax(-1))
     right = syllable[truth]
-    return Judged(-sums.gather(1, right[:, None])[:, 0].log2(), sums.argmax(-1) == right)
+    return PositionScores(-sums.gather(1, right[:, None])[:, 0].log2(), sums.argmax(-1) == right)
 
 
 def _readings(corpus: FlatCorpus, folder: Path | str | None) -> Tensor:
@@ -133,13 +133,13 @@ def documents(one: FlatCorpus, other: FlatCorpus, count: int, limit: int) -> Ite
             yield rows[0], rows[1], torch.from_numpy(np.concatenate([[False], chosen, [False]]))
 
 
-def judged(judge: Judge, rows: list[Tensor], masks: list[Tensor]) -> dict[str, float]:
+def mean_scores(scorer: Scorer, rows: list[Tensor], masks: list[Tensor]) -> dict[str, float]:
     """Means over all masked positions: ``bits``, ``right`` and, of independent heads, ``existing``."""
     order = sorted(range(len(rows)), key=lambda number: len(rows[number]))
-    found: list[Judged] = []
+    found: list[PositionScores] = []
     for start in range(0, len(order), _ROWS):
         here = order[start : start + _ROWS]
-        found.append(judge.judge([rows[number] for number in here], [masks[number] for number in here]))
+        found.append(scorer.score([rows[number] for number in here], [masks[number] for number in here]))
     means = {"bits": torch.cat([one.bits for one in found]).mean().item()}
     means["right"] = torch.cat([one.right for one in found]).float().mean().item()
     if found[0].existing is not None:
@@ -173,8 +173,8 @@ def main(
     held = list(documents(ours, theirs, count, length))
     first, second, masks = (list(side) for side in zip(*held, strict=True))
     figures = {
-        "PhonemicBERT": judged(Judge(phonemic, ours), first, masks),
-        "character model": judged(Judge(character, theirs, tokenizers), second, masks),
+        "PhonemicBERT": mean_scores(Scorer(phonemic, ours), first, masks),
+        "character model": mean_scores(Scorer(character, theirs, tokenizers), second, masks),
     }
     for name, means in figures.items():
         more = f"  {means['existing']:.3f} among triples that exist" if "existing" in means else ""

@@ -19,7 +19,7 @@ from benchmarks.timing import ROOT, Process, in_turns, ratio, wall, warm
 from phonemic import Tokenizer
 
 LIMIT_GROUP = "Share of the limit"
-PYTHON_THREADS, OWN_THREADS = "Python threads on halves", "num_threads=2"
+PYTHON_THREADS, BUILT_IN_THREADS = "Python threads on halves", "num_threads=2"
 ALONE = ("the first half", "the second half")
 MORE = 5  # times as many turns by the clock: a core is slow for seconds at a time where others use it, too
 
@@ -133,7 +133,7 @@ def threads(session: Session) -> Iterator[Measurement]:
     for lang in LANGS:
         rows = [
             Measurement("Two threads", f"{lang}, {name}", "one thread", at_least=1.85, aim=1.95, note="needs two cores")
-            for name in (PYTHON_THREADS, OWN_THREADS)
+            for name in (PYTHON_THREADS, BUILT_IN_THREADS)
         ]
         if len(cores) > 1:
             language = session.language(lang)
@@ -149,7 +149,7 @@ def threads(session: Session) -> Iterator[Measurement]:
             ceiling.value = ratio(in_a_row, seconds["together"])
             ceiling.runs = {"ours": seconds["together"], "other": in_a_row}
             yield ceiling
-            for row, name in zip(rows, (PYTHON_THREADS, OWN_THREADS), strict=True):
+            for row, name in zip(rows, (PYTHON_THREADS, BUILT_IN_THREADS), strict=True):
                 row.value, row.note = ratio(seconds["one"], seconds[name]), note
                 row.ours, row.other = (megabytes(texts.size_of(lines), seconds[key]) for key in (name, "one"))
                 row.runs = {"ours": seconds[name], "other": seconds["one"]}
@@ -170,7 +170,7 @@ def _threads(tokenizer: Tokenizer, lines: list[str], path: Path, cores: list[int
             ALONE[1]: lambda: wall(lambda: second.ask("run")),
             "one": lambda: wall(lambda: encode(lines)),
             PYTHON_THREADS: lambda: wall(lambda: list(pool.map(encode, halves))),
-            OWN_THREADS: lambda: wall(lambda: encode(lines, num_threads=2)),
+            BUILT_IN_THREADS: lambda: wall(lambda: encode(lines, num_threads=2)),
             "together": lambda: wall(lambda: list(pool.map(lambda process: process.ask("run"), (first, second)))),
         }
         return in_turns(ways, runs)

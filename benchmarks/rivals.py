@@ -92,7 +92,7 @@ def _pinyin_to_ipa(*_: Any) -> Batch:
     read_before: dict[str, list[str]] = {}
 
     def prepare(text: str) -> list[str]:
-        """The text's pinyin, read the first time only, so that the warm-up does it and no timed run."""
+        """The text's pinyin, read the first time only, so that the warm-up does it and not a timed run."""
         if text not in read_before:
             syllables = lazy_pinyin(text, style=Style.TONE3, neutral_tone_with_five=True, errors="ignore")
             read_before[text] = [syllable for syllable in syllables if _is_pinyin(syllable)]
@@ -255,7 +255,7 @@ def _sentence_seconds(run: Batch, sentences: list[str]) -> float:
 def serve(name: str, lang: str, text: Path, folder: Path) -> None:
     """Makes a rival ready and answers standard input, a line a run, until it ends."""
     answers = os.fdopen(os.dup(1), "w", buffering=1)
-    os.dup2(2, 1)  # what a rival prints is no answer
+    os.dup2(2, 1)  # what a rival prints is not an answer
     try:
         rival = next(rival for rival in RIVALS if rival.name == name)
         run = rival.make(lang, text, folder)

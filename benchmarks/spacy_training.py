@@ -212,7 +212,7 @@ def table(runs: list[Run]) -> str:
 @click.option("--checkpoint-zh", type=click.Path(exists=True))
 @click.option("--factor", default=1.0, show_default=True, help="the rate of the encoder from scratch over the heads'")
 @click.option("--checkpoint-factor", default=0.3, show_default=True, help="that of the pretrained encoder")
-@click.option("--limit", default=0, help="the first so many sentences of each part; 0: all")
+@click.option("--limit", default=0, help="this many sentences of each part, the first; 0: all")
 @click.option("--gpu", default=-1, show_default=True)
 def main(
     data: Path,

@@ -28,7 +28,7 @@ def read_words(path: Path, tokenizer: PhonemicTokenizer) -> list[Words]:
         lines = [line for line in text.split("\n") if line.strip()]
         return [[(token, "") for token in tokens] for tokens in tokenizer.tokenize_sents(lines)]
     blocks = [[line.split("\t") for line in block.split("\n") if line[:1] != "#"] for block in text.split("\n\n")]
-    # A row numbered 2-3 or 2.1 is no word of its own.
+    # A row numbered 2-3 or 2.1 is not a word of its own.
     return [[(row[1], row[3]) for row in rows if row[0].isdigit()] for rows in blocks]
 
 

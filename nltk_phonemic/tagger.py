@@ -139,6 +139,9 @@ class PhonemicTagger(SequentialBackoffTagger):
     def decode_json_obj(cls, obj: Any) -> PhonemicTagger:
         """The tagger that :meth:`encode_json_obj` described.
 
+        Arguments:
+            obj: what that gave, with the backoff decoded by NLTK.
+
         Raises:
             SavedTokenizerError: it does not describe one.
         """
@@ -165,7 +168,7 @@ def _checked(tokens: Sequence[str], number: int) -> list[str]:
     for index, token in enumerate(read):
         if not isinstance(token, str):
             raise TypeError(
-                f"sentence {number}, token {index} is a {type(token).__name__}, not a str; "
+                f"sentence {number}, token {index} is of type {type(token).__name__}, not str; "
                 "a tagged sentence goes through nltk.tag.untag first"
             )
     return list(map(plain, read))

@@ -12,7 +12,7 @@ from nltk_phonemic.onsets import onset_end
 from phonemic import Tokenizer
 from phonemic.characters import plain
 from phonemic.options import OptionArguments
-from phonemic.units import Unit, units
+from phonemic.units import UnitSpan, units
 
 Span = tuple[int, int]
 
@@ -27,7 +27,7 @@ class _SpanTokenizer(TokenizerI):
         self.tokenizer = Tokenizer(lang, **options)
 
     @abstractmethod
-    def _spans(self, text: str, found: list[Unit]) -> list[Span]:
+    def _spans(self, text: str, found: list[UnitSpan]) -> list[Span]:
         """The spans of the tokens of a text, from its units."""
 
     def tokenize(self, s: str) -> list[str]:
@@ -46,7 +46,7 @@ class _SpanTokenizer(TokenizerI):
             TypeError: ``s`` is not a str.
         """
         if not isinstance(s, str):
-            raise TypeError(f"one text is a str, not {type(s).__name__}; for a list of them call the _sents forms")
+            raise TypeError(f"one text is a str, not {type(s).__name__}; for a list of them call tokenize_sents")
         return iter(next(self.span_tokenize_sents([s])))
 
     def tokenize_sents(self, strings: Iterable[str]) -> list[list[str]]:
@@ -66,7 +66,9 @@ class _SpanTokenizer(TokenizerI):
             TypeError: a text is not a str; the message names its index.
         """
         if isinstance(strings, str):
-            raise TypeError("the _sents forms take a list of str, not one str; call tokenize or span_tokenize")
+            raise TypeError(
+                "tokenize_sents and span_tokenize_sents take a list of str, not one str; call tokenize or span_tokenize"
+            )
         batch = self.tokenizer.encode_batch(strings, spans=True)
         return map(self._spans, map(plain, batch.texts), units(batch))
 
@@ -77,10 +79,10 @@ class _SpanTokenizer(TokenizerI):
 class PhonemicTokenizer(_SpanTokenizer):
     """Splits a text into syllables.
 
-    Letters and digits that are no syllable stay together where they touch (foreign words, numbers); any other character
-    is a token. Between tokens nothing is left out but white space, the word joiner, and marks or ignorable characters
-    with no character before them to belong to. The tokens have, tagged by :class:`PhonemicTagger`, the values of the
-    text; in Mandarin, where the text has no space between Han characters.
+    Letters and digits that are not a syllable stay together where they touch (foreign words, numbers); any other
+    character is a token. Between tokens nothing is left out but white space, the word joiner, and marks or ignorable
+    characters with no character before them to belong to. The tokens have, tagged by :class:`PhonemicTagger`, the
+    values of the text; in Mandarin, where the text has no space between Han characters.
 
     >>> from nltk_phonemic import PhonemicTokenizer
     >>> vi = PhonemicTokenizer("vi", word_joiner="_")
@@ -102,7 +104,7 @@ class PhonemicTokenizer(_SpanTokenizer):
         ValueError: an option does not fit, see :class:`phonemic.TokenizerOptions`.
     """
 
-    def _spans(self, text: str, found: list[Unit]) -> list[Span]:
+    def _spans(self, text: str, found: list[UnitSpan]) -> list[Span]:
         return [(start, end) for start, end, _ in found]
 
 
@@ -111,7 +113,7 @@ class OnsetRimeTokenizer(_SpanTokenizer):
 
     The cut lies where the phonology has it: the *u* of *qu* belongs to the rime, and so does the *i* of *giếng* and
     *gì* (but not that of *gia*, whose rime is *a*). A syllable without an onset is one part. A word of several
-    syllables gives the parts of all of them; what is no syllable stays whole.
+    syllables gives the parts of all of them; what is not a syllable stays whole.
 
     >>> from nltk_phonemic import OnsetRimeTokenizer
     >>> parts = OnsetRimeTokenizer("vi")
@@ -129,7 +131,7 @@ class OnsetRimeTokenizer(_SpanTokenizer):
     Arguments: those of :class:`PhonemicTokenizer`.
     """
 
-    def _spans(self, text: str, found: list[Unit]) -> list[Span]:
+    def _spans(self, text: str, found: list[UnitSpan]) -> list[Span]:
         spans = []
         for start, end, native in found:
             middle = start + onset_end(text[start:end], self.tokenizer.lang, native)

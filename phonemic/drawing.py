@@ -1,4 +1,4 @@
-"""Syllables as HTML: a box each, of onset, rime and tone, with IPA beneath; no style sheet and no script needed."""
+"""Syllables as HTML: a box each, of onset, rime and tone, with IPA beneath; without style sheet or script."""
 
 from __future__ import annotations
 

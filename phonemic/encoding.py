@@ -20,7 +20,7 @@ PACKED_CLS, PACKED_SEP = CLS * 0x010101, SEP * 0x010101
 class Syllable(NamedTuple):
     """One position as people read it.
 
-    ``onset``, ``rime``, ``tone`` and ``ipa`` are "" where the position is no syllable (fallback, unknown), and each
+    ``onset``, ``rime``, ``tone`` and ``ipa`` are "" where the position is not a syllable (fallback, unknown), and each
     component is "" where the syllable has none. ``start`` and ``end`` are code points of the text.
     """
 
@@ -80,10 +80,13 @@ class _Positions:
 
 
 class Encoding(_Positions):
-    """The positions of one text.
+    """The positions of one text, as :meth:`phonemic.Tokenizer.encode` gives them.
 
-    Attributes:
+    Arguments:
         text: the text as given.
+        ids: packed ids, int32 (N,).
+        spans: half-open spans in code points of ``text``, int32 (N, 2), or None.
+        words: word ids, int32 (N,), or None.
         vocabulary: the symbols that the ids stand for.
     """
 
@@ -106,7 +109,13 @@ class Encoding(_Positions):
 
     @classmethod
     def of_block(cls, text: str, block: NDArray[np.int32], vocabulary: Vocabulary) -> Encoding:
-        """An Encoding of what ``Core.encode`` returns: n ids, n word ids and n spans in one array, cut when asked."""
+        """An Encoding of what ``Core.encode`` returns, cut when asked.
+
+        Arguments:
+            text: the text as given.
+            block: int32 (4 N,): N ids, N word ids and N spans.
+            vocabulary: the symbols that the ids stand for.
+        """
         made = cls.__new__(cls)
         made.text = text
         made.vocabulary = vocabulary
@@ -216,10 +225,14 @@ class Encoding(_Positions):
 class Batch(_Positions, Sequence[Encoding]):
     """The positions of many texts: one flat array and row offsets, no Python object a text.
 
-    Attributes:
+    :meth:`phonemic.Tokenizer.encode_batch` gives it.
+
+    Arguments:
         texts: the texts as given.
         ids: packed ids of all texts, int32 (N,).
         offsets: row i is ``ids[offsets[i]:offsets[i + 1]]``; int64 (B + 1,).
+        spans: half-open spans, each into its own text, int32 (N, 2), or None.
+        words: word ids, each in its own text, int32 (N,), or None.
         vocabulary: the symbols that the ids stand for.
     """
 
@@ -241,12 +254,20 @@ class Batch(_Positions, Sequence[Encoding]):
 
     @property
     def spans(self) -> NDArray[np.int32]:
-        """Spans of all positions, each into its own text: int32 (N, 2). ValueError where not asked for."""
+        """Half-open spans of all positions, each into its own text: int32 (N, 2).
+
+        Raises:
+            ValueError: the batch was encoded without spans.
+        """
         return _asked_for(self._spans, "spans")
 
     @property
     def word_ids(self) -> NDArray[np.int32]:
-        """Word ids of all positions, each in its own text: int32 (N,). ValueError where not asked for."""
+        """Word ids of all positions, each in its own text: int32 (N,).
+
+        Raises:
+            ValueError: the batch was encoded without word ids.
+        """
         return _asked_for(self._words, "word_ids")
 
     @property

@@ -25,7 +25,7 @@ class PinyinError(PhonemicError, ValueError):
 
 
 class OutputError(PhonemicError):
-    """An output is there already, or is what is read."""
+    """An output already exists, or is also an input."""
 
 
 class InputError(PhonemicError, ValueError):

@@ -64,7 +64,11 @@ def fallback_triple(characters: str) -> Triple:
 
 
 def characters_of(triple: tuple[str, str, str]) -> str:
-    """The characters of a fallback position: the inverse of :func:`fallback_triple`."""
+    """The characters of a fallback position: the inverse of :func:`fallback_triple`.
+
+    Arguments:
+        triple: the position's three symbols.
+    """
     onset, rime, tone = triple
     if onset == rime == tone:
         return onset
@@ -76,6 +80,9 @@ class Vocabulary(Sequence[str]):
 
     The order is frozen (``data/vocabulary-*.tsv``): specials, onsets, rimes, tones, then the fallback characters that
     are not among them. One string is one entry, also when it names a component and a fallback character (``a``, ``k``).
+
+    Arguments:
+        lang: ``"vi"`` or ``"zh"``.
     """
 
     def __init__(self, lang: str) -> None:
@@ -123,7 +130,14 @@ class Vocabulary(Sequence[str]):
         return f"{zlib.crc32(chr(10).join(self.symbols).encode()):08x}"
 
     def pack(self, triple: tuple[str, str, str]) -> int:
-        """The packed id of three symbols."""
+        """The packed id of three symbols.
+
+        Arguments:
+            triple: onset, rime and tone; ``"[EMPTY]"`` for an absent part.
+
+        Raises:
+            KeyError: one of them is not in the vocabulary.
+        """
         onset, rime, tone = (self._ids[symbol] for symbol in triple)
         return onset | rime << 8 | tone << 16
 
@@ -140,7 +154,17 @@ def vocabulary(lang: str) -> Vocabulary:
 
 
 def pack(components: Any) -> NDArray[np.int32]:
-    """Triples of ids, shape (..., 3), to packed ids, int32 of shape (...)."""
+    """Packs triples of ids.
+
+    Arguments:
+        components: onset, rime and tone ids, shape (..., 3).
+
+    Returns:
+        Packed ids, int32 of shape (...).
+
+    Raises:
+        ValueError: the last axis does not have three ids.
+    """
     parts = np.asarray(components).astype(np.int32)
     if parts.shape[-1:] != (3,):
         raise ValueError(f"triples need a last axis of 3, not shape {parts.shape}")
@@ -148,7 +172,14 @@ def pack(components: Any) -> NDArray[np.int32]:
 
 
 def unpack(packed: Any) -> NDArray[np.uint8]:
-    """Packed ids of shape (...) to triples of ids, uint8 of shape (..., 3); a view where the memory allows it."""
+    """Unpacks ids.
+
+    Arguments:
+        packed: packed ids of shape (...).
+
+    Returns:
+        Onset, rime and tone ids, uint8 of shape (..., 3); a view where the memory allows it.
+    """
     ids = np.asarray(packed, dtype=np.int32)
     if ids.flags.c_contiguous and sys.byteorder == "little":
         return ids.reshape(-1).view(np.uint8).reshape(*ids.shape, 4)[..., :3]

@@ -98,6 +98,9 @@ class Statistics:
         counts: occurrences of each vocabulary entry in the three slots, int64 (V,).
         occurrences: number of the units that coverage counts.
         native_occurrences: number of them that are native.
+
+    Arguments:
+        tokenizer: what is measured.
     """
 
     def __init__(self, tokenizer: Tokenizer) -> None:
@@ -159,7 +162,7 @@ class Statistics:
 
     @property
     def frequencies(self) -> NDArray[np.int64]:
-        """Occurrences of the entries that occur, the most frequent first."""
+        """Occurrences of the entries that occur, the most frequent first: int64 (types of symbol,)."""
         return np.sort(self.counts[self.counts > 0])[::-1]
 
     @property
@@ -217,7 +220,11 @@ class Statistics:
         return renyi_efficiency(self.counts, len(self.counts), alpha)
 
     def summary(self, alpha: float = 2.5) -> dict[str, float]:
-        """Every measure by name."""
+        """Every measure by name.
+
+        Arguments:
+            alpha: the order of the Rényi efficiency.
+        """
         names = (
             "vocab_size texts units positions fertility average_input_length average_length occurrences "
             "native_occurrences token_coverage types native_types type_coverage fallback_share unknown_share"
@@ -228,17 +235,17 @@ class Statistics:
         }
 
 
-#: A run of letters, or any other single character that is no space.
+#: A run of letters, or any other single character that is not a space.
 _WRITTEN_UNIT = re.compile(r"[^\W\d_]+|\S")
 
 
 def ratio(part: float, whole: float) -> float:
-    """A share; nan of nothing."""
+    """``part / whole``; nan where the whole is 0."""
     return part / whole if whole else math.nan
 
 
 def fold(unit: str) -> str:
-    """What units of one type have in common."""
+    """What units of one type have in common: ``unit`` in lower case and NFC."""
     return unicodedata.normalize("NFC", unit.lower())
 
 

@@ -49,7 +49,7 @@ class TokenizerOptions:
             ``行长<TAB>hang2 zhang3`` a phrase, of 64 characters at most. They win over the lexicon: where one of yours
             begins, the longest of yours is taken. A single character's reading replaces its default reading. Kept as a
             read-only mapping from phrase to pinyin with tone numbers.
-        fallback: what becomes of text that is no syllable. ``"character"``: a position a character, as in the paper.
+        fallback: what becomes of text that is not a syllable. ``"character"``: a position a character, as in the paper.
             ``"packed"``: letters that touch, and digits that touch, share positions, up to three to one, so that
             *covid* takes two positions instead of five; any other character has its own, as by default.
 
@@ -74,7 +74,7 @@ class TokenizerOptions:
     )
     fallback: str = _option(
         FALLBACKS[0],
-        "What is no syllable: a position a character, or up to three letters or digits to one.",
+        "What is not a syllable: a position a character, or up to three letters or digits to one.",
         choices=FALLBACKS,
         json=str,
     )
@@ -83,7 +83,7 @@ class TokenizerOptions:
         if self.lang not in LANGUAGES:
             raise ValueError(f"unknown language {self.lang!r}: choose one of {', '.join(LANGUAGES)}")
         if not isinstance(self.strict, bool):
-            raise TypeError(f"strict is True or False, not {self.strict!r}")
+            raise TypeError(f"strict must be True or False, not {self.strict!r}")
         if self.fallback not in FALLBACKS:
             raise ValueError(f"unknown fallback {self.fallback!r}: choose one of {', '.join(FALLBACKS)}")
         joiner = self.word_joiner or None
@@ -180,7 +180,7 @@ def _checked_phrases(phrases: Any) -> Mapping[str, str]:
 
 
 def _can_join(joiner: object) -> bool:
-    """Whether something is one mark, and no half of a surrogate pair: a byte that is no UTF-8 is read as one."""
+    """Whether something is one mark, and not half a surrogate pair: a byte that is not UTF-8 is read as one."""
     return (
         isinstance(joiner, str)
         and len(joiner) == 1

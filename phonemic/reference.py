@@ -61,7 +61,10 @@ def clusters(text: str, joiner: str | None) -> Iterator[Cluster | None]:
 
 
 def fallback(cluster: Cluster, vocab: Vocabulary) -> Triple:
-    """(x, x, x): the cluster's first character folded, with the quality marks that make a Vietnamese letter of it."""
+    """(x, x, x): the cluster's first character folded, with the quality marks that make a Vietnamese letter of it.
+
+    It is [UNK] where ``vocab`` does not have it.
+    """
     symbol = fold(cluster.text[0]) or SPECIALS[UNK]
     marks = unicodedata.normalize("NFD", cluster.text[1:])
     for mark in sorted(marks, key=lambda mark: mark != "\u031b"):
@@ -75,7 +78,11 @@ def fallback(cluster: Cluster, vocab: Vocabulary) -> Triple:
 
 
 def packed(positions: list[Position]) -> list[Position]:
-    """The packed fallback: letters that touch, or digits that touch, up to three to a position, from left to right."""
+    """The packed fallback: letters that touch, or digits that touch, up to three to a position, from left to right.
+
+    Arguments:
+        positions: those of a text with a character each.
+    """
     made: list[Position] = []
     held = ""  # the characters of the last position, if it may take another
     for position in positions:
@@ -98,7 +105,10 @@ def packed(positions: list[Position]) -> list[Position]:
 
 
 def encode_vietnamese(text: str, strict: bool = False, joiner: str | None = None) -> list[Position]:
-    """Runs of letters are syllables where they can be; all else goes to the fallback, a position a character."""
+    """Runs of letters are syllables where they can be; all else goes to the fallback, a position a character.
+
+    ``text``, ``strict`` and ``joiner`` are those of :func:`encode`.
+    """
     vocab = vocabulary("vi")
     positions: list[Position] = []
     run: list[Cluster] = []
@@ -165,7 +175,10 @@ def readings(run: str, user: Mapping[str, list[str]]) -> list[Triple]:
 def encode_mandarin(
     text: str, joiner: str | None = None, phrases: Mapping[str, list[str]] | None = None
 ) -> list[Position]:
-    """Every character that is no white space is a position; Han characters that touch are read together."""
+    """Every character that is not white space is a position; Han characters that touch are read together.
+
+    ``text``, ``joiner`` and ``phrases`` are those of :func:`encode`.
+    """
     vocab, han, same = vocabulary("zh"), mandarin.lexicon().han, mandarin.compatibility_ideographs()
     positions: list[Position] = []
     run: list[Cluster] = []

@@ -15,7 +15,7 @@ from phonemic.errors import printable
 
 
 def guard_streams() -> None:
-    """Has the standard streams write UTF-8, and no control character to a terminal; each command begins so."""
+    """Has the standard streams write UTF-8, and send no control character to a terminal; each command begins so."""
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
         if isinstance(stream, TextIOWrapper) and not isinstance(stream, _Written):

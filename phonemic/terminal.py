@@ -36,7 +36,7 @@ def console(stderr: bool = False, file: Any = None, wide: int | None = None) -> 
     Arguments:
         stderr: for standard error.
         file: to write to instead of a standard stream.
-        wide: the width where it is no terminal; None leaves it to rich.
+        wide: the width where it is not a terminal; None leaves it to rich.
     """
     if file is None:
         file = sys.stderr if stderr else sys.stdout

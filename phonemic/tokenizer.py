@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 #: More threads than this would only be in each other's way.
-MOST_THREADS = 256
+MAX_THREADS = 256
 
 _FORMAT = "phonemic tokenizer 1"
 
@@ -49,7 +49,12 @@ class Tokenizer:
 
     @classmethod
     def from_options(cls, options: TokenizerOptions) -> Tokenizer:
-        """The tokenizer with these options."""
+        """The tokenizer with these options.
+
+        Raises:
+            PhraseError: a phrase is wrong.
+            TableError: the lexicon is missing or damaged.
+        """
         made = cls.__new__(cls)
         made._use(options)
         return made
@@ -94,7 +99,7 @@ class Tokenizer:
 
     @property
     def fallback(self) -> str:
-        """What becomes of text that is no syllable: ``"character"`` or ``"packed"``."""
+        """What becomes of text that is not a syllable: ``"character"`` or ``"packed"``."""
         return self._options.fallback
 
     @property
@@ -162,7 +167,11 @@ class Tokenizer:
         return self.encode(text).syllables
 
     def factorize(self, unit: str) -> Triple | None:
-        """The symbols of one written syllable: a Vietnamese spelling, or pinyin for Mandarin; None where it is none."""
+        """The symbols of one written syllable, None where it is not one.
+
+        Arguments:
+            unit: a Vietnamese spelling, or pinyin for Mandarin.
+        """
         from phonemic import mandarin, vietnamese
 
         if self.lang == "vi":
@@ -241,7 +250,14 @@ class Tokenizer:
         return join(positions, write, read, skip_special_tokens, self.fallback == "packed")
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the options and the vocabulary's checksum as a small JSON file (beside it first, then renamed)."""
+        """Writes the options and the vocabulary's checksum as a small JSON file.
+
+        Arguments:
+            path: the file; what is there is replaced once the new file is complete.
+
+        Raises:
+            OSError: it cannot be written.
+        """
         from phonemic.files.writing import write_json
 
         state = {"format": _FORMAT, **self.options.to_json(), "vocabulary_checksum": self.vocabulary.checksum}
@@ -252,7 +268,7 @@ class Tokenizer:
         """Reads what :meth:`save` wrote.
 
         Raises:
-            SavedTokenizerError: no such file format, or its vocabulary is not this version's.
+            SavedTokenizerError: the file is not a saved tokenizer, or its vocabulary is not this version's.
             OSError: it cannot be read.
         """
         from phonemic.files.jsons import read_object
@@ -277,7 +293,7 @@ class Tokenizer:
             where: names the file in errors.
 
         Raises:
-            SavedTokenizerError: no options of a tokenizer.
+            SavedTokenizerError: they are not the options of a tokenizer.
         """
         return cls.from_options(TokenizerOptions.from_json(options, where))
 
@@ -300,7 +316,7 @@ def _packed_tables(lang: str) -> Tables:
 
 
 def _never(run: str) -> None:
-    """Letters in Mandarin text are no syllables."""
+    """Letters in Mandarin text are not syllables."""
 
 
 def encode_rows(
@@ -314,7 +330,7 @@ def encode_rows(
     if num_threads < 1:
         raise ValueError(f"num_threads must be at least 1, not {num_threads}")
     work = Work(core, texts, offsets, spans, word_ids)
-    num_threads = min(num_threads, len(texts) if offsets is None else len(offsets) - 1, MOST_THREADS)
+    num_threads = min(num_threads, len(texts) if offsets is None else len(offsets) - 1, MAX_THREADS)
     if num_threads <= 1:
         work.run_alone()
         return work.result()

@@ -1,4 +1,4 @@
-"""Units of text for tools that cut it into tokens: syllables, and runs of letters and digits that are none."""
+"""Units of text for tools that cut it into tokens: syllables, and runs of letters and digits that are not."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from phonemic.inventory import NATIVE
 from phonemic.tokenizer import Tokenizer
 
 #: Start, end, and whether it is a syllable.
-Unit = tuple[int, int, bool]
+UnitSpan = tuple[int, int, bool]
 
 
-def units(batch: Batch) -> Iterator[list[Unit]]:
+def units(batch: Batch) -> Iterator[list[UnitSpan]]:
     """The units of each text: its positions, but letters and digits of the fallback that touch are one unit.
 
     So a foreign word stays whole: its letters, each a token, would be read as the syllables *a*, *e*, *i* ... again.

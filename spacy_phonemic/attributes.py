@@ -106,7 +106,7 @@ def check_names(attrs: Mapping[str, str]) -> None:
     """Checks ``attrs``: known attribute -> the name that it is to have.
 
     Raises:
-        ValueError: an unknown attribute, a name that is no identifier, or one name for two attributes.
+        ValueError: an unknown attribute, a name that is not an identifier, or one name for two attributes.
     """
     for name, own in attrs.items():
         if name not in NAMES:

@@ -112,7 +112,15 @@ class Phonemic:
         return next(iter(self.pipe([doc])))
 
     def pipe(self, stream: Iterable[Doc], *, batch_size: int = 256) -> Iterator[Doc]:
-        """Reads a stream of Docs, a batch in one call of the core."""
+        """Reads a stream of Docs, a batch in one call of the core.
+
+        Arguments:
+            stream: the Docs.
+            batch_size: Docs in a batch.
+
+        Raises:
+            FileNotFoundError: the file of phrases is gone.
+        """
         check_phrases(self._missing)
         return self._stored(stream, batch_size) if self.store else self._left(stream)
 
@@ -127,24 +135,46 @@ class Phonemic:
             yield from docs
 
     def initialize(self, get_examples: Any = None, *, nlp: Language | None = None) -> None:
-        """Gives the vocab the options again, whose tables ``[initialize]`` may have replaced."""
+        """Gives the vocab the options again, whose tables ``[initialize]`` may have replaced.
+
+        Arguments:
+            get_examples: not used.
+            nlp: not used.
+        """
         read_with(self.vocab, self, self.key)
 
     def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
-        """The options and the user's readings."""
+        """The options and the user's readings, as JSON.
+
+        Arguments:
+            exclude: not used; there are no parts to leave out.
+        """
         return json.dumps(self._state(), ensure_ascii=False).encode()
 
     def from_bytes(self, data: bytes, *, exclude: Iterable[str] = ()) -> Phonemic:
-        """Reads what :meth:`to_bytes` wrote."""
+        """Reads what :meth:`to_bytes` wrote.
+
+        Raises:
+            SavedTokenizerError: ``data`` is not that.
+        """
         with damaged("a saved phonemic component", SavedTokenizerError):
             return self._load(loads(data))
 
     def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
-        """Writes the options and the user's readings as JSON."""
+        """Writes the options and the user's readings as JSON.
+
+        Arguments:
+            path: the file; what is there is replaced once the new file is complete.
+            exclude: not used.
+        """
         write_json(path, self._state(), indent=1)
 
     def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> Phonemic:
-        """Reads what :meth:`to_disk` wrote."""
+        """Reads what :meth:`to_disk` wrote.
+
+        Raises:
+            SavedTokenizerError: the file is not that.
+        """
         return self._load(read_object(path, SavedTokenizerError))
 
     def _state(self) -> dict[str, Any]:

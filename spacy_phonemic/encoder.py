@@ -17,7 +17,7 @@ from thinc.api import ArgsKwargs, Model, torch2xp, xp2torch
 from thinc.layers.pytorchwrapper import forward as pytorch_forward
 from thinc.types import Floats2d, Ints1d
 
-from spacy_phonemic.options import Options
+from spacy_phonemic.options import EncoderOptions
 from spacy_phonemic.reading import reading_of
 from spacy_phonemic.requirements import require
 from spacy_phonemic.windows import Aligned, align, plan
@@ -71,7 +71,7 @@ def phonemic_bert(
         ImportError: torch or transformers are missing.
         ValueError: an option does not fit.
     """
-    options = Options(
+    options = EncoderOptions(
         checkpoint=checkpoint,
         preset=preset,
         lang=lang,
@@ -107,12 +107,20 @@ def phonemic_listener(width: int | None = None, upstream: str = "*") -> Model[li
     Arguments:
         width: of the vectors; None: that of the encoder, when the pipeline is initialized.
         upstream: the name of the encoder's component; ``"*"`` is any.
+
+    Returns:
+        A thinc model; for each Doc, vectors float32 (tokens, width).
     """
     return PhonemicListener(upstream, width)
 
 
 class PhonemicListener(Tok2VecListener):
-    """spaCy's Tok2VecListener, whose width need not be known before the checkpoint is read."""
+    """spaCy's Tok2VecListener, whose width need not be known before the checkpoint is read.
+
+    Arguments:
+        upstream_name: the name of the encoder's component; ``"*"`` is any.
+        width: of the vectors; None: that of the encoder, when the pipeline is initialized.
+    """
 
     name = "phonemic-listener"
 
@@ -137,10 +145,24 @@ def make_phonemic_transformer(nlp: Language, name: str, model: Model[list[Doc], 
 
 
 class PhonemicTransformer(Tok2Vec):
-    """spaCy's Tok2Vec: one encoder whose vectors all components with a listener share. They are in ``doc.tensor``."""
+    """spaCy's Tok2Vec: one encoder whose vectors all components with a listener share. They are in ``doc.tensor``.
+
+    Arguments:
+        vocab: the pipeline's.
+        model: what :func:`phonemic_bert` made.
+        name: the component's name in the pipeline.
+    """
 
     def initialize(self, get_examples: Callable[[], Iterable[Example]], *, nlp: Language | None = None) -> None:
-        """Reads the checkpoint, or makes the weights, and tells the listeners how wide the vectors are."""
+        """Reads the checkpoint, or makes the weights, and tells the listeners how wide the vectors are.
+
+        Arguments:
+            get_examples: gives the training examples.
+            nlp: the pipeline.
+
+        Raises:
+            ValueError: a listener has another width than the encoder.
+        """
         super().initialize(get_examples, nlp=nlp)
         width = self.model.get_dim("nO")
         for listener in self.listeners:

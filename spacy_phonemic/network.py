@@ -18,7 +18,7 @@ from torch.nn import functional
 from phonemic.files.jsons import loads
 from phonemic_bert import PRESETS, CheckpointError, PhonemicBertConfig, PhonemicBertModel
 from phonemic_bert.checkpoints import resolve, silent_transformers
-from spacy_phonemic.options import Options
+from spacy_phonemic.options import EncoderOptions
 
 
 class Network(nn.Module):
@@ -27,7 +27,7 @@ class Network(nn.Module):
     It is empty until :meth:`create` or :meth:`load` gives it a model: building a pipeline reads no checkpoint.
     """
 
-    def __init__(self, options: Options) -> None:
+    def __init__(self, options: EncoderOptions) -> None:
         super().__init__()
         if options.preset not in PRESETS:
             raise ValueError(f"unknown preset {options.preset!r}: choose one of {', '.join(PRESETS)}")
@@ -120,7 +120,7 @@ class Network(nn.Module):
         return _restore, (self.options, self.save())
 
 
-def _restore(options: Options, data: bytes) -> Network:
+def _restore(options: EncoderOptions, data: bytes) -> Network:
     network = Network(options)
     network.load(data)
     return network.to(get_torch_default_device())

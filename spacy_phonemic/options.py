@@ -10,7 +10,7 @@ POOLINGS = ("mean", "first")
 
 
 @dataclass(frozen=True)
-class Options:
+class EncoderOptions:
     """The arguments of ``spacy_phonemic.PhonemicBert.v1``; see :func:`spacy_phonemic.encoder.phonemic_bert`.
 
     Raises:
@@ -43,7 +43,7 @@ class Options:
                 raise ValueError(f"{name}={getattr(self, name)}: must be at least {least}")
 
     def windows(self, room: int) -> tuple[int, int]:
-        """Window and stride for a model with room for so many positions between [CLS] and [SEP].
+        """Window and stride for a model with room for this many positions between [CLS] and [SEP].
 
         Raises:
             ValueError: they do not fit the model.

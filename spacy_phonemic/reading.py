@@ -74,7 +74,7 @@ class Reading:
         return slice(first, bisect_left(self._starts, end, first))
 
     def parts(self, start: int, end: int) -> list[Parts]:
-        """The syllables that begin between two characters; what is no syllable is left out."""
+        """The syllables that begin between two characters; what is not a syllable is left out."""
         return [parts for parts in self._parts[self.between(start, end)] if parts]
 
     def is_syllable(self, start: int, end: int) -> bool:
@@ -238,7 +238,7 @@ def _plain(lang: str) -> Way:
 def make_tokenizer(lang: str, **options: Unpack[OptionArguments]) -> tuple[Tokenizer, str | None]:
     """The tokenizer of a component's options, and the file of phrases if it is not there.
 
-    A pipeline that is being loaded brings the readings of a file that may be gone, so its absence is no error yet.
+    A pipeline that is being loaded brings the readings of a file that may be gone, so its absence is not an error yet.
     """
     phrases = options.get("phrases")
     missing = phrases if isinstance(phrases, str) and not Path(phrases).exists() else None

@@ -15,7 +15,7 @@ from spacy.vocab import Vocab
 from phonemic import Tokenizer
 from phonemic.inventory import LANGUAGES
 from phonemic.options import OptionArguments, spell_out
-from phonemic.units import Unit, units
+from phonemic.units import UnitSpan, units
 from spacy_phonemic.reading import Way, check_phrases, keep, make_tokenizer, read_with, way_of
 from spacy_phonemic.requirements import require
 
@@ -44,9 +44,14 @@ def make_syllable_tokenizer(
 
 
 class SyllableTokenizer:
-    """Cuts a text into syllables; letters and digits that are no syllable stay together where they touch.
+    """Cuts a text into syllables; letters and digits that are not a syllable stay together where they touch.
 
     Non-destructive: ``doc.text`` is the text. Any other character is a token, so punctuation is split off.
+
+    Arguments:
+        vocab: the pipeline's.
+        lang: ``"vi"`` or ``"zh"``.
+        options: ``strict``, ``word_joiner``, ``phrases``, ``fallback``: see :class:`phonemic.TokenizerOptions`.
 
     Raises:
         ValueError: an option does not fit.
@@ -67,7 +72,12 @@ class SyllableTokenizer:
         return next(self.pipe([text]))
 
     def pipe(self, texts: Iterable[str], batch_size: int = 256) -> Iterator[Doc]:
-        """Many texts, a batch in one call of the core."""
+        """Many texts, a batch in one call of the core.
+
+        Arguments:
+            texts: the texts.
+            batch_size: texts in a batch.
+        """
         check_phrases(self._missing)
         for batch in minibatch(texts, batch_size):
             encoded, keeps = self.tokenizer.encode_batch(batch, spans=True), self._reads_as_pipeline()
@@ -95,16 +105,29 @@ class SyllableTokenizer:
         return to_bytes(getters, ())
 
     def from_bytes(self, data: bytes, **kwargs: Any) -> SyllableTokenizer:
-        """Reads what :meth:`to_bytes` wrote."""
+        """Reads what :meth:`to_bytes` wrote.
+
+        Raises:
+            ValueError: ``data`` is not that.
+        """
         from_bytes(data, {"options": self._use}, ())
         return self
 
     def to_disk(self, path: str | Path, **kwargs: Any) -> None:
-        """Writes the options and the user's readings to a file."""
+        """Writes the options and the user's readings.
+
+        Arguments:
+            path: the file; what is there is replaced once the new file is complete.
+            kwargs: not used.
+        """
         self.tokenizer.save(path)
 
     def from_disk(self, path: str | Path, **kwargs: Any) -> SyllableTokenizer:
-        """Reads what :meth:`to_disk` wrote."""
+        """Reads what :meth:`to_disk` wrote.
+
+        Raises:
+            SavedTokenizerError: the file is not that.
+        """
         self.tokenizer, self._missing = Tokenizer.load(path), None
         return self
 
@@ -112,7 +135,7 @@ class SyllableTokenizer:
         self.tokenizer, self._missing = Tokenizer.restore(options, "a saved SyllableTokenizer"), None
 
 
-def _words(text: str, found: list[Unit]) -> tuple[list[str], list[bool]]:
+def _words(text: str, found: list[UnitSpan]) -> tuple[list[str], list[bool]]:
     """Words for a Doc, and whether one space follows each; all other white space is in words of its own."""
     words: list[str] = []
     spaces: list[bool] = []

@@ -55,7 +55,7 @@ def rhymes(a: Any, b: Any, lang: str | None = None, near: bool = False) -> bool:
     """
     (one, lang_of_one), (other, lang_of_other) = _syllable(a, lang), _syllable(b, lang)
     if lang_of_one != lang_of_other:
-        raise ValueError(f"{a!r} is read as {lang_of_one}, {b!r} as {lang_of_other}: no rhyme goes across")
+        raise ValueError(f"{a!r} is read as {lang_of_one}, {b!r} as {lang_of_other}: no rhyme across languages")
     if one is None or other is None:
         return False
     keys = rhyme_key(lang_of_one, one.rime, near), rhyme_key(lang_of_one, other.rime, near)
@@ -107,7 +107,7 @@ def rhyme_key(lang: str, rime: str, near: bool = False) -> str:
     """
     key = _vietnamese_keys(near).get(rime) if lang == "vi" else _mandarin_keys().get(rime)
     if key is None:
-        raise ValueError(f"{rime!r} is no rime of {lang!r}")
+        raise ValueError(f"{rime!r} is not a rime of {lang!r}")
     return key
 
 
@@ -141,7 +141,7 @@ def _syllable(item: Any, lang: str | None) -> tuple[Syllable | None, str]:
         found = reading.encoding[reading.between(start, end)].syllables
         own = reading.encoding.vocabulary.lang
     elif not isinstance(item, str | Syllable):
-        raise TypeError(f"a rhyme is of Tokens, Spans, Syllables or str, not of {type(item).__name__}")
+        raise TypeError(f"rhymes takes Tokens, Spans, Syllables or str, not {type(item).__name__}")
     elif lang is None:
         raise TypeError(f"{item!r} does not say its language: rhymes(a, b, lang='vi') or 'zh'")
     elif lang not in LANGUAGES:

@@ -69,7 +69,7 @@ RECIPES = {
     "run": Recipe(BERT, f"pretrain tiny corpus run --export fp16 {setting('run')}", ("corpus",)),
     "results": Recipe(
         BERT,
-        "finetune --own classification --train mood.csv --test mood.csv --lang vi --name mood --grid small --seeds 1 "
+        "finetune --custom classification --train mood.csv --test mood.csv --lang vi --name mood --grid small --seeds 1 "
         f"--encoder tiny=run/final --results results --save models --predictions {setting('tuning')}",
         ("run", "mood.csv"),
     ),

@@ -140,7 +140,7 @@ class TestInput:
         character = baselines.load("Character", trained)
         with pytest.raises(TypeError, match=r"not one str"):
             character.encode_batch("今天")
-        with pytest.raises(TypeError, match=r"text 1 is a NoneType"):
+        with pytest.raises(TypeError, match=r"text 1 is of type NoneType"):
             character.encode_batch(["今", None])
 
     @pytest.mark.parametrize("name", [*SUBCHAR, "Character", "Byte-BPE"])
@@ -237,12 +237,12 @@ class TestSubChar:
     def test_several_models(self, trained, tmp_path):
         for size in (1, 2):
             (tmp_path / f"raw_zh_{size}.model").write_bytes((trained / "subchar/raw_zh_49.model").read_bytes())
-        with pytest.raises(BaselineError, match=r"raw_zh_1.model, raw_zh_2.model: leave one"):
+        with pytest.raises(BaselineError, match=r"raw_zh_1.model, raw_zh_2.model: leave only one"):
             baselines.load("Subword", tmp_path)
 
     def test_damaged(self, tmp_path):
         (tmp_path / "raw_zh_9.model").write_bytes(b"no model")
-        with pytest.raises(BaselineError, match=r"raw_zh_9.model: no SentencePiece model"):
+        with pytest.raises(BaselineError, match=r"raw_zh_9.model: not a SentencePiece model"):
             baselines.load("Subword", tmp_path)
         (tmp_path / "pinyin_zh_9.model").write_bytes(b"no model")
         (tmp_path / "chinese_to_pinyin.tsv").write_text("今\tjin\n天 tian\n", encoding="utf-8")
@@ -259,7 +259,7 @@ class TestSubChar:
         assert not list(tmp_path.glob("subchar/*"))
 
     def test_what_is_there_is_kept(self, trained):
-        with pytest.raises(BaselineError, match=r"raw_zh_49.model: is there already; give --force"):
+        with pytest.raises(BaselineError, match=r"raw_zh_49.model: already exists; give --force"):
             baselines.train("Subword", CHINESE * 20, trained, 48)
 
     def test_what_is_there_is_replaced_when_asked(self, tmp_path):
@@ -333,7 +333,7 @@ class TestBert:
 
     def test_no_vocabulary(self, tmp_path):
         (tmp_path / "vocab.txt").write_text("a\nb\n")
-        with pytest.raises(BaselineError, match=r"vocab.txt: no BERT vocabulary, since it lacks \[UNK\]"):
+        with pytest.raises(BaselineError, match=r"vocab.txt: not a BERT vocabulary, since it lacks \[UNK\]"):
             baselines.load("mBERT", tmp_path)
 
 
@@ -446,5 +446,5 @@ class TestByteBpe:
 
     def test_damaged(self, tmp_path):
         (tmp_path / "tokenizer.json").write_text(json.dumps({"model": 1}))
-        with pytest.raises(BaselineError, match=r"tokenizer.json: no file of the library tokenizers"):
+        with pytest.raises(BaselineError, match=r"tokenizer.json: not a file of the library tokenizers"):
             baselines.load("Byte-BPE", tmp_path)

@@ -13,7 +13,7 @@ from phonemic.lexicon.entries import entry
 from phonemic.lexicon.tables import tables_of
 from phonemic.lexicon.user_phrases import LONGEST_PHRASE
 from phonemic.native._batch import Work
-from phonemic.tokenizer import MOST_THREADS, encode_rows
+from phonemic.tokenizer import MAX_THREADS, encode_rows
 
 
 def rows_of(core, texts):
@@ -71,7 +71,7 @@ class TestThreads:
         with pytest.raises(ValueError, match="num_threads must be at least 1"):
             arrow.encode(arrow.pa.array(["a"]), vi, num_threads=threads)
 
-    @pytest.mark.parametrize("threads", [MOST_THREADS + 1, 2**30, 2**31, 2**62])
+    @pytest.mark.parametrize("threads", [MAX_THREADS + 1, 2**30, 2**31, 2**62])
     def test_more_than_there_is_work_for(self, vi, threads):
         texts = ["giếng", "nước"] * 400
         assert vi.encode_batch(texts, num_threads=threads).ids.tolist() == vi.encode_batch(texts).ids.tolist()

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from phonemic import Tokenizer, baselines, intrinsic, tasks
-from phonemic.intrinsic import Corpus, TokenStatistics
+from phonemic.intrinsic import CorpusStatistics, TokenStatistics
 from phonemic.intrinsic.tabulation import cells, latex, markdown, pivot
 from phonemic.metrics import renyi_efficiency
 
@@ -81,7 +81,7 @@ class TestByHand:
 
     @given(st.lists(st.text("ab ", max_size=9), min_size=1, max_size=9))
     def test_plain_python_agrees(self, texts):
-        corpus = Corpus("vi")
+        corpus = CorpusStatistics("vi")
         found = TokenStatistics(Letters(None), corpus)
         for text in texts:
             corpus.update([text])

@@ -21,6 +21,7 @@ NAMES = {
     "phonemic.entries": ("entry", "with_entries"),
     "phonemic.files": ("read_texts", "read_ids", "ids_writer", "ids_tokenizer", "replacing", "require", "MAX_LINE"),
     "phonemic.homophones": ("Homophones", "count_characters", "characters", "frequent", "POOLS"),
+    "phonemic.intrinsic": ("Corpus",),
     "phonemic.intrinsic.tables": ("table", "pivot", "markdown", "latex"),
     "phonemic.misspellings": ("Misspellings", "GROUPS"),
     "phonemic.noise": ("Noise", "Noisy", "Change", "Unit", "Options", "SHARES", "DRAWS"),
@@ -37,6 +38,7 @@ NAMES = {
     "phonemic_bert.corpus": ("Corpus", "Shard", "open_corpus"),
     "phonemic_bert.finetuning.tables": ("score_tables", "markdown"),
     "phonemic_bert.heads": ("IndependentHeads", "JointHead", "Predicted"),
+    "phonemic_bert.inspection": ("Neighbours", "Record"),
     "phonemic_bert.joint_scores": ("SyllableScores",),
     "phonemic_bert.modeling": (
         "IGNORE",

@@ -380,9 +380,9 @@ def test_errors_say_what_and_where():
     tagger = PhonemicTagger("vi")
     with pytest.raises(TypeError, match="sentence 0 is one str; split it into tokens"):
         tagger.tag("Việt Nam")
-    with pytest.raises(TypeError, match=r"sentence 1, token 0 is a tuple, not a str; .*untag"):
+    with pytest.raises(TypeError, match=r"sentence 1, token 0 is of type tuple, not str; .*untag"):
         tagger.tag_sents([["ta"], [("ta", "N")]])
-    with pytest.raises(TypeError, match="token 1 is a NoneType"):
+    with pytest.raises(TypeError, match="token 1 is of type NoneType"):
         tagger.choose_tag(["ta", None], 0, [])
 
 

@@ -73,7 +73,7 @@ def test_options_go_by_name_and_have_their_type():
     for wrong in ((True,), ("no",), (False, "_")):
         with pytest.raises(TypeError):
             Tokenizer("vi", *wrong)
-    with pytest.raises(TypeError, match="strict is True or False, not 'no'"):
+    with pytest.raises(TypeError, match="strict must be True or False, not 'no'"):
         Tokenizer("vi", strict="no")
     with pytest.raises(TypeError, match="strikt"):
         Tokenizer("vi", strikt=True)

@@ -30,6 +30,9 @@ def checkpoint_names() -> list[str]:
 def checkpoint_path(name: str) -> Path:
     """The folder of an installed checkpoint, for transformers' Auto classes and whatever else takes a folder.
 
+    Arguments:
+        name: one of :func:`checkpoint_names`.
+
     Raises:
         CheckpointError: no installed package brings it, or the package is broken.
     """

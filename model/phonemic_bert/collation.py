@@ -48,7 +48,10 @@ class HolisticCollator(DataCollatorForLanguageModeling):
         )
 
     def torch_call(self, examples: list[Any]) -> dict[str, Any]:
-        """Pads and masks rows; each is a dict or BatchEncoding with ``input_ids``, or a list of packed ids.
+        """Pads and masks rows.
+
+        Arguments:
+            examples: the rows; each is a dict or BatchEncoding with ``input_ids``, or a list of packed ids.
 
         Raises:
             ValueError: an id is not a position.

@@ -25,7 +25,7 @@ def check_neighbours(neighbours: int) -> None:
         CheckpointError: it is neither 0 nor an odd number from 3.
     """
     if neighbours != 0 and not (neighbours > 1 and neighbours % 2):
-        raise CheckpointError(f"neighbours={neighbours}: it is 0 or an odd number from 3")
+        raise CheckpointError(f"neighbours={neighbours}: must be 0 or an odd number of at least 3")
 
 
 class PhonemicBertConfig(BertConfig):
@@ -105,7 +105,11 @@ class PhonemicBertConfig(BertConfig):
 
     @classmethod
     def get_config_dict(cls, pretrained_model_name_or_path: Any, **kwargs: Any) -> Any:
-        """What ``from_pretrained`` reads: of a folder, an installed checkpoint's name, or a model's name on a hub.
+        """What ``from_pretrained`` reads.
+
+        Arguments:
+            pretrained_model_name_or_path: a folder, the name of an installed checkpoint, or that of a model on a hub.
+            kwargs: what ``transformers.BertConfig`` takes.
 
         Raises:
             CheckpointError: a folder's configuration is damaged, or says what no checkpoint may say.
@@ -117,7 +121,12 @@ class PhonemicBertConfig(BertConfig):
 
     @classmethod
     def from_pretrained(cls, pretrained_model_name_or_path: Any, *args: Any, **kwargs: Any) -> Any:
-        """The configuration of a folder, an installed checkpoint or a model on a hub.
+        """Loads the configuration of a checkpoint.
+
+        Arguments:
+            pretrained_model_name_or_path: a folder, the name of an installed checkpoint, or that of a model on a hub.
+            args: what ``transformers.BertConfig`` takes.
+            kwargs: what ``transformers.BertConfig`` takes.
 
         Raises:
             CheckpointError: it is damaged, or not one for the installed phonemic.
@@ -127,7 +136,11 @@ class PhonemicBertConfig(BertConfig):
 
     @classmethod
     def from_dict(cls, config_dict: dict[str, Any], **kwargs: Any) -> Any:
-        """The configuration of what a file says.
+        """The configuration that a file describes.
+
+        Arguments:
+            config_dict: the fields by name.
+            kwargs: fields that win over the file's.
 
         Raises:
             CheckpointError: a field is of the wrong type, or says what no checkpoint may say.

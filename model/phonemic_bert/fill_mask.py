@@ -127,5 +127,5 @@ def rank(predicted: Predicted, lang: str) -> tuple[Tensor, Tensor, Tensor]:
 def _target(tokenizer: PhonemicBertTokenizer, target: str) -> int:
     triple = tokenizer.phonemic.factorize(target)
     if triple is None or tokenizer.phonemic.vocab.pack(triple) not in syllables(tokenizer.phonemic.lang):
-        raise ValueError(f"target {target!r} is no syllable of {tokenizer.phonemic.lang}")
+        raise ValueError(f"target {target!r} is not a syllable of {tokenizer.phonemic.lang}")
     return tokenizer.phonemic.vocab.pack(triple)

@@ -74,13 +74,13 @@ class Presets:
         """The values of a preset or of a file.
 
         Raises:
-            SettingsError: it is neither, or no TOML.
+            SettingsError: it is neither, or not TOML.
             OSError: the file cannot be read.
         """
         try:
             return tomllib.loads(self.text(str(source)) if str(source) in self.names else self._file(Path(source)))
         except tomllib.TOMLDecodeError as error:
-            raise SettingsError(f"{source}: no TOML file ({error})") from error
+            raise SettingsError(f"{source}: not a TOML file ({error})") from error
 
     def _file(self, path: Path) -> str:
         if not path.exists() and path.suffix != ".toml":
@@ -99,10 +99,10 @@ def override(values: dict[str, Any], overrides: Iterable[str]) -> None:
         name, equals, value = given.partition("=")
         section, dot, field = name.strip().partition(".")
         if not equals or not dot:
-            raise SettingsError(f"{given!r}: an override is section.field=value, as optimization.steps=100")
+            raise SettingsError(f"{given!r}: an override is section.field=value, such as optimization.steps=100")
         part = values.setdefault(section, {})
         if not isinstance(part, dict):
-            raise SettingsError(f"{given!r}: {section} is no section")
+            raise SettingsError(f"{given!r}: {section} is not a section")
         part[field] = _value(value.strip())
 
 
@@ -191,7 +191,7 @@ def _field(value: Any, expected: Any, where: str) -> Any:
     if parts := get_args(expected):  # tuple[float, ...]: a list, or one value
         listed = value if isinstance(value, list | tuple) else [value]
         if not listed:
-            raise SettingsError(f"{where} = []: this must be a {_TYPES[parts[0]]}, or a list of some")
+            raise SettingsError(f"{where} = []: this must be a {_TYPES[parts[0]]}, or a list of them")
         return tuple(_field(one, parts[0], where) for one in listed)
     if expected is float and type(value) is int:
         value = float(value)

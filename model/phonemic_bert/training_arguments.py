@@ -23,7 +23,7 @@ def training_arguments(folder: str, optimization: AdamW, bf16: bool, cpu: bool, 
         given: further fields of TrainingArguments.
 
     Raises:
-        SettingsError: this machine cannot train so.
+        SettingsError: this machine cannot train with these settings.
     """
     try:
         return TrainingArguments(
@@ -47,7 +47,7 @@ def training_arguments(folder: str, optimization: AdamW, bf16: bool, cpu: bool, 
             **{"lr_scheduler_type": "linear", **given},
         )
     except ValueError as error:
-        raise SettingsError(f"this machine cannot train so: {error}") from error
+        raise SettingsError(f"this machine cannot train with these settings: {error}") from error
 
 
 def train_loader(trainer: Trainer, sampler: Sampler[int], worker_init: Callable[[int], None] | None = None) -> Any:

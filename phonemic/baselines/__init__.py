@@ -127,7 +127,7 @@ def train(
         The trained baseline, loaded from ``folder``.
 
     Raises:
-        BaselineError: it cannot be trained (only loaded), one is there already, its code map is missing, or the corpus
+        BaselineError: it cannot be trained (only loaded), one exists already, its code map is missing, or the corpus
             is too small.
     """
     kind = get(name)
@@ -135,7 +135,7 @@ def train(
     pattern = next(iter(kind.files), "")
     found = {file: file.stat() for file in target.glob(pattern) if file.is_file()}
     if found and not overwrite:
-        raise BaselineError(f"{min(found)}: is there already; give --force to replace it, or another folder")
+        raise BaselineError(f"{min(found)}: already exists; give --force to replace it, or another folder")
     target.mkdir(parents=True, exist_ok=True)
     kind.train(texts, target, vocab_size)
     for file, state in found.items():  # whose name holds another size

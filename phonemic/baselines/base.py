@@ -25,6 +25,9 @@ class BaselineError(PhonemicError, ValueError):
 class Baseline(ABC):
     """A tokenizer to compare with: text to ids, without the control symbols that a model adds.
 
+    Arguments:
+        path: the folder that holds its files, see :meth:`locate`.
+
     Attributes:
         name: what tables call it.
         langs: the languages it is compared on.
@@ -79,7 +82,7 @@ class Baseline(ABC):
 
     @classmethod
     def missing(cls, path: Path) -> list[str]:
-        """The files that a folder lacks."""
+        """The files (shell patterns) that the folder ``path`` lacks."""
         return [name for name in cls.files if not any(path.glob(name))]
 
     def checksums(self) -> dict[str, str]:
@@ -91,10 +94,15 @@ class Baseline(ABC):
     def train(cls, texts: Iterable[str], path: Path, vocab_size: int) -> None:
         """Trains on texts and saves into a folder.
 
+        Arguments:
+            texts: the corpus; it is read once, as a stream.
+            path: the folder of this baseline's files.
+            vocab_size: entries of the vocabulary, all included.
+
         Raises:
             BaselineError: it cannot be trained, or not on these texts.
         """
-        raise BaselineError(f"{cls.name} cannot be trained here: its published files are what it is")
+        raise BaselineError(f"{cls.name} cannot be trained here: it is its published files")
 
     @abstractmethod
     def ids(self, texts: list[str]) -> list[list[int]]:
@@ -166,7 +174,7 @@ def _checked(texts: Iterable[str]) -> list[str]:
     rows = list(texts)
     for number, text in enumerate(rows):
         if not isinstance(text, str):
-            raise TypeError(f"text {number} is a {type(text).__name__}, not a str")
+            raise TypeError(f"text {number} is of type {type(text).__name__}, not str")
     return rows
 
 
@@ -174,7 +182,11 @@ Kind = TypeVar("Kind", bound=type[Baseline])
 
 
 def register(kind: Kind) -> Kind:
-    """Makes a baseline known by its name; a class decorator."""
+    """Makes a baseline known by its name; a class decorator.
+
+    Arguments:
+        kind: a class derived from :class:`Baseline`.
+    """
     REGISTRY[kind.name] = kind
     return kind
 
@@ -188,14 +200,14 @@ class SentencePiece:
     """A SentencePiece model and what it could not write.
 
     Raises:
-        BaselineError: the file is no such model.
+        BaselineError: the file is not such a model.
     """
 
     def __init__(self, file: Path) -> None:
         try:
             self._model = library("sentencepiece").SentencePieceProcessor(model_file=str(file))
         except (OSError, RuntimeError) as error:
-            raise BaselineError(f"{file}: no SentencePiece model ({error})") from error
+            raise BaselineError(f"{file}: not a SentencePiece model ({error})") from error
         self.size: int = self._model.get_piece_size()
         self.unknown_id: int = self._model.unk_id()
 
@@ -241,7 +253,7 @@ def only(path: Path, pattern: str) -> Path:
     """
     found = sorted(path.glob(pattern))
     if len(found) > 1:
-        raise BaselineError(f"{path} holds {', '.join(file.name for file in found)}: leave one of them there")
+        raise BaselineError(f"{path} holds {', '.join(file.name for file in found)}: leave only one of them there")
     return found[0]
 
 

@@ -17,7 +17,7 @@ LONGEST_WORD = 100
 class _WordPiece(Baseline):
     """BERT's normalizer, its split at spaces and marks, and WordPiece.
 
-    Its special tokens are no tokens here: ``[SEP]`` written in a text is two marks and a word.
+    Its special tokens are not tokens here: ``[SEP]`` written in a text is two marks and a word.
     """
 
     lower_case: ClassVar[bool] = False
@@ -27,7 +27,7 @@ class _WordPiece(Baseline):
         tokenizers = library("tokenizers")
         vocab = tokenizers.models.WordPiece.read_file(str(path / "vocab.txt"))
         if "[UNK]" not in vocab:
-            raise BaselineError(f"{path / 'vocab.txt'}: no BERT vocabulary, since it lacks [UNK]")
+            raise BaselineError(f"{path / 'vocab.txt'}: not a BERT vocabulary, since it lacks [UNK]")
         model = tokenizers.models.WordPiece(vocab, unk_token="[UNK]", max_input_chars_per_word=LONGEST_WORD)
         self._tokenizer = tokenizers.Tokenizer(model)
         self._tokenizer.normalizer = tokenizers.normalizers.BertNormalizer(lowercase=self._lower_case(path))

@@ -26,7 +26,7 @@ class ByteLevelBpe(Baseline):
         try:
             self._tokenizer = library("tokenizers").Tokenizer.from_file(str(file))
         except Exception as error:  # the library raises Exception itself
-            raise BaselineError(f"{file}: no file of the library tokenizers ({error})") from error
+            raise BaselineError(f"{file}: not a file of the library tokenizers ({error})") from error
         self.vocab_size = self._tokenizer.get_vocab_size()
         added = self._tokenizer.get_added_tokens_decoder()
         self._control = {number for number, token in added.items() if token.special}

@@ -66,13 +66,13 @@ def tokenizer_option(name: str, description: str | None = None) -> Callable[[Com
         name: a field of :class:`phonemic.TokenizerOptions`.
         description: the help text, if it is not the option's own.
     """
-    told, default = option_metadata(name), option_defaults()[name]
-    shape: dict[str, Any] = {"metavar": told.get("metavar"), "default": default}
+    metadata, default = option_metadata(name), option_defaults()[name]
+    shape: dict[str, Any] = {"metavar": metadata.get("metavar"), "default": default}
     if isinstance(default, bool):
         shape = {"is_flag": True}
-    elif "choices" in told:
-        shape = {"type": click.Choice(told["choices"]), "default": default, "show_default": True}
-    return click.option(f"--{name.replace('_', '-')}", help=description or told["help"], **shape)
+    elif "choices" in metadata:
+        shape = {"type": click.Choice(metadata["choices"]), "default": default, "show_default": True}
+    return click.option(f"--{name.replace('_', '-')}", help=description or metadata["help"], **shape)
 
 
 def tokenizer_options(command: Command) -> Command:
@@ -154,7 +154,7 @@ def input_options(required: bool = True, threads: bool = True) -> Callable[[Comm
 json_option = click.option("--json", "as_json", is_flag=True, help="Write JSON.")
 
 
-force_option = click.option("--force", is_flag=True, help="Replace an output that is there.")
+force_option = click.option("--force", is_flag=True, help="Replace an existing output.")
 
 
 # --- input, output
@@ -168,9 +168,9 @@ def input_texts(
     from rich.progress import BarColumn, DownloadColumn, Progress, TimeRemainingColumn, TransferSpeedColumn
 
     sizes = [0 if path == "-" else os.stat(path).st_size for path in inputs]
-    told = console(stderr=True)
+    stderr = console(stderr=True)
     columns = BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn()
-    progress = Progress(*columns, console=told)
+    progress = Progress(*columns, console=stderr)
     task = progress.add_task("", total=None if "-" in inputs else sum(sizes) or None)
 
     def chunks() -> Iterator[list[str | None]]:
@@ -181,7 +181,7 @@ def input_texts(
                 progress.advance(task, sum(read))  # only now are they encoded
                 read.clear()
 
-    with progress if told.is_terminal else nullcontext():
+    with progress if stderr.is_terminal else nullcontext():
         yield chunks()
 
 
@@ -206,7 +206,7 @@ class LanguageCheck:
         if self.positions >= _ENOUGH and self.native < _FOREIGN * self.positions:
             share = self.native / self.positions
             name = {"vi": "Vietnamese", "zh": "Mandarin"}[self.lang]
-            say(f"of {self.positions:,} positions {share:.1%} are {name} syllables: is it {name}?", err=True)
+            say(f"only {share:.1%} of {self.positions:,} positions are {name} syllables: is it {name}?", err=True)
 
 
 def print_table(columns: Iterable[str], rows: Iterable[Iterable[object]]) -> None:
@@ -221,7 +221,7 @@ def print_table(columns: Iterable[str], rows: Iterable[Iterable[object]]) -> Non
 
 
 def print_figures(title: str, heading: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """A table of figures, whose first column may wrap; where standard output is no terminal, as wide as it is."""
+    """A table of figures, whose first column may wrap; where standard output is not a terminal, as wide as it is."""
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 

@@ -16,7 +16,7 @@ from phonemic.tokenizer import Tokenizer
 @click.argument("out")
 @tokenizer_options
 @click.option("--format", "form", type=click.Choice([*FORMATS]), help="[default: by the end of OUT; jsonl for -]")
-@click.option("--spans", is_flag=True, help="Also write the positions' spans: start and end in turn.")
+@click.option("--spans", is_flag=True, help="Also write the positions' spans, start and end alternating.")
 @click.option("--text", "keep_text", is_flag=True, help="Also write the texts.")
 @force_option
 def encode(

@@ -56,13 +56,13 @@ _ONLY = {
 )
 @click.option("--draw", type=click.Choice(DRAWS), default="exact", show_default=True, help="How units are drawn.")
 @click.option("--nested/--not-nested", default=True, help="Whether a higher ratio keeps the changes of a lower one.")
-@click.option("--by-row", is_flag=True, help="Equal texts get noise of their own.")
+@click.option("--by-row", is_flag=True, help="Give equal texts different noise.")
 @click.option(
     "--pool", type=click.Choice(POOLS), default="all", show_default=True, help="zh: characters to choose from."
 )
 @click.option("--counts", metavar="FILE", multiple=True, help="zh: texts; choose only characters that occur in them.")
-@click.option("--min-count", type=click.IntRange(1), default=1, help="zh: how often at least.")
-@click.option("--by-count", is_flag=True, help="zh: choose as often as they occur, and not all alike.")
+@click.option("--min-count", type=click.IntRange(1), default=1, help="zh: how often they must occur.")
+@click.option("--by-count", is_flag=True, help="zh: choose in proportion to how often they occur.")
 @click.option(
     "--reading", type=click.Choice(READINGS), default="context", show_default=True, help="zh: the sound to keep."
 )
@@ -74,7 +74,9 @@ _ONLY = {
 @tokenizer_option("strict", "vi: units are what strict orthography allows.")
 @tokenizer_option("word_joiner")
 @click.option("--column", default="text", show_default=True, help="The column of a Parquet file to read.")
-@click.option("--errors", type=click.Choice(["strict", "replace"]), default="strict", help="About invalid UTF-8.")
+@click.option(
+    "--errors", type=click.Choice(["strict", "replace"]), default="strict", help="Stop at invalid UTF-8, or replace it."
+)
 @max_line_option
 @click.option("--json", "as_json", is_flag=True, help="Write the summary as JSON.")
 @force_option
@@ -126,7 +128,7 @@ def _shares(ratios: Sequence[str]) -> dict[str, float]:
         except ValueError:
             value = -1.0
         if not 0 <= value <= 1:
-            raise click.BadParameter(f"{typed!r} is no share between 0 and 1 (7.5 % is 0.075)", param_hint="--ratio")
+            raise click.BadParameter(f"{typed!r} is not a share between 0 and 1 (7.5 % is 0.075)", param_hint="--ratio")
         if value in shares.values():
             raise click.BadParameter(f"{typed} is given twice", param_hint="--ratio")
         shares[typed] = value
@@ -197,7 +199,7 @@ def _writer(path: str | None, column: str, force: bool) -> Iterator[Write]:
 def _write_lines(file: BinaryIO, name: str, texts: list[str | None]) -> None:
     for text in texts:
         if text and "\n" in text:
-            raise InputError(f"{name}: {text[:40]!r} holds a line break, so it is no line; write to .parquet")
+            raise InputError(f"{name}: {text[:40]!r} holds a line break, so it is not one line; write to .parquet")
     file.write("".join(f"{text or ''}\n" for text in texts).encode())
 
 

@@ -34,7 +34,11 @@ def _baseline(context: click.Context, parameter: click.Parameter, value: str | N
 @click.argument("out", metavar="OUT")
 @tokenizer_options
 @click.option(
-    "--tokenizer", "baseline", metavar="NAME=FOLDER", callback=_baseline, help="A baseline's ids instead, same lines."
+    "--tokenizer",
+    "baseline",
+    metavar="NAME=FOLDER",
+    callback=_baseline,
+    help="A baseline's ids instead, of the same lines.",
 )
 @click.option("--column", default="text", show_default=True, help="The column of Parquet, the field of JSON lines.")
 @click.option(
@@ -44,15 +48,15 @@ def _baseline(context: click.Context, parameter: click.Parameter, value: str | N
     show_default=True,
     help="Keep lines with this share of native units.",
 )
-@click.option("--exact-duplicates", "exact", is_flag=True, help="Drop lines that stood before, word for word.")
+@click.option("--exact-duplicates", "exact", is_flag=True, help="Drop lines that occurred before, word for word.")
 @click.option(
     "--near-duplicates",
     "near",
     type=click.FloatRange(0.1, 1),
     metavar="SIMILARITY",
-    help="Drop lines like one before: Jaccard similarity of their runs of syllables, about; 0.8 is usual.",
+    help="Drop lines similar to an earlier one: approximate Jaccard similarity of runs of syllables; 0.8 is usual.",
 )
-@click.option("--shard-size", callback=size, default="256M", show_default=True, help="Text that makes one shard.")
+@click.option("--shard-size", callback=size, default="256M", show_default=True, help="Text read for one shard.")
 @errors_option
 @max_line_option
 @click.option("--keep-going", is_flag=True, help="Pass over what is damaged, and say so at the end.")
@@ -62,7 +66,7 @@ def _baseline(context: click.Context, parameter: click.Parameter, value: str | N
     type=click.IntRange(1),
     default=os.cpu_count() or 1,
     show_default=True,
-    help="Threads that tokenize, of --engine threads; one more reads, and often bounds them all.",
+    help="Threads that tokenize, with --engine threads; one more reads, and often sets the pace.",
 )
 @click.option("--address", help="The Ray cluster.  [default: the one Ray finds, else this machine]")
 def prepare(
@@ -105,13 +109,13 @@ def prepare(
 
 @contextmanager
 def _progress() -> Iterator[Any]:
-    """Shows each phase with its rate and remaining time: a bar, or a line now and then where stderr is no terminal."""
-    told = console(stderr=True)
+    """Shows each phase with its rate and remaining time: a bar, or now and then a line where stderr is a file."""
+    stderr = console(stderr=True)
     columns = TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn()
-    if not told.is_terminal:
-        yield lines_of_progress(told)
+    if not stderr.is_terminal:
+        yield lines_of_progress(stderr)
         return
-    with Progress(*columns, TimeRemainingColumn(), console=told) as bars:
+    with Progress(*columns, TimeRemainingColumn(), console=stderr) as bars:
         tasks: dict[str, Any] = {}
 
         def advance(phase: str, read: float, total: float) -> None:
@@ -126,17 +130,17 @@ def lines_of_progress(console: Console, every: float = 30.0) -> Callable[[str, f
     """Progress as lines, for a log: one when a phase begins, and one each ``every`` seconds."""
     begun: dict[str, float] = {}
     done: dict[str, float] = {}
-    told = 0.0
+    latest = 0.0
 
     def advance(phase: str, read: float, total: float) -> None:
-        nonlocal told
+        nonlocal latest
         now = time.monotonic()
         first = phase not in begun
         begun.setdefault(phase, now)
         done[phase] = done.get(phase, 0.0) + read
-        if not first and now - told < every:
+        if not first and now - latest < every:
             return
-        told, seconds = now, now - begun[phase]
+        latest, seconds = now, now - begun[phase]
         line = f"{phase}: {done[phase] / 1e6:,.0f} of {total / 1e6:,.0f} MB"
         if not first and seconds and done[phase]:
             left = max(total - done[phase], 0.0) * seconds / done[phase]

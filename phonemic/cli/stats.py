@@ -50,9 +50,9 @@ def _formats(command: Any) -> Any:
 @input_options(required=False)
 @tokenizer_options
 @click.option("--tokenizer", "names", multiple=True, metavar="NAME", help='Phonemic, a baseline, a .py file, or "all".')
-@click.option("--tokenizers", "folder", metavar="FOLDER", help="Where the baselines' files lie.")
+@click.option("--tokenizers", "folder", metavar="FOLDER", help="The folder of the baselines' files.")
 @click.option("--task", "task_names", multiple=True, metavar="NAME", help="Measure a data set of the paper.")
-@click.option("--data", metavar="FOLDER", help="Where the data sets lie, each in its own folder.")
+@click.option("--data", metavar="FOLDER", help="The folder of the data sets, each in its own folder.")
 @click.option("--normalize", type=click.Choice(["NFC", "NFD"]), help="Put the texts into a Unicode normal form first.")
 @click.option("--alpha", default=2.5, show_default=True, callback=_order, help="Order of the Rényi entropy.")
 @click.option("--plots", metavar="FOLDER", type=click.Path(file_okay=False, path_type=Path), help="Also draw plots.")
@@ -121,7 +121,7 @@ def measure_task(name: str, data: str, tokenizers: Any, lang: str | None = None,
     except ValueError as error:
         raise InputError(str(error)) from error
     if lang not in (None, dataset.lang):
-        raise InputError(f"{dataset.title} is of language {dataset.lang}, not {lang}")
+        raise InputError(f"{dataset.title} is in language {dataset.lang}, not {lang}")
     with text_progress(dataset.title) as advance:
         texts = intrinsic.chunks(dataset.texts(dataset.find(data)))
         return intrinsic.measure(dataset.title, dataset.lang, texts, tokenizers, advance=advance, **options)
@@ -130,12 +130,12 @@ def measure_task(name: str, data: str, tokenizers: Any, lang: str | None = None,
 @contextmanager
 def text_progress(title: str) -> Iterator[Any]:
     """A function that counts texts on stderr where that is a terminal."""
-    told = console(stderr=True)
+    stderr = console(stderr=True)
     name = TextColumn(title.replace("{", "{{").replace("}", "}}"), markup=False)
     columns = SpinnerColumn(), name, MofNCompleteColumn(), TextColumn("texts"), TimeElapsedColumn()
-    progress = Progress(*columns, console=told)
+    progress = Progress(*columns, console=stderr)
     task = progress.add_task(title, total=None)
-    with progress if told.is_terminal else nullcontext():
+    with progress if stderr.is_terminal else nullcontext():
         yield lambda count: progress.advance(task, count)
 
 

@@ -14,17 +14,17 @@ from phonemic.inventory import KINDS, kinds_of
 LONGEST = 1024
 
 #: Bins of the share of native units.
-SHARES = 20
+SHARE_BINS = 20
 
-#: What became of a line. "empty" has no unit, "foreign" too few native ones; the duplicates are as a line before.
-FATES = ("kept", "empty", "foreign", "duplicate", "near_duplicate")
-KEPT, EMPTY, FOREIGN, DUPLICATE, NEAR_DUPLICATE = range(len(FATES))
+#: What becomes of a line. "empty" has no unit, "foreign" too few native ones; the duplicates are as a line before.
+STATUSES = ("kept", "empty", "foreign", "duplicate", "near_duplicate")
+KEPT, EMPTY, FOREIGN, DUPLICATE, NEAR_DUPLICATE = range(len(STATUSES))
 
 
 class Counts(dict[str, NDArray[np.int64]]):
     """Arrays of counts by name.
 
-    ``lines`` and ``bytes`` of each fate; ``units`` and ``native`` units of all lines read and of those kept;
+    ``lines`` and ``bytes`` of each status; ``units`` and ``native`` units of all lines read and of those kept;
     ``shares``, lines by the share of native units; ``positions``, ``characters``, ``lengths`` (lines by positions),
     ``ids`` (frequency of each id, (3, V) for the three slots) and ``kinds`` of positions, of kept lines.
     """
@@ -41,25 +41,25 @@ class Counts(dict[str, NDArray[np.int64]]):
 
 
 def line_counts(
-    fates: NDArray[np.int64], sizes: NDArray[np.int64], native: NDArray[np.int64], units: NDArray[np.int64]
+    statuses: NDArray[np.int64], sizes: NDArray[np.int64], native: NDArray[np.int64], units: NDArray[np.int64]
 ) -> dict[str, NDArray[np.int64]]:
     """Counts of lines.
 
     Arguments:
-        fates: index into FATES of each line, (B,).
+        statuses: index into STATUSES of each line, (B,).
         sizes: bytes of each line, (B,).
         native: native units of each line, (B,).
         units: units of each line, (B,).
     """
-    kept = fates == KEPT
+    kept = statuses == KEPT
     some = units > 0
-    bins = native[some] * SHARES // units[some]
+    bins = native[some] * SHARE_BINS // units[some]
     return {
-        "lines": np.bincount(fates, minlength=len(FATES)),
-        "bytes": np.bincount(fates, sizes, len(FATES)).astype(np.int64),
+        "lines": np.bincount(statuses, minlength=len(STATUSES)),
+        "bytes": np.bincount(statuses, sizes, len(STATUSES)).astype(np.int64),
         "units": np.array([units.sum(), units[kept].sum()]),
         "native": np.array([native.sum(), native[kept].sum()]),
-        "shares": np.bincount(bins, minlength=SHARES + 1),
+        "shares": np.bincount(bins, minlength=SHARE_BINS + 1),
     }
 
 

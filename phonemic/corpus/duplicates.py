@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from phonemic.corpus.options import Options
-from phonemic.corpus.tokenizing import Judged
+from phonemic.corpus.tokenizing import TokenizedLines
 from phonemic.files import replacing, require
 
 #: Values of a signature, and its seed.
@@ -37,11 +37,11 @@ def bands(near: float) -> tuple[int, int]:
     return min(pairs, key=lambda pair: (abs((1 / pair[0]) ** (1 / pair[1]) - near), pair[1]))
 
 
-def keys_of(judged: Judged, lines: NDArray[np.int64], options: Options) -> NDArray[np.uint64]:
+def keys_of(tokenized: TokenizedLines, lines: NDArray[np.int64], options: Options) -> NDArray[np.uint64]:
     """The keys of some lines of a chunk.
 
     Arguments:
-        judged: the lines.
+        tokenized: the lines.
         lines: which, (B,).
         options: ``exact`` and ``near`` say which keys.
 
@@ -50,21 +50,22 @@ def keys_of(judged: Judged, lines: NDArray[np.int64], options: Options) -> NDArr
     """
     columns = []
     if options.exact:
-        text, starts, stops = judged.data.tobytes(), judged.offsets[lines].tolist(), judged.offsets[lines + 1].tolist()
+        text, offsets = tokenized.data.tobytes(), tokenized.offsets
+        starts, stops = offsets[lines].tolist(), offsets[lines + 1].tolist()
         digests = b"".join(
             hashlib.blake2b(text[start:stop].strip(), digest_size=8).digest()
             for start, stop in zip(starts, stops, strict=True)
         )
         columns.append(np.frombuffer(digests, "<u8").reshape(-1, 1))
     if options.near is not None:
-        columns.append(_band_keys(judged, lines, options.near, _RUN[options.tokenizer.lang]))
+        columns.append(_band_keys(tokenized, lines, options.near, _RUN[options.tokenizer.lang]))
     return np.concatenate(columns, axis=1).astype(np.uint64)
 
 
-def _band_keys(judged: Judged, lines: NDArray[np.int64], near: float, run: int) -> NDArray[np.uint64]:
-    starts, lengths = judged.ends[lines], np.diff(judged.ends)[lines]
+def _band_keys(tokenized: TokenizedLines, lines: NDArray[np.int64], near: float, run: int) -> NDArray[np.uint64]:
+    starts, lengths = tokenized.ends[lines], np.diff(tokenized.ends)[lines]
     offsets = np.concatenate([[0], lengths.cumsum()])
-    ids = judged.ids[np.arange(offsets[-1]) + np.repeat(starts - offsets[:-1], lengths)]
+    ids = tokenized.ids[np.arange(offsets[-1]) + np.repeat(starts - offsets[:-1], lengths)]
     hashes, counts = _run_hashes(ids, offsets, run)
     count, values = bands(near)
     signatures = require("rensa", "corpus").RMinHash.digest_matrix_from_flat_token_hashes(

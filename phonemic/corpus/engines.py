@@ -11,10 +11,10 @@ from functools import partial
 from typing import Any, Protocol, TypeVar
 
 from phonemic.corpus.inputs import Piece
-from phonemic.corpus.segments import Job, make_segments
+from phonemic.corpus.segments import SegmentJob, make_segments
 from phonemic.errors import InputError, PhonemicError
 from phonemic.files import require
-from phonemic.tokenizer import MOST_THREADS
+from phonemic.tokenizer import MAX_THREADS
 
 In = TypeVar("In")
 Out = TypeVar("Out")
@@ -25,7 +25,7 @@ Parts = Sequence[tuple[int, Sequence[Piece]]]
 class Engine(Protocol):
     """What does the work."""
 
-    def segments(self, job: Job, parts: Parts) -> Iterator[float]:
+    def segments(self, job: SegmentJob, parts: Parts) -> Iterator[float]:
         """Makes the segments of some parts; yields bytes of the sources as they are dealt with."""
 
     def each(self, function: Callable[[In], Out], items: Sequence[In]) -> Iterator[Out]:
@@ -42,9 +42,9 @@ class Threads:
 
     num_threads: int
 
-    def segments(self, job: Job, parts: Parts) -> Iterator[float]:
+    def segments(self, job: SegmentJob, parts: Parts) -> Iterator[float]:
         """See :class:`Engine`."""
-        workers = min(self.num_threads, MOST_THREADS)
+        workers = min(self.num_threads, MAX_THREADS)
         if workers == 1:
             yield from _sizes(make_segments(job, parts, map))
             return
@@ -53,7 +53,7 @@ class Threads:
 
     def each(self, function: Callable[[In], Out], items: Sequence[In]) -> Iterator[Out]:
         """See :class:`Engine`."""
-        workers = min(self.num_threads, MOST_THREADS)
+        workers = min(self.num_threads, MAX_THREADS)
         with ThreadPoolExecutor(workers) as pool:
             yield from _in_order(pool, 2 * workers, function, items)
 
@@ -91,7 +91,7 @@ class Ray:
 
     address: str | None = None
 
-    def segments(self, job: Job, parts: Parts) -> Iterator[float]:
+    def segments(self, job: SegmentJob, parts: Parts) -> Iterator[float]:
         """See :class:`Engine`."""
         return (size for _, size in self._results(partial(_make_part, job), parts))
 
@@ -122,7 +122,7 @@ class Ray:
             log.setLevel(before[1])
 
 
-def _make_part(job: Job, part: tuple[int, Sequence[Piece]]) -> float:
+def _make_part(job: SegmentJob, part: tuple[int, Sequence[Piece]]) -> float:
     return sum(_sizes(make_segments(job, [part], map)))
 
 

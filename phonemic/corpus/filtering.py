@@ -30,7 +30,7 @@ def native_units(
     spans: NDArray[np.int32],
     lang: str,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Counts the native units of each line and all its units; punctuation and symbols are no units (section 5.1).
+    """Counts the native units of each line and all its units; punctuation and symbols are not units (section 5.1).
 
     A native unit is a position that is a syllable. Another unit is a run of letters and digits that touch, in
     Vietnamese (a foreign word is one unit), or one letter or digit, in Mandarin (where the paper counts characters).
@@ -97,7 +97,7 @@ def _code_points(data: NDArray[np.uint8], at: NDArray[np.int64]) -> NDArray[np.u
 
 
 def characters(data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> NDArray[np.int32]:
-    """The number of characters of each line: code points of its NFC that are no white space.
+    """The number of characters of each line: code points of its NFC that are not white space.
 
     Arguments:
         data: UTF-8 of the lines, valid.

@@ -76,13 +76,13 @@ def find_sources(inputs: Iterable[str], but: str | Path | None = None) -> list[S
         if but is not None and found != [given]:
             found = [path for path in found if Path(but).resolve() not in Path(path).resolve().parents]
         if not found:
-            raise InputError(f"{given}: no file there")
+            raise InputError(f"{given}: no such file")
         paths += found
     seen: dict[str, str] = {}
     for path in paths:
         real = os.path.realpath(path)
         if real in seen:
-            raise InputError(f"{path}: given twice (as {seen[real]} too)")
+            raise InputError(f"{path}: given twice (also as {seen[real]})")
         seen[real] = path
     return [Source(path, state.st_size, state.st_mtime_ns) for path in paths for state in [os.stat(path)]]
 
@@ -91,7 +91,7 @@ def _below(folder: str) -> Iterator[str]:
     for root, folders, names in os.walk(folder):
         folders[:] = [name for name in folders if name[0] not in "._"]
         paths = (os.path.join(root, name) for name in names if name[0] not in "._")
-        yield from filter(os.path.isfile, paths)  # and no link that leads nowhere, or a FIFO, that would be waited for
+        yield from filter(os.path.isfile, paths)  # not a link that leads nowhere, nor a FIFO, which would be waited for
 
 
 def cut(sources: Sequence[Source], options: Options) -> list[list[Piece]]:

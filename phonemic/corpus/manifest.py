@@ -125,7 +125,7 @@ def _numbers(array: pa.Array) -> NDArray[np.int32]:
 
 
 def check_manifest(manifest: object, where: Path) -> None:
-    """Refuses what is no manifest, or names a file outside its folder.
+    """Refuses what is not a manifest, or names a file outside its folder.
 
     Raises:
         InputError: it is one of these; the message names the field.
@@ -178,7 +178,7 @@ def open_corpus(folder: str | Path, verify: bool = False) -> Corpus:
     if not path.exists():
         unfinished = (folder / "partial").is_dir()
         hint = "it is unfinished: run phonemic prepare again" if unfinished else "run phonemic prepare"
-        raise InputError(f"{folder}: no prepared corpus ({MANIFEST} is missing; {hint})")
+        raise InputError(f"{folder}: not a prepared corpus ({MANIFEST} is missing; {hint})")
     manifest = read_object(path)
     if manifest.get("format") != FORMAT:
         raise InputError(f"{path}: not a corpus of this version (format {FORMAT!r})")

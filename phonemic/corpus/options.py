@@ -33,6 +33,9 @@ class Options:
         shard_bytes: bytes of text read for one shard, about.
         keep_going: pass over what is damaged. Only this, and the next, may be changed when a stopped run continues.
         max_line: bytes that a line of a text file may have; a longer one is damage.
+
+    Raises:
+        InputError: ``min_native``, ``near`` or ``shard_bytes`` is out of its range.
     """
 
     tokenizer: Tokenizer

@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 
 from phonemic.corpus import duplicates
-from phonemic.corpus.counts import FATES, KEPT, Counts
+from phonemic.corpus.counts import KEPT, STATUSES, Counts
 from phonemic.corpus.engines import Engine
 from phonemic.corpus.inputs import Piece, Source, cut, find_sources
 from phonemic.corpus.manifest import FORMAT, MANIFEST, TOTALS, check_manifest, check_name, open_corpus, sha256
 from phonemic.corpus.options import Options
 from phonemic.corpus.report import write_report
-from phonemic.corpus.segments import Job, records
+from phonemic.corpus.segments import SegmentJob, records
 from phonemic.errors import InputError
 from phonemic.files import replacing, require
 from phonemic.files.jsons import checked, damaged, read_object
@@ -33,7 +33,7 @@ _FINISH = "finish.json"
 #: Lines whose keys are compared at a time; one takes about 50 bytes then.
 _KEYS_AT_A_TIME = 20_000_000
 
-#: Is told the name of a phase, how many bytes of the sources were dealt with since the last call, and of how many.
+#: Is called with the name of a phase, the bytes of the sources dealt with since the last call, and all of them.
 Progress = Callable[[str, float, float], object]
 
 Parts = list[tuple[int, list[Piece]]]
@@ -56,7 +56,7 @@ def prepare(
         out: the folder of the corpus; new, empty, or an unfinished corpus of the same inputs and options.
         options: how.
         engine: where. It does not change a byte of the corpus, and another may finish it.
-        progress: is told how far it is.
+        progress: is called with how far it is.
 
     Returns:
         The manifest.
@@ -98,9 +98,9 @@ def _prepared(
         work = partial(_make, engine=engine, parts=parts, progress=progress)
         drops: Drops = ((), ())
         if options.drops_duplicates:
-            work(Job(folder, "keys", options, sources), phase="comparing")
+            work(SegmentJob(folder, "keys", options, sources), phase="comparing")
             drops = _find_drops(folder, options, engine)
-        work(Job(folder, "shard", options, sources, drops), phase="tokenizing")
+        work(SegmentJob(folder, "shard", options, sources, drops), phase="tokenizing")
         checksums = _checksums(sources, engine, progress)
         with _reading(folder):
             _finish(folder, plan, checksums)
@@ -135,15 +135,14 @@ def _same(found: dict[str, Any], plan: dict[str, Any], out: Path, where: Path) -
     Raises:
         InputError: something differs; the message names it.
     """
-    for section in ("tokenizer", "options"):
+    for section, other in (("tokenizer", "another tokenizer"), ("options", "other options")):
         before, now = found[section], plan[section]
         differing = [name for name in {**before, **now} if before.get(name) != now.get(name)]
         if differing:
             name = differing[0]
             was, now_is = (repr(one[name]) if name in one else "as by default" for one in (before, now))
             raise InputError(
-                f"{out}: was begun with another {section} ({name} was {was}, is {now_is}); "
-                "take that again, or an empty folder"
+                f"{out}: was begun with {other} ({name} was {was}, is {now_is}); take that again, or an empty folder"
             )
     if not all(isinstance(source, list) and source and isinstance(source[0], str) for source in found["sources"]):
         raise InputError(f"{where}: damaged (sources)")
@@ -164,7 +163,7 @@ def _finished(out: Path, plan: dict[str, Any]) -> dict[str, Any]:
     finished = (out / MANIFEST).stat().st_mtime_ns
     for source, (path, _, changed) in zip(manifest["sources"], plan["sources"], strict=True):
         if changed > finished and sha256(path) != source["sha256"]:
-            raise InputError(f"{out}: was made of other sources ({path} was changed since); take an empty folder")
+            raise InputError(f"{out}: was made from other sources ({path} has changed since); take an empty folder")
     shutil.rmtree(out / "partial", ignore_errors=True)
     clear_unfinished(out)
     return manifest
@@ -180,14 +179,14 @@ def _forget_unsound(folder: Path, engine: Engine) -> None:
         if record["file"] and record["sha256"] != digest:
             unsound.add(record["part"])
         if record["part"] in unsound:
-            (folder / f"{Job.name_of('shard', record['part'], record['index'])}.json").unlink()
+            (folder / f"{SegmentJob.name_of('shard', record['part'], record['index'])}.json").unlink()
 
 
 def _digest(path: str) -> str:
     return sha256(path) if Path(path).is_file() else ""
 
 
-def _make(job: Job, phase: str, engine: Engine, parts: Parts, progress: Progress) -> None:
+def _make(job: SegmentJob, phase: str, engine: Engine, parts: Parts, progress: Progress) -> None:
     """Makes what is missing of the segments of one kind."""
     done = {record["part"] for record in records(job.folder, job.kind) if record["last"]}
     missing = [part for part in parts if part[0] not in done]
@@ -229,7 +228,9 @@ def _checksums(sources: list[Source], engine: Engine, progress: Progress) -> lis
     for source in sources:
         state = Path(source.path).stat()
         if (state.st_size, state.st_mtime_ns) != source[1:]:
-            raise InputError(f"{source.path}: was changed while it was read; prepare the corpus again, elsewhere")
+            raise InputError(
+                f"{source.path}: changed while it was being read; prepare the corpus again in another folder"
+            )
     return digests
 
 
@@ -289,12 +290,12 @@ def _finish(folder: Path, plan: dict[str, Any], checksums: list[str]) -> None:
 
 def _lines(counts: Counts) -> dict[str, Any]:
     """Lines and bytes kept, and dropped by what became of them."""
-    none = [0] * len(FATES)
+    none = [0] * len(STATUSES)
     found = {}
     for name in ("lines", "bytes"):
-        by_fate = dict(zip(FATES, counts.to_json().get(name, none), strict=True))
-        found[f"{name}_kept"] = by_fate.pop(FATES[KEPT])
-        found[f"{name}_dropped"] = by_fate
+        by_status = dict(zip(STATUSES, counts.to_json().get(name, none), strict=True))
+        found[f"{name}_kept"] = by_status.pop(STATUSES[KEPT])
+        found[f"{name}_dropped"] = by_status
     return found
 
 

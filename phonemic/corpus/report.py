@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from phonemic.corpus.counts import FATES, LONGEST, SHARES, Counts
+from phonemic.corpus.counts import LONGEST, SHARE_BINS, STATUSES, Counts
 from phonemic.files import replacing, require
 from phonemic.files.writing import write_json, write_text
 from phonemic.inventory import KINDS, SPECIALS, vocabulary
@@ -37,8 +37,8 @@ def summary(manifest: dict[str, Any], counts: Counts) -> dict[str, Any]:
     totals, tokenizer = manifest["totals"], manifest["tokenizer"]
     units, native = counts.get("units", np.zeros(2)), counts.get("native", np.zeros(2))
     numbers = {
-        "lines": dict(zip(FATES, counts.get("lines", np.zeros(len(FATES), int)).tolist(), strict=True)),
-        "bytes": dict(zip(FATES, counts.get("bytes", np.zeros(len(FATES), int)).tolist(), strict=True)),
+        "lines": dict(zip(STATUSES, counts.get("lines", np.zeros(len(STATUSES), int)).tolist(), strict=True)),
+        "bytes": dict(zip(STATUSES, counts.get("bytes", np.zeros(len(STATUSES), int)).tolist(), strict=True)),
         "native_units_of_lines_read": _ratio(native[0], units[0]),
         "native_units_of_lines_kept": _ratio(native[1], units[1]),
         "positions": totals["positions"],
@@ -95,10 +95,10 @@ def _markdown(numbers: dict[str, Any], manifest: dict[str, Any]) -> str:
         "| lines | number | share | bytes | share |",
         "| --- | ---: | ---: | ---: | ---: |",
     ]
-    for fate in FATES:
-        lines, size = numbers["lines"][fate], numbers["bytes"][fate]
+    for status in STATUSES:
+        lines, size = numbers["lines"][status], numbers["bytes"][status]
         cells = f"{lines:,} | {lines / lines_read:.2%} | {size:,} | {size / bytes_read:.2%}"
-        text.append(f"| {fate.replace('_', ' ')} | {cells} |")
+        text.append(f"| {status.replace('_', ' ')} | {cells} |")
     shown = {
         "native units of the lines read": _percent(numbers["native_units_of_lines_read"]),
         "native units of the lines kept": _percent(numbers["native_units_of_lines_kept"]),
@@ -113,7 +113,7 @@ def _markdown(numbers: dict[str, Any], manifest: dict[str, Any]) -> str:
     if numbers["positions_per_line"]:
         names, values = zip(*numbers["positions_per_line"].items(), strict=True)
         figures = [f"{value:.1f}" if isinstance(value, float) else f"{value:,}" for value in values]
-        text += ["", "Positions of a line: mean, and the length that so many lines do not exceed.", ""]
+        text += ["", "Positions of a line: mean, and the length that this share of the lines does not exceed.", ""]
         text += [f"| {' | '.join(names)} |", f"|{' ---: |' * len(names)}", f"| {' | '.join(figures)} |"]
     for slot, found in numbers.get("components", {}).items():
         most = ", ".join(
@@ -141,7 +141,8 @@ def _draw(numbers: dict[str, Any], counts: Counts, min_native: float) -> Any:
     """The figure; matplotlib without its global state, so that any thread may draw."""
     figure = require("matplotlib.figure", "corpus").Figure(figsize=(11, 7.5), layout="constrained")
     (shares, lengths), (ranks, tops) = figure.subplots(2, 2)
-    shares.bar(np.arange(SHARES + 1) * 100 / SHARES, counts["shares"], width=80 / SHARES, align="edge", color="#4c72b0")
+    left = np.arange(SHARE_BINS + 1) * 100 / SHARE_BINS
+    shares.bar(left, counts["shares"], width=80 / SHARE_BINS, align="edge", color="#4c72b0")
     shares.axvline(100 * min_native, color="black", linewidth=1, linestyle="--")
     shares.set(title="Lines by share of native units", xlabel="native units, %", ylabel="lines", yscale="log")
     found = counts["lengths"]

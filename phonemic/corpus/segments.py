@@ -23,7 +23,7 @@ from phonemic.corpus.inputs import Piece, Source
 from phonemic.corpus.lines import Chunk, DamagedLineError, read_part
 from phonemic.corpus.manifest import check_name, sha256
 from phonemic.corpus.options import Options
-from phonemic.corpus.tokenizing import SCHEMA, Judged, judge, rows_of
+from phonemic.corpus.tokenizing import SCHEMA, TokenizedLines, rows_of, tokenize
 from phonemic.errors import InputError
 from phonemic.files.jsons import checked, read_object
 from phonemic.files.writing import Unfinished, naming, write_json
@@ -45,11 +45,11 @@ _RECORD = {
 }
 
 #: Applies a function to items and gives the results in their order, as the builtin map does.
-Map = Callable[[Callable[["Item"], "Outcome"], Iterable["Item"]], Iterable["Outcome"]]
+Map = Callable[[Callable[["Item"], "ChunkResult"], Iterable["Item"]], Iterable["ChunkResult"]]
 
 
 @dataclass(frozen=True)
-class Job:
+class SegmentJob:
     """What to make of the parts.
 
     Attributes:
@@ -80,7 +80,7 @@ class Item(NamedTuple):
     chunk: Chunk | None
 
 
-class Outcome(NamedTuple):
+class ChunkResult(NamedTuple):
     """What became of a chunk: a table of SCHEMA, or lines and their keys, and what was counted; and its damage.
 
     Rows beside a damage are of the lines before it.
@@ -109,7 +109,7 @@ def records(folder: Path, kind: str, part: int | None = None) -> list[dict[str, 
 
 
 def make_segments(
-    job: Job, parts: Sequence[tuple[int, Sequence[Piece]]], apply: Map
+    job: SegmentJob, parts: Sequence[tuple[int, Sequence[Piece]]], apply: Map
 ) -> Iterator[dict[str, Any] | float]:
     """Makes what is missing of some parts.
 
@@ -146,7 +146,7 @@ def make_segments(
             segment.discard()
 
 
-def _items(job: Job, parts: Sequence[tuple[int, Sequence[Piece]]]) -> Iterator[Item]:
+def _items(job: SegmentJob, parts: Sequence[tuple[int, Sequence[Piece]]]) -> Iterator[Item]:
     """The chunks that no finished segment holds, and the end of each part."""
     for part, pieces in parts:
         found = records(job.folder, job.kind, part)
@@ -162,47 +162,47 @@ def _items(job: Job, parts: Sequence[tuple[int, Sequence[Piece]]]) -> Iterator[I
         yield Item(part, -1, None)
 
 
-def _function(job: Job) -> Callable[[Item], Outcome]:
-    """The function that turns a chunk into an Outcome."""
+def _function(job: SegmentJob) -> Callable[[Item], ChunkResult]:
+    """The function that turns a chunk into a ChunkResult."""
     drops: dict[int, tuple[Any, Any]] = {}
 
-    def outcome(item: Item) -> Outcome:
+    def result(item: Item) -> ChunkResult:
         chunk = item.chunk
         if chunk is None or chunk.damage:
-            return Outcome(item, damage=chunk.damage if chunk else "")
+            return ChunkResult(item, damage=chunk.damage if chunk else "")
         damage, path = "", job.sources[chunk.source].path
         try:
-            judged = judge(chunk, path, job.options)
+            tokenized = tokenize(chunk, path, job.options)
         except InputError as error:
             damage, before = str(error), _before(chunk, error, path, job.options)
             if before is None:
-                return Outcome(item, damage=damage)
-            judged = before
+                return ChunkResult(item, damage=damage)
+            tokenized = before
         first = item.number << _LINE_BITS
-        fates = judged.fates
+        statuses = tokenized.statuses
         if job.kind == "keys":
-            lines = np.flatnonzero(fates == KEPT)
-            return Outcome(item, (lines + first, duplicates.keys_of(judged, lines, job.options)), None, damage)
+            lines = np.flatnonzero(statuses == KEPT)
+            return ChunkResult(item, (lines + first, duplicates.keys_of(tokenized, lines, job.options)), None, damage)
         if job.options.drops_duplicates:
             if item.part not in drops:
                 exact, near = (duplicates.drops_of(item.part, paths) for paths in job.drops)
                 drops[item.part] = exact, near
-            numbers = np.arange(len(fates)) + first
+            numbers = np.arange(len(statuses)) + first
             exact, near = drops[item.part]
-            fates = fates.copy()
-            fates[np.isin(numbers, near)] = NEAR_DUPLICATE
-            fates[np.isin(numbers, exact)] = DUPLICATE
-        return Outcome(item, *rows_of(judged, fates, job.options), damage)
+            statuses = statuses.copy()
+            statuses[np.isin(numbers, near)] = NEAR_DUPLICATE
+            statuses[np.isin(numbers, exact)] = DUPLICATE
+        return ChunkResult(item, *rows_of(tokenized, statuses, job.options), damage)
 
-    return outcome
+    return result
 
 
-def _before(chunk: Chunk, error: InputError, path: str, options: Options) -> Judged | None:
+def _before(chunk: Chunk, error: InputError, path: str, options: Options) -> TokenizedLines | None:
     """The lines before a damaged one, where they are to be kept and can be read."""
     if not (options.keep_going and isinstance(error, DamagedLineError) and error.row):
         return None
     try:
-        return judge(replace(chunk, offsets=chunk.offsets[: error.row + 1]), path, options)
+        return tokenize(replace(chunk, offsets=chunk.offsets[: error.row + 1]), path, options)
     except InputError:  # none of them has the field
         return None
 
@@ -210,7 +210,7 @@ def _before(chunk: Chunk, error: InputError, path: str, options: Options) -> Jud
 class _Segment:
     """The segment that is being made of a part; it goes on where the part's records end."""
 
-    def __init__(self, job: Job, part: int) -> None:
+    def __init__(self, job: SegmentJob, part: int) -> None:
         found = records(job.folder, job.kind, part)
         self.job, self.part = job, part
         self.index = len(found)
@@ -223,7 +223,7 @@ class _Segment:
         self.size = 0
         self.counts = Counts()
         self.sources: dict[int, Counts] = {}
-        self._path = self.job.folder / Job.name_of(self.job.kind, self.part, self.index)
+        self._path = self.job.folder / SegmentJob.name_of(self.job.kind, self.part, self.index)
         self.file = _KeyFile(self._path) if self.job.kind == "keys" else _ShardFile(self._path)
 
     def add(self, item: Item, rows: Any, counts: Counts | None, damage: str) -> None:

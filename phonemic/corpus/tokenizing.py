@@ -26,7 +26,7 @@ SCHEMA = pa.schema(
 
 
 @dataclass(frozen=True)
-class Judged:
+class TokenizedLines:
     """The lines of a chunk, tokenized, and which of them are of the language.
 
     Attributes:
@@ -36,7 +36,7 @@ class Judged:
         ends: where each line's ids begin and end, int64 (B + 1,).
         native: native units of each line, int64 (B,).
         units: units of each line, int64 (B,).
-        fates: KEPT, EMPTY or FOREIGN, int64 (B,).
+        statuses: KEPT, EMPTY or FOREIGN, int64 (B,).
     """
 
     data: NDArray[np.uint8]
@@ -45,14 +45,14 @@ class Judged:
     ends: NDArray[np.int64]
     native: NDArray[np.int64]
     units: NDArray[np.int64]
-    fates: NDArray[np.int64]
+    statuses: NDArray[np.int64]
 
 
-def judge(chunk: Chunk, path: str, options: Options) -> Judged:
+def tokenize(chunk: Chunk, path: str, options: Options) -> TokenizedLines:
     """Tokenizes lines and finds those to keep.
 
     Raises:
-        InputError: JSON lines that are none, or text that is not UTF-8; the message names the file and the byte.
+        InputError: lines that are not JSON, or text that is not UTF-8; the message names the file and the byte.
     """
     core = options.tokenizer.core
 
@@ -66,32 +66,33 @@ def judge(chunk: Chunk, path: str, options: Options) -> Judged:
         # The text is looked at only now that something is wrong: this names the place, or mends it.
         lines, (ids, ends, spans, _) = encoded(checked(chunk, path, options.errors))
     native, units = native_units(lines.data, lines.offsets, ids, ends, spans, options.tokenizer.lang)
-    fates = np.where(native >= options.min_native * units, KEPT, FOREIGN)
-    fates[units == 0] = EMPTY
-    return Judged(lines.data, lines.offsets, ids, ends, native, units, fates)
+    statuses = np.where(native >= options.min_native * units, KEPT, FOREIGN)
+    statuses[units == 0] = EMPTY
+    return TokenizedLines(lines.data, lines.offsets, ids, ends, native, units, statuses)
 
 
-def rows_of(judged: Judged, fates: NDArray[np.int64], options: Options) -> tuple[pa.Table, Counts]:
+def rows_of(tokenized: TokenizedLines, statuses: NDArray[np.int64], options: Options) -> tuple[pa.Table, Counts]:
     """The rows of a shard for the lines that are kept.
 
     Arguments:
-        judged: the lines.
-        fates: what becomes of them in the end, int64 (B,).
+        tokenized: the lines.
+        statuses: what becomes of them in the end, int64 (B,).
         options: the baseline, if one gives the ids.
 
     Returns:
         A table of SCHEMA, and what was counted.
     """
-    kept = np.flatnonzero(fates == KEPT)
-    sizes = np.diff(judged.offsets)
-    counts = Counts(line_counts(fates, sizes, judged.native, judged.units))
-    counted = characters(judged.data, judged.offsets)[kept]
+    kept = np.flatnonzero(statuses == KEPT)
+    sizes = np.diff(tokenized.offsets)
+    counts = Counts(line_counts(statuses, sizes, tokenized.native, tokenized.units))
+    counted = characters(tokenized.data, tokenized.offsets)[kept]
     baseline = options.load_baseline()
     if baseline is None:
-        lists = pa.ListArray.from_arrays(pa.array(judged.ends, pa.int32()), pa.array(judged.ids), type=SCHEMA[0].type)
+        ends, ids = pa.array(tokenized.ends, pa.int32()), pa.array(tokenized.ids)
+        lists = pa.ListArray.from_arrays(ends, ids, type=SCHEMA[0].type)
         lists = lists.take(pa.array(kept))
     else:
-        text, bounds = judged.data.tobytes(), judged.offsets
+        text, bounds = tokenized.data.tobytes(), tokenized.offsets
         texts = [text[bounds[at] : bounds[at + 1]].decode().strip() for at in kept.tolist()]
         lists = pa.array(baseline.encode_batch(texts), SCHEMA[0].type)
     ids, lengths = lists.flatten().to_numpy(), lists.value_lengths().to_numpy().astype(np.int64)

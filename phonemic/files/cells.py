@@ -40,7 +40,7 @@ def text_cells(file: Any, path: str, column: str, groups: Iterable[int] | None, 
             if len(long := np.flatnonzero(sizes > max_line)):
                 raise InputError(
                     f"{path}, row {row + long[0] + 1}: is longer than {max_line:,} bytes; if it is one text, "
-                    "--max-line raises that"
+                    "raise --max-line"
                 )
             for start, stop in _pieces(sizes):
                 yield _plain(cells.slice(start, stop - start))

@@ -58,7 +58,7 @@ def checked(
 
     Arguments:
         value: what a file holds.
-        fields: the type of each field that is looked at; a bool is no int.
+        fields: the type of each field that is looked at; a bool is not an int.
         where: names the file in the error.
         error: what is raised.
         optional: a field may be missing.

@@ -35,7 +35,7 @@ def claim(outputs: Iterable[AnyPath | None], force: bool, inputs: Iterable[str] 
         if os.path.isdir(real):
             raise OutputError(f"{path}: is a folder; name a file")
         if not force and os.path.lexists(real):
-            raise OutputError(f"{path}: is there already; give --force to replace it, or another name")
+            raise OutputError(f"{path}: already exists; give --force to replace it, or another name")
 
 
 def claim_folder(path: AnyPath, force: bool, read: AnyPath | None = None) -> None:
@@ -53,7 +53,7 @@ def claim_folder(path: AnyPath, force: bool, read: AnyPath | None = None) -> Non
     if read is not None and Path(read).resolve().is_relative_to(real):
         raise OutputError(f"{path}: is also read, as {read}; name another output")
     if os.path.lexists(path) and not (force and real.is_dir()) and not (real.is_dir() and not any(real.iterdir())):
-        raise OutputError(f"{path}: is there already; give --force to replace it, or another name")
+        raise OutputError(f"{path}: already exists; give --force to replace it, or another name")
 
 
 def check_own(folder: Path) -> None:

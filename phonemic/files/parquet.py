@@ -47,7 +47,7 @@ def parquet_file(path: str, column: str) -> Iterator[Any]:
     InputError.
 
     Raises:
-        InputError: the file is damaged or no Parquet, or the column is missing or no string.
+        InputError: the file is damaged or not Parquet, or the column is missing or does not hold strings.
         OSError: the file cannot be opened.
         PhonemicError: pyarrow is missing.
     """
@@ -71,11 +71,12 @@ def text_arrays(path: str, column: str, advance: Advance, max_line: int) -> Iter
     Arguments:
         path: the Parquet file.
         column: its name.
-        advance: is told how many bytes of the file were read.
+        advance: is called with how many bytes of the file were read.
         max_line: bytes that a cell may have.
 
     Raises:
-        InputError: the file is damaged or no Parquet, the column is missing or no string, or a cell is longer.
+        InputError: the file is damaged or not Parquet, the column is missing or does not hold strings, or a cell is
+            longer.
         OSError: the file cannot be opened.
     """
     binary = require("pyarrow").large_binary()
@@ -105,7 +106,7 @@ def read_ids(path: str, max_line: int = MAX_LINE) -> Iterator[list[int] | None]:
         max_line: positions that a row may have.
 
     Raises:
-        InputError: the file is damaged or no Parquet, it has no such column of lists of integers, or a row is longer.
+        InputError: the file is damaged or not Parquet, it has no such column of lists of integers, or a row is longer.
         OSError: the file cannot be opened.
     """
     row = 0
@@ -131,7 +132,7 @@ def id_lists(cells: Any, path: str, row: int, max_line: int) -> list[list[int] |
     if len(long := np.flatnonzero(sizes > max_line)):
         raise InputError(
             f"{path}, row {row + long[0] + 1}: has more than {max_line:,} positions; if it is one text, "
-            "--max-line raises that"
+            "raise --max-line"
         )
     found: list[list[int] | None] = cells.to_pylist()
     return found

@@ -27,18 +27,18 @@ def read_texts(
 
     Arguments:
         path: plain UTF-8 text, one text a line; that as .gz, .bz2, .xz or .zst; Parquet; or "-" for plain text on
-            standard input. Only "\n" and "\r\n" end a line. A byte order mark at the start of a file is no part of
+            standard input. Only "\n" and "\r\n" end a line. A byte order mark at the start of a file is not part of
             its text.
         column: the Parquet column; its nulls come as None.
         errors: "strict" or "replace", what to do about invalid UTF-8.
-        advance: is told how many bytes of the file were read.
+        advance: is called with how many bytes of the file were read.
         chunk: how many bytes of text a list holds.
         max_line: bytes that a line, or a cell of Parquet, may have. It is held whole, with its ids, and a small
             compressed file may be one.
 
     Raises:
         InputError: invalid UTF-8 (the message names the line and the byte), a line that is too long, a damaged or
-            truncated file, a column that is missing or no string.
+            truncated file, a column that is missing or does not hold strings.
         OSError: the file cannot be opened.
         PhonemicError: a package is missing.
     """
@@ -66,7 +66,7 @@ def limited(blocks: Iterable[bytes], max_line: int, name: str) -> Iterator[bytes
         held += len(block) - start
         if held > max_line:
             raise InputError(
-                f"{name}, line {line}: is longer than {max_line:,} bytes; if it is one text, --max-line raises that"
+                f"{name}, line {line}: is longer than {max_line:,} bytes; if it is one text, raise --max-line"
             )
         yield block
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from phonemic import baselines
 from phonemic.baselines import Baseline, BaselineError
-from phonemic.intrinsic.statistics import Corpus, TokenStatistics
+from phonemic.intrinsic.statistics import CorpusStatistics, TokenStatistics
 from phonemic.metrics import Statistics
 from phonemic.tokenizer import Tokenizer
 
@@ -104,7 +104,7 @@ def measure(
         alpha: the order of the Rényi entropy.
         form: a Unicode normal form that the texts are put into first.
         num_threads: threads that encode with our tokenizer.
-        advance: is told the number of texts after each part of them.
+        advance: is called with the number of texts after each part of them.
 
     Returns:
         A row for each tokenizer: ``dataset``, ``lang``, ``form`` and ``tokenizer``; the measures by name, see
@@ -112,7 +112,7 @@ def measure(
         rank and relative frequency. What is not defined is None.
     """
     joiners = (tokenizer.word_joiner for tokenizer in tokenizers.values() if isinstance(tokenizer, Tokenizer))
-    corpus = Corpus(lang, next(joiners, None))
+    corpus = CorpusStatistics(lang, next(joiners, None))
     statistics: dict[str, Statistics | TokenStatistics] = {
         name: Statistics(tokenizer) if isinstance(tokenizer, Tokenizer) else TokenStatistics(tokenizer, corpus)
         for name, tokenizer in tokenizers.items()

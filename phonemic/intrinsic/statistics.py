@@ -17,7 +17,7 @@ from phonemic.metrics import fold, ratio, renyi_efficiency, written_units
 _TYPES = 10_000
 
 
-class Corpus:
+class CorpusStatistics:
     """What a corpus is, whatever tokenizes it; memory grows only with the number of types.
 
     Arguments:
@@ -27,7 +27,7 @@ class Corpus:
     Attributes:
         texts: number of texts.
         units: number of whitespace-delimited units.
-        characters: number of characters that are no space.
+        characters: number of characters that are not spaces.
         types: occurrences of each unit that coverage counts: written units in Vietnamese, characters in Mandarin.
     """
 
@@ -58,6 +58,10 @@ class Corpus:
         return ratio(self.units if self.lang == "vi" else self.characters, self.texts)
 
 
+#: The name of the class in earlier versions.
+Corpus = CorpusStatistics
+
+
 class TokenStatistics:
     """Measures of a baseline on a corpus, gathered a list of texts at a time.
 
@@ -71,7 +75,7 @@ class TokenStatistics:
         unknown: what the tokenizer could not write, and how often.
     """
 
-    def __init__(self, baseline: Baseline, corpus: Corpus) -> None:
+    def __init__(self, baseline: Baseline, corpus: CorpusStatistics) -> None:
         self.baseline = baseline
         self.corpus = corpus
         self.positions = 0

@@ -42,16 +42,16 @@ cdef extern from *:
     void phonemic_prefetch_item(list texts, Py_ssize_t index)
 
 cdef enum:
-    PIECE = 1 << 17         # units that are encoded at a time, with the GIL released
-    TEXTS = 1 << 12         # texts of a piece at most
-    AHEAD = 8               # texts whose headers are fetched before they are looked at
-    SLOTS = 4               # pieces for each thread that may be done, or on the way, before an earlier one is
-    WORTH_A_MEMO = 1 << 14  # units from which on a batch has a memo
-    MUCH = 1 << MEMO_BITS - 1  # syllables after which a memo is forgotten at the end of the batch
-    SAMPLE = 1 << 10        # texts by which the length of all can be told
-    FURTHER = 1 << 10       # times what there is that room is then made for at most, going by them
-    NEAR = 8                # the same, going by fewer
-    MOST_THREADS = 1 << 10
+    PIECE = 1 << 17                  # units that are encoded at a time, with the GIL released
+    TEXTS = 1 << 12                  # texts of a piece at most
+    PREFETCH = 8                     # texts whose headers are fetched before they are looked at
+    SLOTS = 4                        # pieces for each thread that may be done, or on the way, before an earlier one is
+    MEMO_THRESHOLD = 1 << 14         # units from which on a batch has a memo
+    MEMO_LIMIT = 1 << MEMO_BITS - 1  # syllables after which a memo is forgotten at the end of the batch
+    SAMPLE = 1 << 10                 # texts by which the length of all can be told
+    MAX_GROWTH = 1 << 10             # times what there is that room is then made for at most, going by them
+    MAX_GROWTH_EARLY = 8             # the same, going by fewer
+    MAX_THREADS = 1 << 10
 
 
 cdef class Block:
@@ -172,8 +172,8 @@ cdef class Work:
         """Encodes everything in this thread; a signal (Ctrl-C) is looked for between the pieces.
 
         Raises:
-            InputError: a text is not UTF-8, or the offsets are none; the message names the row.
-            TypeError: an element of the list is no str; the message names its index.
+            InputError: a text is not UTF-8, or the offsets are wrong; the message names the row.
+            TypeError: an element of the list is not a str; the message names its index.
             IndexError: another thread has shortened the list.
         """
         cdef Memo* memo = NULL
@@ -183,7 +183,7 @@ cdef class Work:
             self._hold(&piece)
             while piece.stop < self.rows:
                 self._take(&piece, piece.stop)
-                if memo == NULL and piece.units > WORTH_A_MEMO:
+                if memo == NULL and piece.units > MEMO_THRESHOLD:
                     memo = self._borrow_memo()
                 if not self._make_room(&self.out, piece.units, piece.start):
                     raise MemoryError("no memory for the ids")
@@ -198,8 +198,8 @@ cdef class Work:
         from threading import Condition
 
         cdef Py_ssize_t number, size = SLOTS * <Py_ssize_t>threads
-        if self.slots != NULL or not 0 < threads <= MOST_THREADS:
-            raise ValueError(f"{threads} threads cannot share the texts: 1 to {MOST_THREADS} can, once")
+        if self.slots != NULL or not 0 < threads <= MAX_THREADS:
+            raise ValueError(f"{threads} threads cannot share the texts: 1 to {MAX_THREADS} can, once")
         self.turn, self.errors = Condition(), {}
         self.slots = <Slot*>calloc(size, sizeof(Slot))
         self.rooms = <Output*>calloc(size, sizeof(Output))
@@ -290,7 +290,7 @@ cdef class Work:
     cdef void _give_back(self, Memo* memo) noexcept:
         """Leaves the memo to the next batch, empty where it is so full that frequent syllables may have no place."""
         if memo != NULL:
-            if memo.learned > MUCH:
+            if memo.learned > MEMO_LIMIT:
                 memset(memo, 0, sizeof(Memo))
             free(phonemic_exchange(&self.core.spare[self.texts is None], memo))
 
@@ -317,8 +317,8 @@ cdef class Work:
             if self.texts is None:
                 piece.units += min(max(self._offset(piece.stop + 1) - self._offset(piece.stop), 0), self.size)
             else:
-                if piece.stop + AHEAD < len(self.texts):
-                    phonemic_prefetch_item(self.texts, piece.stop + AHEAD)
+                if piece.stop + PREFETCH < len(self.texts):
+                    phonemic_prefetch_item(self.texts, piece.stop + PREFETCH)
                 text = as_text(self.texts[piece.stop], piece.stop)
                 take(text, &piece.texts[piece.holding])
                 piece.units += piece.texts[piece.holding].length
@@ -339,7 +339,7 @@ cdef class Work:
             return True
         if start > 0:
             later = 1.125 * out.count * (self.rows - start) / start
-            most = <double>out.count * (FURTHER if start >= SAMPLE else NEAR)
+            most = <double>out.count * (MAX_GROWTH if start >= SAMPLE else MAX_GROWTH_EARLY)
             if reserve(out, more + <Py_ssize_t>min(later, most), self.spans, self.words):
                 return True
         return reserve(out, more, self.spans, self.words)

@@ -97,7 +97,7 @@ cdef inline void add_mark(const Syllables* table, uint32_t entry, uint64_t* key,
 
 cdef inline void spell_out(const Characters* chars, const Syllables* table, const text_t* text, Py_ssize_t start,
                            Py_ssize_t end, int32_t word, Output* out) noexcept nogil:
-    """A run of letters that is no syllable: one position a letter."""
+    """A run of letters that is not a syllable: one position a letter."""
     cdef Py_ssize_t at = start, begin = start, step = 0
     cdef uint32_t entry, symbol = 0, letter = 0, made
     while at < end:
@@ -260,7 +260,7 @@ cdef inline void learn(const Characters* chars, const Syllables* table, Memo* me
     cdef size_t place
     if not low or not read_word(chars, table, text, start, end, strict, ids_only, state, out):
         encode_part(chars, table, text, start, end, strict, state, out)
-    # Remembered where it is one run of letters and nothing else, and one position that is no single character. Behind
+    # Remembered where it is one run of letters and nothing else, and one position that is not a single character. Behind
     # white space or a joiner, which may stand here too, no mark would belong to that position: it is not open.
     if low and out.count == count + 1 and state.open:
         if out.ids[count] & 255 != out.ids[count] >> 16 and is_letter(chars, text, start, length):
@@ -365,7 +365,7 @@ cdef inline uint64_t letter_mask(const text_t* text, Py_ssize_t count) noexcept 
 
 cdef inline void encode_pieces(const Characters* chars, const Syllables* table, Memo* memo, const text_t* text,
                                Py_ssize_t length, bint strict, bint ids_only, Output* out) noexcept nogil:
-    """The text cut at ASCII characters that are no letters, 64 units at a time."""
+    """The text cut at ASCII characters that are not letters, 64 units at a time."""
     cdef State state
     cdef Output local = out[0]
     cdef uint64_t mask, edges, carry = 0
@@ -403,7 +403,7 @@ cdef inline void encode_vietnamese(const Characters* chars, const Syllables* tab
                                    const text_t* text, Py_ssize_t length, bint strict, Output* out) noexcept nogil:
     """Encodes a text; ``memo`` is the caller's own, or NULL where it would not pay to have one.
 
-    With one, the text is cut at ASCII characters that are no letters, and each piece is looked up as it stands. That is
+    With one, the text is cut at ASCII characters that are not letters, and each piece is looked up as it stands. That is
     exact: such characters end every run, and only whole syllables are remembered.
     """
     cdef State state

@@ -62,7 +62,7 @@ class Noisy:
         return len(self.changes) / self.units if self.units else 0.0
 
 
-class Options(NamedTuple):
+class RewriteOptions(NamedTuple):
     """The ways to rewrite a unit: what is written instead, the kind of noise, how often (None: all alike)."""
 
     texts: Sequence[str]
@@ -71,23 +71,36 @@ class Options(NamedTuple):
     reading: str = ""
 
 
+#: The name of the class in earlier versions.
+Options = RewriteOptions
+
+
 class Unit(NamedTuple):
     """A span of the text, the ways to rewrite it (None: there are none), and the span that decides how it is read."""
 
     start: int
     end: int
-    options: Options | None
+    options: RewriteOptions | None
     context: tuple[int, int]
 
 
 def draws(key: bytes, stream: int, count: int) -> NDArray[np.uint64]:
-    """Random 64-bit numbers, a function of the arguments alone (SHAKE-128): the same on every machine and version."""
+    """Random numbers, a function of the arguments alone (SHAKE-128): the same on every machine and version.
+
+    Arguments:
+        key: seeds them all.
+        stream: which of the key's sequences, 0 to 2 ** 64 - 1.
+        count: how many.
+
+    Returns:
+        uint64 (count,).
+    """
     data = hashlib.shake_128(key + stream.to_bytes(8, "little")).digest(8 * count)
     return np.frombuffer(data, "<u8")
 
 
 def uniform(numbers: NDArray[np.uint64]) -> NDArray[np.float64]:
-    """64-bit numbers as floats in [0, 1)."""
+    """64-bit numbers, uint64 of any shape, as floats in [0, 1): float64 of that shape."""
     return np.asarray((numbers >> np.uint64(11)) * 2.0**-53, np.float64)
 
 
@@ -107,7 +120,7 @@ class Noise(ABC):
 
     Raises:
         ValueError: an option has none of these values, or the tokenizer is for another language.
-        TypeError: the seed is no integer.
+        TypeError: the seed is not an integer.
     """
 
     #: The language whose text is rewritten.
@@ -133,7 +146,12 @@ class Noise(ABC):
 
     @abstractmethod
     def ids_changed(self, text: str, noisy: Noisy) -> int:
-        """How many positions of a clean text the tokenizer reads otherwise because of the noise."""
+        """How many positions of a clean text the tokenizer reads otherwise because of the noise.
+
+        Arguments:
+            text: the clean text.
+            noisy: what :meth:`apply` made of it.
+        """
 
     def fits(self, text: str, written: list[str], unit: Unit) -> bool:
         """Whether the text as ``written``, a string for each character of ``text``, may stay so around this unit."""

@@ -13,7 +13,7 @@ from phonemic import mandarin
 from phonemic.inventory import NATIVE
 from phonemic.lexicon.entries import ZH_HAN
 from phonemic.lexicon.tables import tables_of
-from phonemic.noise.base import Noise, Noisy, Options, Unit
+from phonemic.noise.base import Noise, Noisy, RewriteOptions, Unit
 from phonemic.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def characters(pool: str) -> list[str]:
 
 
 def count_characters(texts: Iterable[str]) -> Counter[str]:
-    """How often each Han character occurs, for ``Homophones(pool=...)``."""
+    """How often each Han character occurs in texts, for ``Homophones(pool=...)``."""
     counts: Counter[str] = Counter()
     for text in texts:
         counts.update(text)
@@ -89,7 +89,7 @@ class Homophones(Noise):
 
     A unit is a Han character. It can be replaced where it has a reading and the pool holds another character with that
     default reading; one with a variation selector or a mark behind it stays. Compatibility ideographs are never
-    written, and the character that one is canonically equal to is no replacement of it.
+    written, and a character is not replaced by the one that it is canonically equal to.
 
     Arguments:
         pool: what to choose from. A name (see :func:`characters`) or some characters: all are chosen alike. A mapping
@@ -131,7 +131,7 @@ class Homophones(Noise):
         self._equal = mandarin.compatibility_ideographs()
         self._default = dict(self._read(characters("all")))
         self._groups, self._counts = self._grouped(pool)
-        self._options: dict[tuple[str, int], Options | None] = {}
+        self._options: dict[tuple[str, int], RewriteOptions | None] = {}
 
     def units(self, text: str) -> list[Unit]:
         """The Han characters of a text; a character's reading is decided within its run of Han characters."""
@@ -160,7 +160,12 @@ class Homophones(Noise):
         return np.array_equal(now.ids, before.ids)
 
     def ids_changed(self, text: str, noisy: Noisy) -> int:
-        """How many positions have another id in the noisy text; there are as many positions as in the clean one."""
+        """How many positions have another id in the noisy text; there are as many positions as in the clean one.
+
+        Arguments:
+            text: the clean text.
+            noisy: what :meth:`apply` made of it.
+        """
         return int(np.count_nonzero(self.tokenizer.encode(text).ids != self.tokenizer.encode(noisy.text).ids))
 
     def _read(self, chars: list[str]) -> Iterable[tuple[str, int]]:
@@ -189,7 +194,7 @@ class Homophones(Noise):
             raise ValueError("the pool holds no Han character with a reading")
         return groups, counts
 
-    def _options_of(self, char: str, packed: int) -> Options | None:
+    def _options_of(self, char: str, packed: int) -> RewriteOptions | None:
         """The other characters that are read so."""
         key = char, packed
         if key not in self._options:
@@ -197,6 +202,6 @@ class Homophones(Noise):
             others = [other for other in self._groups.get(packed, ()) if other != itself]
             weights = np.array([self._counts[other] for other in others], float) if self._counts else None
             reading = mandarin.spell(self.tokenizer.vocab.unpack(packed), numbers=True) if others else ""
-            made = Options(others, ["homophone"] * len(others), weights, reading) if others else None
+            made = RewriteOptions(others, ["homophone"] * len(others), weights, reading) if others else None
             self._options[key] = made
         return self._options[key]

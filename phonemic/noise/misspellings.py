@@ -10,7 +10,7 @@ import numpy as np
 
 from phonemic import vietnamese
 from phonemic.inventory import NATIVE
-from phonemic.noise.base import Noise, Noisy, Options, Unit
+from phonemic.noise.base import Noise, Noisy, RewriteOptions, Unit
 from phonemic.noise.respelling import KINDS
 from phonemic.tokenizer import Tokenizer
 
@@ -23,7 +23,7 @@ GROUPS = {
 
 #: Syllables whose respellings are remembered at a time.
 _REMEMBERED = 1 << 13
-_UNSEEN = Options((), (), None)
+_UNSEEN = RewriteOptions((), (), None)
 
 
 class Misspellings(Noise):
@@ -62,10 +62,10 @@ class Misspellings(Noise):
         if unknown or not wanted:
             known = ", ".join([*KINDS, *GROUPS])
             raise ValueError(
-                f"unknown kind {unknown[0]!r}: choose of {known}" if unknown else f"choose a kind of {known}"
+                f"unknown kind {unknown[0]!r}: choose from {known}" if unknown else f"choose at least one of {known}"
             )
         self.kinds = tuple(kind for kind in KINDS if kind in wanted)
-        self._options: dict[str, Options | None] = {}
+        self._options: dict[str, RewriteOptions | None] = {}
 
     def units(self, text: str) -> list[Unit]:
         """The syllables of a text."""
@@ -77,11 +77,16 @@ class Misspellings(Noise):
         return units
 
     def ids_changed(self, text: str, noisy: Noisy) -> int:
-        """How many of the respelled syllables have other ids, or are none any more."""
+        """How many of the respelled syllables have other ids, or are not syllables any more.
+
+        Arguments:
+            text: the clean text.
+            noisy: what :meth:`apply` made of it.
+        """
         encode = self.tokenizer.encode
         return sum(not np.array_equal(encode(change.old).ids, encode(change.new).ids) for change in noisy.changes)
 
-    def _options_of(self, syllable: str) -> Options | None:
+    def _options_of(self, syllable: str) -> RewriteOptions | None:
         found = self._options.get(syllable, _UNSEEN)
         if found is _UNSEEN:
             if len(self._options) >= _REMEMBERED:
@@ -89,7 +94,7 @@ class Misspellings(Noise):
             found = self._options[syllable] = self._made(syllable)
         return found
 
-    def _made(self, syllable: str) -> Options | None:
+    def _made(self, syllable: str) -> RewriteOptions | None:
         """Each kind is drawn alike, whatever the number of its respellings."""
         # An ignorable character inside a syllable (a soft hyphen) is nothing that the rules of spelling know.
         if vietnamese.factorize(syllable) is None:
@@ -103,7 +108,7 @@ class Misspellings(Noise):
             texts += found
             kinds += [kind] * len(found)
             weights += [1 / len(found) for _ in found]
-        return Options(texts, kinds, np.array(weights)) if texts else None
+        return RewriteOptions(texts, kinds, np.array(weights)) if texts else None
 
 
 def _in_form(texts: list[str], syllable: str) -> list[str]:

@@ -48,7 +48,13 @@ class Layout:
 
 
 def layout(*patterns: str, splits: tuple[str, ...] | None = None, **spelling: str) -> Layout:
-    """A Layout in one line: ``layout("{}.csv", dev="valid")``."""
+    """A Layout in one line: ``layout("{}.csv", dev="valid")``.
+
+    Arguments:
+        patterns: see :class:`Layout`.
+        splits: see :class:`Layout`.
+        spelling: see :class:`Layout`.
+    """
     return Layout(patterns, spelling, splits)
 
 
@@ -199,7 +205,7 @@ class DataSet:
         return Folds(kept, [train[at] for at in sorted(drawn)], test)
 
     def paths(self, folder: Folder, split: str) -> tuple[Path, ...]:
-        """The files of one split, in the layout that is there.
+        """The files of one split in a folder, in the layout that is there.
 
         Raises:
             InputError: there is no such split, or a file of it is missing.

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A labelled piece of a text: ``text[start:end]``."""
+    """A piece of a text, ``text[start:end]``, and its label."""
 
     start: int
     end: int
@@ -30,7 +30,12 @@ class TextExample:
 
 @dataclass(frozen=True, slots=True)
 class AspectExample:
-    """Aspect sentiment: a text, and (aspect, sentiment) in the file's order; the sentiment is None where none is."""
+    """Aspect sentiment.
+
+    Attributes:
+        text: the text.
+        aspects: (aspect, sentiment) in the file's order; the sentiment is None where the file gives none.
+    """
 
     text: str
     aspects: tuple[tuple[str, str | None], ...]
@@ -43,7 +48,13 @@ class AspectExample:
 
 @dataclass(frozen=True, slots=True)
 class PairExample:
-    """Two texts and a label; None in an unlabelled test set, and where the annotators did not agree (``-``)."""
+    """Two texts and a label.
+
+    Attributes:
+        text_a: the first text (a premise, a question).
+        text_b: the second text (a hypothesis, another question).
+        label: None in an unlabelled test set, and where the annotators did not agree (``-``).
+    """
 
     text_a: str
     text_b: str
@@ -57,7 +68,14 @@ class PairExample:
 
 @dataclass(frozen=True, slots=True)
 class CoreferenceExample:
-    """A text, a noun phrase and a pronoun in it, and whether they mean the same; None in an unlabelled test set."""
+    """Coreference: whether a noun phrase and a pronoun mean the same.
+
+    Attributes:
+        text: the text.
+        candidate: the noun phrase in it.
+        pronoun: the pronoun in it.
+        label: ``"true"`` or ``"false"``; None in an unlabelled test set.
+    """
 
     text: str
     candidate: Span
@@ -72,7 +90,14 @@ class CoreferenceExample:
 
 @dataclass(frozen=True, slots=True)
 class ChoiceExample:
-    """Multiple choice: the index of the right choice, None in an unlabelled test set."""
+    """Multiple choice.
+
+    Attributes:
+        context: the passage.
+        question: what is asked about it.
+        choices: the answers to choose from.
+        answer: the index of the right choice; None in an unlabelled test set.
+    """
 
     context: str
     question: str
@@ -87,7 +112,12 @@ class ChoiceExample:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """An answer, and where it begins in the context; None where the context does not hold it literally."""
+    """An answer to a question.
+
+    Attributes:
+        text: the answer.
+        start: where it begins in the context; None where the context does not hold it literally.
+    """
 
     text: str
     start: int | None
@@ -100,7 +130,14 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class QuestionExample:
-    """Extractive question answering: every accepted answer; none in an unlabelled test set."""
+    """Extractive question answering.
+
+    Attributes:
+        id: the question's name in the file.
+        context: the passage that holds the answer.
+        question: what is asked.
+        answers: every accepted answer; none in an unlabelled test set.
+    """
 
     id: str
     context: str

@@ -37,7 +37,10 @@ def get(name: str) -> DataSet:
 
 
 def register(dataset: DataSet) -> DataSet:
-    """Adds a data set of your own, for this process; gives it back.
+    """Adds a data set of your own, for this process.
+
+    Arguments:
+        dataset: the set; it is also returned.
 
     Raises:
         ValueError: its name is taken, or is not in lower case.

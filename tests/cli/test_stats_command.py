@@ -112,7 +112,7 @@ class TestStats:
             ([], 2, "name files IN..., or data sets with --task NAME --data FOLDER"),
             (["--task", "cluener"], 2, "--data"),
             (["--task", "clue", "--data", "data"], 1, "no data set is called 'clue'"),
-            (["--task", "uit-vsfc", "--data", "data"], 1, "UIT-VSFC is of language vi, not zh"),
+            (["--task", "uit-vsfc", "--data", "data"], 1, "UIT-VSFC is in language vi, not zh"),
             (["--task", "tnews", "--data", "data"], 1, "for TNEWS in it. It is published at https"),
             (["in.txt", "--tokenizer", "BERT"], 1, "no tokenizer is named 'BERT'"),
             (["in.txt", "--tokenizer", "mBERT", "--tokenizers", "tokenizers"], 1, "lacks vocab.txt, published at"),
@@ -157,7 +157,7 @@ class TestTrain:
         ("name", "message"),
         [
             ("mBERT", "cannot be trained"),
-            ("Character", "is there already"),
+            ("Character", "already exists"),
             ("SubChar-Wubi", "lacks chinese_to_wubi.tsv"),
             ("Subword", "cannot learn 22675 entries"),
         ],

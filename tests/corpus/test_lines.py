@@ -20,8 +20,8 @@ from phonemic import InputError, Tokenizer
 from phonemic.corpus import Options, Threads, prepare
 from phonemic.corpus.inputs import cut, find_sources
 from phonemic.corpus.lines import read_part, whole_lines
-from phonemic.corpus.tokenizing import judge
 from phonemic.corpus.tokenizing import rows_of as rows_of_lines
+from phonemic.corpus.tokenizing import tokenize
 
 zstandard = pytest.importorskip("zstandard")
 VI, ZH = Tokenizer("vi"), Tokenizer("zh")
@@ -40,8 +40,8 @@ def kept_rows(path, options):
     for chunks in pieces_of(path, options):
         parts.append([])
         for chunk in chunks:
-            judged = judge(chunk, str(path), options)
-            rows, _ = rows_of_lines(judged, judged.fates, options)
+            tokenized = tokenize(chunk, str(path), options)
+            rows, _ = rows_of_lines(tokenized, tokenized.statuses, options)
             parts[-1] += zip(rows["ids"].to_pylist(), rows["characters"].to_pylist(), strict=True)
     return parts
 
@@ -199,7 +199,7 @@ def test_a_line_that_is_too_long(tmp_path, name):
         text = b"".join(b'{"text": "%s"}\n' % line for line in text.splitlines())
     pack = {".zst": zstandard.compress, ".gz": gzip.compress}.get(Path(name).suffix, bytes)
     (tmp_path / name).write_bytes(pack(text))
-    with pytest.raises(InputError, match=r"a\.\S+, line 301: is longer than 4,000 bytes; .*--max-line raises that"):
+    with pytest.raises(InputError, match=r"a\.\S+, line 301: is longer than 4,000 bytes; .*raise --max-line"):
         prepare([str(tmp_path / name)], tmp_path / "out", Options(VI, max_line=4000), Threads(1))
     made = prepare([str(tmp_path / name)], tmp_path / "out", Options(VI, max_line=5100), Threads(1))
     assert made["totals"]["rows"] == 301
@@ -246,7 +246,7 @@ def test_folders_globs_and_what_is_missing(tmp_path):
     assert found("") == ["a.txt", "b.txt", "sub/c.jsonl"]
     assert found("*.txt") == ["a.txt", "b.txt"]
     assert found("**/*.jsonl", "b.txt") == ["sub/c.jsonl", "b.txt"]
-    with pytest.raises(InputError, match=r"\*\.csv: no file there"):
+    with pytest.raises(InputError, match=r"\*\.csv: no such file"):
         found("*.csv")
     with pytest.raises(InputError, match=r"a\.txt: given twice"):
         found("a.txt", "*.txt")
@@ -255,6 +255,6 @@ def test_folders_globs_and_what_is_missing(tmp_path):
     assert [source.path for source in find_sources([str(tmp_path)], but=tmp_path / "sub")] == [
         str(tmp_path / name) for name in ("a.txt", "b.txt")
     ]
-    with pytest.raises(InputError, match="no file there"):
+    with pytest.raises(InputError, match="no such file"):
         find_sources([str(tmp_path / "**/*.jsonl")], but=tmp_path / "sub")
     assert len(find_sources([str(tmp_path / "sub/c.jsonl")], but=tmp_path / "sub")) == 1

@@ -254,8 +254,8 @@ class TestRefused:
                 "another tokenizer .fallback was as by default, is 'packed'",
             ),
             ({"tokenizer": Tokenizer("zh")}, "another tokenizer .lang was 'vi', is 'zh'"),
-            ({"min_native": 0.8}, "another options .min_native was 0.7, is 0.8"),
-            ({"exact": True}, "another options .exact was False, is True"),
+            ({"min_native": 0.8}, "other options .min_native was 0.7, is 0.8"),
+            ({"exact": True}, "other options .exact was False, is True"),
         ],
     )
     def test_other_options(self, stopped, source, changed, message):
@@ -276,7 +276,7 @@ class TestRefused:
         prepare([str(source)], tmp_path / "out", options(), Threads(1))
         data = source.read_bytes()
         source.write_bytes(data.replace(b"a", b"o", 1))
-        with pytest.raises(InputError, match=r"made of other sources .*in\.txt was changed since"):
+        with pytest.raises(InputError, match=r"made from other sources .*in\.txt has changed since"):
             prepare([str(source)], tmp_path / "out", options(), Threads(1))
 
     def test_a_folder_of_something_else(self, tmp_path, source):

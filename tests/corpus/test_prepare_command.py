@@ -103,7 +103,7 @@ def test_the_papers_baselines(tmp_path, data, lines, name):
         (["in.txt", "out", "--lang", "vi", "--tokenizer", "No=x"], 1, "no tokenizer is named 'No'"),
         (["in.txt", "out", "--lang", "vi", "--word-joiner", "ab"], 2, "word_joiner must be one character"),
         (["none.txt", "out", "--lang", "vi"], 1, "none.txt"),
-        (["*.csv", "out", "--lang", "vi"], 1, "*.csv: no file there"),
+        (["*.csv", "out", "--lang", "vi"], 1, "*.csv: no such file"),
         (["bad.txt", "out", "--lang", "vi"], 1, "bad.txt, byte 3 of the file: not UTF-8"),
     ],
 )

@@ -96,7 +96,7 @@ class TestLongLines:
         assert len(whole) < 110_000
         Path(name).write_bytes(whole)
         error = run("encode", name, "o.parquet", "--lang", "vi", status=1).stderr
-        assert f"{name}, line 1: is longer than 67,108,864 bytes; if it is one text, --max-line raises that" in error
+        assert f"{name}, line 1: is longer than 67,108,864 bytes; if it is one text, raise --max-line" in error
         sizes = [len(block) for block in files.blocks(name)]
         assert (sum(sizes), max(sizes) <= 64 << 20) == (100 << 20, True)
         assert "is not a size" in run("encode", name, "o.parquet", "--lang", "vi", "--max-line", "x", status=2).stderr
@@ -118,7 +118,7 @@ class TestLongCells:
     def test_they_are_refused_as_lines_are(self, kind, dictionary, rows):
         table = pa.table({"text": pa.array(self.VALUES, kind)})
         pq.write_table(table, "in.parquet", row_group_size=rows, use_dictionary=dictionary)
-        told = "in.parquet, row 3: is longer than 299 bytes; if it is one text, --max-line raises that"
+        told = "in.parquet, row 3: is longer than 299 bytes; if it is one text, raise --max-line"
         for command in ("encode in.parquet o.parquet", "stats in.parquet", "noise in.parquet --ratio 0 --kind typing"):
             error = run(*command.split(), "--lang", "vi", "--max-line", "299", status=1).stderr
             assert told in " ".join(error.split())

@@ -45,7 +45,7 @@ class TestCommands:
         before = contents()
         refused = ready.run()
         assert refused.returncode == 1, refused.stderr
-        assert f"{ready.taken or ready.writes[0]}: is there already" in refused.stderr.decode()
+        assert f"{ready.taken or ready.writes[0]}: already exists" in refused.stderr.decode()
         assert "--force" in refused.stderr.decode()
         assert len(refused.stderr.splitlines()) == 1
         assert contents() == before

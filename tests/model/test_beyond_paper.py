@@ -257,7 +257,7 @@ def test_a_checkpoint_of_before_is_the_papers(tmp_path, tiny):
         ({"composition": "sum"}, "composition='sum': choose one of linear, product, table"),
         ({"head": "both"}, "head='both': choose one of independent, joint"),
         ({"backbone": "roberta"}, "backbone='roberta': choose one of bert, modernbert"),
-        ({"neighbours": 2}, "neighbours=2: it is 0 or an odd number from 3"),
+        ({"neighbours": 2}, "neighbours=2: must be 0 or an odd number of at least 3"),
         ({"neighbours": -1}, "neighbours=-1"),
     ],
 )

@@ -164,7 +164,7 @@ def test_export_in_small_files(checkpoint, tmp_path, dtype, bits):
     assert AutoTokenizer.from_pretrained(out)("tôi")["input_ids"]
     assert f"stored as {dtype}" in (out / "README.md").read_text()
     assert not list(tmp_path.glob("*partial*"))
-    with pytest.raises(OutputError, match="out: is there already; give --force"):
+    with pytest.raises(OutputError, match="out: already exists; give --force"):
         export(checkpoint, out)
     (out / "mine").write_text("")
     export(checkpoint, out, dtype, limit, overwrite=True)
@@ -209,7 +209,7 @@ def test_commands(checkpoint, tmp_path):
     assert found.exit_code == 1
     assert "unknown field 'layer': did you mean 'layers'?" in found.output
     found = run(cli, ["pretrain", "tiny", str(tmp_path), str(tmp_path / "run")])
-    assert "no prepared corpus" in found.output
+    assert "not a prepared corpus" in found.output
     assert not (tmp_path / "run").exists()
 
 

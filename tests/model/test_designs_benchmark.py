@@ -11,7 +11,7 @@ pytest.importorskip("pyarrow", reason="needs the pretrain extra")
 from click.testing import CliRunner
 
 from benchmarks import designs
-from benchmarks.held_out import Judge, _summed
+from benchmarks.held_out import Scorer, _summed
 from phonemic.corpus import open_corpus
 from phonemic_bert.pretraining.flat import FlatCorpus
 
@@ -88,17 +88,17 @@ def test_a_pattern_that_fits_nothing_is_an_error(small):
 def test_judged_is_the_mean_of_the_models_own_losses(straight, corpus):
     """Of a run of the paper's design: against its heads, one row and one position at a time."""
     flat = FlatCorpus(open_corpus(corpus), verify=False)
-    judge = Judge(straight / "final", flat)
+    scorer = Scorer(straight / "final", flat)
     symbols = flat.symbols
     rows = [
         torch.tensor([symbols.cls, *flat.ids[flat.offsets[n] : flat.offsets[n + 1]][:20].tolist(), symbols.sep])
         for n in range(5)
     ]
     masks = [torch.arange(len(row)) == 3 for row in rows]
-    found = judge.judge(rows, masks)
+    found = scorer.score(rows, masks)
     for row, mask, bits, right in zip(rows, masks, found.bits, found.right, strict=True):
         with torch.no_grad():
-            logits = judge.model(row.masked_fill(mask, symbols.mask)[None]).logits
+            logits = scorer.model(row.masked_fill(mask, symbols.mask)[None]).logits
         parts = [int(row[3]) & 255, int(row[3]) >> 8 & 255, int(row[3]) >> 16]
         likely = sum(part[0, 3].log_softmax(-1)[one].item() for part, one in zip(logits, parts, strict=True))
         assert bits.item() == pytest.approx(-likely / 0.6931471805599453, rel=1e-4)

@@ -147,7 +147,7 @@ def test_errors(tiny):
         fill_mask(model, vi, "tôi")
     with pytest.raises(ValueError, match="the tokenizer is for zh, the model for vi"):
         fill_mask(model, zh, "[MASK]")
-    with pytest.raises(ValueError, match="target 'xyz' is no syllable of vi"):
+    with pytest.raises(ValueError, match="target 'xyz' is not a syllable of vi"):
         fill_mask(model, vi, "[MASK]", targets=["xyz"])
     with pytest.raises(ValueError, match="k must be at least 1"):
         fill_mask(model, vi, "[MASK]", k=0)

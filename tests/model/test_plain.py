@@ -114,5 +114,5 @@ def test_saved_and_loaded_by_the_auto_classes(neighbours, tmp_path):
 
 
 def test_an_even_width_is_refused():
-    with pytest.raises(CheckpointError, match="neighbours=2: it is 0 or an odd number from 3"):
+    with pytest.raises(CheckpointError, match="neighbours=2: must be 0 or an odd number of at least 3"):
         config(neighbours=2)

@@ -36,7 +36,7 @@ from phonemic_bert import PhonemicBertForMaskedLM, PhonemicBertTokenizer
 from phonemic_bert.errors import RunError, SettingsError
 from phonemic_bert.pretraining.finish import finish
 from phonemic_bert.pretraining.run import STOPPED, pretrain
-from phonemic_bert.pretraining.trainer import fault
+from phonemic_bert.pretraining.trainer import checkpoint_damage
 
 pytestmark = EXPECTED_WARNINGS
 
@@ -179,21 +179,21 @@ def test_a_damaged_checkpoint_is_passed_over(straight, corpus, tmp_path):
     for name in ("model.safetensors", "optimizer.pt", "trainer_state.json"):
         whole = (newest / name).read_bytes()
         (newest / name).write_bytes(whole[: len(whole) // 2])
-        assert fault(newest).startswith(str(newest / name))
+        assert checkpoint_damage(newest).startswith(str(newest / name))
         (newest / name).write_bytes(whole)
-        assert not fault(newest)
+        assert not checkpoint_damage(newest)
     for path in newest.iterdir():  # of weights and the optimizer's state, a bit that still is a number
         whole = bytearray(path.read_bytes())
         whole[len(whole) // 2] ^= 1
         path.write_bytes(whole)
-        assert fault(newest).startswith(str(newest)), path
+        assert checkpoint_damage(newest).startswith(str(newest)), path
         whole[len(whole) // 2] ^= 1
         path.write_bytes(whole)
-        assert not fault(newest)
+        assert not checkpoint_damage(newest)
     (newest / "optimizer.pt").write_bytes(b"")
     told = StringIO()
     assert pretrain(settings(), corpus, folder, Console(file=told, width=200)) == 0
-    assert f"{newest / 'optimizer.pt'}: no file of torch's" in told.getvalue()
+    assert f"{newest / 'optimizer.pt'}: not a file of torch's" in told.getvalue()
     assert_same_run(folder, straight)
     shutil.rmtree(folder / "final")
     for checkpoint in (older, newest):
@@ -265,7 +265,7 @@ def test_other_settings_or_texts_are_refused(straight, corpus, tmp_path, vi_line
     assert pretrain(settings(machine__workers=1), corpus, straight, Console(quiet=True)) == 0
     with pytest.raises(SettingsError, match=r"model\.lang is zh, but the corpus is vi"):
         pretrain(settings(model__lang="zh"), corpus, tmp_path / "zh")
-    with pytest.raises(SettingsError, match=r"batch_size = 8 is no multiple of 1 processes times .* = 3"):
+    with pytest.raises(SettingsError, match=r"batch_size = 8 is not a multiple of 1 processes times .* = 3"):
         pretrain(settings(machine__device_batch_size=3), corpus, tmp_path / "three")
     with pytest.raises(SettingsError, match=r"machine\.fsdp needs GPUs"):
         pretrain(settings(machine__fsdp=True), corpus, tmp_path / "fsdp")

@@ -21,7 +21,7 @@ from phonemic.corpus.options import describe
 from phonemic.inventory import CLS, MASK, PAD, SEP, UNK
 from phonemic_bert import PhonemicBertForMaskedLM
 from phonemic_bert.pretraining.flat import opened
-from phonemic_bert.pretraining.sequences import LEAST_PIECE, MaskedSequences, collate, pack
+from phonemic_bert.pretraining.sequences import MIN_PIECE, MaskedSequences, collate, pack
 from phonemic_bert.pretraining.symbols import Symbols
 from phonemic_bert.pretraining.trainer import MAJOR, separate
 
@@ -58,10 +58,10 @@ def test_every_position_is_in_one_sequence(lengths, length, data):
         follows = number + 1 < len(packed) and packed[number + 1][0] == stop
         if follows and not any(
             owner[stop - 1] < out < owner[stop] for out in left_out
-        ):  # as full as it gets: the next document, or LEAST_PIECE of it, would not have fitted
+        ):  # as full as it gets: the next document, or MIN_PIECE of it, would not have fitted
             more = owner[stop] != owner[stop - 1]
             rest = int(offsets[owner[stop] + 1] - stop)
-            assert length - used < 2 * more + min(rest, LEAST_PIECE)
+            assert length - used < 2 * more + min(rest, MIN_PIECE)
 
 
 @given(lengths_of_documents, st.integers(8, 60), st.booleans())

@@ -89,7 +89,7 @@ def test_files(tmp_path):
     with pytest.raises(SettingsError, match=r"mine\.toml: \[optimization\] field 'seed' is missing"):
         Settings.load(path)
     path.write_text("[model\n")
-    with pytest.raises(SettingsError, match=r"mine\.toml: no TOML file"):
+    with pytest.raises(SettingsError, match=r"mine\.toml: not a TOML file"):
         Settings.load(path)
     path.write_text("model = 1\n")
     with pytest.raises(SettingsError, match=r"missing|is a section"):

@@ -30,11 +30,11 @@ def json_lines(path: Path, *rows: dict[str, Any]) -> Path:
     return write(path, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
 
 
-def read(dataset: custom.OwnDataSet, split: str = "train") -> list[Any]:
+def read(dataset: custom.CustomDataSet, split: str = "train") -> list[Any]:
     return list(dataset.read(".", split))
 
 
-def alone(kind: Any, path: Path, **options: Any) -> custom.OwnDataSet:
+def alone(kind: Any, path: Path, **options: Any) -> custom.CustomDataSet:
     """A data set whose training file is its test file as well."""
     return custom.data_set(kind, train=path, test=path, **{"lang": "vi", **options})
 
@@ -358,7 +358,7 @@ def test_docbin(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("kind", "options", "message"),
     [
-        ("coreference", {}, "no data of one's own of kind 'coreference': choose one of classification"),
+        ("coreference", {}, "no custom data set is of kind 'coreference': choose one of classification"),
         ("classification", {"metric": "span-f1"}, "classification has no metric 'span-f1'"),
         ("classification", {"lang": "en"}, "choose one of vi, zh"),
         ("classification", {"file_format": "xml"}, "no format is called 'xml'"),

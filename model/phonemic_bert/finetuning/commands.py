@@ -36,32 +36,38 @@ _LIMIT = click.IntRange(1)
     metavar="FILE.py",
     help="Runs a file that registers a tokenizer of your own. Repeatable.",
 )
-@click.option("--grid", default="base", show_default=True, metavar="NAME_OR_FILE", help="Settings; see the grids.")
-@click.option("--set", "overrides", multiple=True, metavar="SECTION.FIELD=VALUE", help="Wins over --grid. Repeatable.")
-@click.option("--seeds", default="1,2,3,4", show_default=True, help="One run each.")
+@click.option(
+    "--grid", default="base", show_default=True, metavar="NAME_OR_FILE", help="Settings: base, small or a file."
+)
+@click.option("--set", "overrides", multiple=True, metavar="SECTION.FIELD=VALUE", help="Overrides --grid. Repeatable.")
+@click.option("--seeds", default="1,2,3,4", show_default=True, help="A run for each.")
 @click.option("--results", required=True, type=click.Path(file_okay=False), help="The folder for results.")
 @click.option("--save", type=click.Path(file_okay=False), help="A folder for the fine-tuned models.")
 @click.option("--predictions", is_flag=True, help="Write the predictions of the test sets beside the results.")
 @click.option("--noise", multiple=True, metavar="NAME[:OPTION=VALUE,...]", help="Also test with noise. Repeatable.")
-@click.option("--ratios", default="0.075,0.15,0.225,0.3,0.375", show_default=True, help="Of noise.")
+@click.option("--ratios", default="0.075,0.15,0.225,0.3,0.375", show_default=True, help="Ratios of the noise.")
 @click.option("--divide", metavar="SPLIT", help="Make train, dev and test of one split.")
-@click.option("--max-train", type=_LIMIT, help="Train on so many examples, drawn by seed.")
-@click.option("--max-dev", type=_LIMIT, help="Choose by so many examples, drawn by seed.")
-@click.option("--max-test", type=_LIMIT, help="Test on so many examples, the same for every seed.")
-@click.option("--own", metavar="KIND", help="Files of your own: classification, sentence-pair, sequence-labelling ...")
-@click.option("--train", metavar="FILE", help="With --own: to train on.")
-@click.option("--dev", metavar="FILE", help="With --own: to choose by. [default, with --test: a tenth of --train]")
-@click.option("--test", metavar="FILE", help="With --own: to report on. [default, with --dev: --dev]")
-@click.option("--lang", type=click.Choice(LANGUAGES), help="With --own: the language.")
-@click.option("--name", help="With --own: what results call it. [default: the folder of --train]")
-@click.option("--field", "fields", multiple=True, metavar="NAME=VALUE", help="With --own: where what is. Repeatable.")
+@click.option("--max-train", type=_LIMIT, help="Train on at most this many examples, drawn by seed.")
+@click.option("--max-dev", type=_LIMIT, help="Use at most this many dev examples, drawn by seed.")
+@click.option("--max-test", type=_LIMIT, help="Test on at most this many examples, the same for every seed.")
+@click.option(
+    "--custom", "--own", metavar="KIND", help="Files of your own: classification, sentence-pair, sequence-labelling ..."
+)
+@click.option("--train", metavar="FILE", help="With --custom: to train on.")
+@click.option("--dev", metavar="FILE", help="With --custom: to choose by. [default, with --test: a tenth of --train]")
+@click.option("--test", metavar="FILE", help="With --custom: to report on. [default, with --dev: --dev]")
+@click.option("--lang", type=click.Choice(LANGUAGES), help="With --custom: the language.")
+@click.option("--name", help="With --custom: what results call it. [default: the folder of --train]")
+@click.option(
+    "--field", "fields", multiple=True, metavar="NAME=VALUE", help="With --custom: what a column is called. Repeatable."
+)
 def finetune(tasks: tuple[str, ...], results: str, **options: Any) -> None:
     """Fine-tunes encoders on tasks by the paper's protocol, and writes a file of results a run.
 
     TASK is a data set's name (tnews), or one target of a set that has several (uit-vsfc.sentiment). Runs that are
     finished are not repeated: the same command continues what was interrupted. Ctrl-C and SIGTERM exit with status 75.
 
-    Files of your own are named by --own, --train, --dev, --test and --lang instead of TASK and --data; --field says
+    Files of your own are named by --custom, --train, --dev, --test and --lang instead of TASK and --data; --field says
     what the columns are called (text=body, label=class), and names a format or metric (file_format=conll).
 
     A checkpoint over a tokenizer of your own names it, but never the file it is in: --register does.
@@ -71,11 +77,11 @@ def finetune(tasks: tuple[str, ...], results: str, **options: Any) -> None:
     Settings.load(options["grid"], options["overrides"])  # what is mistyped is said before anything heavy is imported
     options["ratios"] = _numbers(options["ratios"], float, "--ratios")
     options["seeds"] = _numbers(options["seeds"], int, "--seeds")
-    if bool(tasks) == bool(options["own"]):
-        raise click.UsageError("name one TASK or more, or files of your own by --own")
+    if bool(tasks) == bool(options["custom"]):
+        raise click.UsageError("name one TASK or more, or files of your own by --custom")
     beside = [f"--{name}" for name in (*_FILES, "fields") if tasks and options[name]]
     if beside:
-        raise click.UsageError(f"{beside[0].removesuffix('s')} is for --own: a TASK knows its files")
+        raise click.UsageError(f"{beside[0].removesuffix('s')} is for --custom: a TASK knows its files")
     for package in ("sklearn", "seqeval"):
         require(package, "finetune")
     from phonemic import baselines
@@ -91,7 +97,7 @@ def finetune(tasks: tuple[str, ...], results: str, **options: Any) -> None:
             jobs = find_jobs(tasks, Path(options["data"]), options["divide"], limits)
         else:
             _needed(options, "train", "lang")
-            jobs = jobs_of(_own(options), Path(), None, options["divide"], limits)
+            jobs = jobs_of(_custom(options), Path(), None, options["divide"], limits)
     except ValueError as error:
         raise InputError(str(error)) from error
     _sweep(jobs, Path(results), console(stderr=True), options)
@@ -103,7 +109,7 @@ def _needed(options: dict[str, Any], *names: str) -> None:
         raise click.UsageError(f"missing {' and '.join(missing)}")
 
 
-def _own(options: dict[str, Any]) -> DataSet:
+def _custom(options: dict[str, Any]) -> DataSet:
     """Files of the user's own as a data set; a value of --field may be a list with commas."""
     from phonemic.tasks import custom
 
@@ -115,7 +121,7 @@ def _own(options: dict[str, Any]) -> DataSet:
             raise click.BadParameter(f"{written!r}: a field is NAME=VALUE, and the names are {', '.join(known)}")
         parts = value.split(",") if name in ("label", "choices") and "," in value else value
         fields[name] = _FIELDS.get(name, str)(value) if isinstance(parts, str) else parts
-    return custom.data_set(options["own"], **{name: options[name] for name in _FILES}, **fields)
+    return custom.data_set(options["custom"], **{name: options[name] for name in _FILES}, **fields)
 
 
 def _place(value: str) -> int | str:
@@ -128,15 +134,15 @@ def _yes(value: str) -> bool:
     return value == "true"
 
 
-#: The arguments of ``custom.data_set`` that are options of their own, and those that are no strings.
+#: The arguments of ``custom.data_set`` that are separate options, and those that are not strings.
 _FILES = ("lang", "train", "dev", "test", "name")
 _FIELDS: dict[str, Any] = {"word": _place, "tag": _place, "quoting": _yes, "strict": _yes}
 
 
-def _sweep(jobs: Any, results: Path, told: Any, options: dict[str, Any]) -> None:
+def _sweep(jobs: Any, results: Path, screen: Any, options: dict[str, Any]) -> None:
     """Runs the sweep; ends the process with its exit status."""
     from phonemic_bert.finetuning.noise import parse
-    from phonemic_bert.finetuning.runs import Wishes
+    from phonemic_bert.finetuning.runs import RunOutputs
     from phonemic_bert.finetuning.settings import Settings
     from phonemic_bert.finetuning.sweep import Sweep
 
@@ -144,27 +150,27 @@ def _sweep(jobs: Any, results: Path, told: Any, options: dict[str, Any]) -> None
     settings = {
         job.dataset.name: Settings.load(options["grid"], options["overrides"], job.dataset.name) for job in jobs
     }
-    wishes = Wishes(noise, options["predictions"], Path(options["save"]) if options["save"] else None)
+    outputs = RunOutputs(noise, options["predictions"], Path(options["save"]) if options["save"] else None)
     sweep = Sweep(
         jobs,
         options["encoders"],
         settings.__getitem__,
         options["seeds"],
         results,
-        wishes,
+        outputs,
         options["tokenizers"],
-        told,
+        screen,
     )
     try:
         outcome = sweep.execute()
     except KeyboardInterrupt:
         done = len(sweep.outcome.results)
-        told.print(f"stopped: {done} runs are finished; run the same command again to go on")
+        screen.print(f"stopped: {done} runs are finished; run the same command again to go on")
         sys.exit(STOPPED)
     if outcome.repeated:
-        told.print(f"{outcome.repeated} runs were finished before")
+        screen.print(f"{outcome.repeated} runs were finished before")
     if outcome.failures:
-        told.print(f"{len(outcome.failures)} failed:", *outcome.failures, sep="\n  ", soft_wrap=True)
+        screen.print(f"{len(outcome.failures)} failed:", *outcome.failures, sep="\n  ", soft_wrap=True)
         sys.exit(1)
 
 

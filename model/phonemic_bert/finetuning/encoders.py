@@ -113,7 +113,7 @@ class Encoder:
         lost = sorted(name for name in fresh if name.startswith(body) and not name.startswith(f"{body}pooler."))
         if lost:
             raise CheckpointError(
-                f"{self.path}: no weights for {lost[0]} and {len(lost) - 1} more of the encoder's own: the checkpoint "
+                f"{self.path}: no weights for {lost[0]} and {len(lost) - 1} more of the encoder: the checkpoint "
                 "is damaged, or its config.json is another model's"
             )
         return model  # type: ignore[no-any-return]
@@ -123,14 +123,14 @@ def named(written: Folder) -> tuple[str | None, str]:
     """``NAME=FOLDER`` in its two parts; the name is None where only a folder, or a checkpoint's name, is given.
 
     Raises:
-        CheckpointError: the name is none that a folder of results can have.
+        CheckpointError: a folder of results cannot have this name.
     """
     written = os.fspath(written)
     name, equals, where = written.partition("=")
     if not equals or Path(written).exists():
         return None, written
     if not re.fullmatch(r"[\w.+-]*\w[\w.+-]*", name):
-        raise CheckpointError(f"{written}: a name is of letters, digits and . + - _, not {name!r}")
+        raise CheckpointError(f"{written}: a name consists of letters, digits and . + - _, unlike {name!r}")
     return name, where
 
 
@@ -145,7 +145,7 @@ def load_encoder(where: Folder, tokenizers: Folder | None = None, name: str | No
         name: what tables call it; by default the folder's name, or that of the run for its ``final``.
 
     Raises:
-        CheckpointError: no such folder or name; no checkpoint or no tokenizer in it; or the tokenizer is not the one
+        CheckpointError: no such folder or name; neither checkpoint nor tokenizer in it; or the tokenizer is not the one
             that the model was pretrained with.
         PhonemicError: a baseline's file or package is missing.
     """

@@ -74,7 +74,7 @@ class Job:
         )
 
     @property
-    def reading(self) -> dict[str, Any] | None:
+    def file_options(self) -> dict[str, Any] | None:
         """How the files are read, where that was said for these: formats and columns of one's own files."""
         parse = self.dataset.parse
         return asdict(parse) if is_dataclass(parse) else None

@@ -36,7 +36,7 @@ _DIGEST = "counts_sha256"
 
 
 @dataclass(frozen=True)
-class Noising:
+class NoiseCondition:
     """A kind of noise at one ratio.
 
     Attributes:
@@ -56,11 +56,11 @@ class Noising:
         return (Homophones if self.name == HOMOPHONES else Misspellings).lang
 
 
-def parse(written: str, ratios: Sequence[float]) -> list[Noising]:
+def parse(written: str, ratios: Sequence[float]) -> list[NoiseCondition]:
     """``homophones`` or ``homophones:pool=gb2312-1,reading=default`` at some ratios.
 
     Raises:
-        InputError: there is no such noise or option, an option's value is none, or a ratio is not between 0 and 1.
+        InputError: there is no such noise or option, an option's value is wrong, or a ratio is not between 0 and 1.
         OSError: the file of ``counts`` cannot be read.
     """
     name, _, rest = written.partition(":")
@@ -80,11 +80,11 @@ def parse(written: str, ratios: Sequence[float]) -> list[Noising]:
         options[_DIGEST] = hash_file(Path(options["counts"])).hex()[:16]
     for ratio in ratios:
         if not 0 <= ratio <= 1:
-            raise InputError(f"the ratio of noise is between 0 and 1, not {ratio} (7.5 % is 0.075)")
-    noisings = [Noising(name, ratio, tuple(options.items())) for ratio in ratios]
-    if noisings:
-        _maker(name, noisings[0].options, 0)
-    return noisings
+            raise InputError(f"the ratio of noise must be between 0 and 1, not {ratio} (7.5 % is 0.075)")
+    conditions = [NoiseCondition(name, ratio, tuple(options.items())) for ratio in ratios]
+    if conditions:
+        _maker(name, conditions[0].options, 0)
+    return conditions
 
 
 def _pool(values: dict[str, Any]) -> Any:
@@ -107,7 +107,7 @@ def _maker(name: str, options: tuple[tuple[str, str], ...], seed: int) -> Noise:
     values: dict[str, Any] = dict(options)
     for key in values.keys() & set(_FLAGS):
         if values[key] not in ("true", "false"):
-            raise InputError(f"noise {name}: {key} is true or false, not {values[key]!r}")
+            raise InputError(f"noise {name}: {key} must be true or false, not {values[key]!r}")
         values[key] = values[key] == "true"
     try:
         if name == HOMOPHONES:
@@ -117,28 +117,28 @@ def _maker(name: str, options: tuple[tuple[str, str], ...], seed: int) -> Noise:
         raise InputError(f"noise {name}: {error}") from error
 
 
-def noised(examples: Sequence[Any], noising: Noising, seed: int, places: bool) -> tuple[list[Any], float]:
+def noised(examples: Sequence[Any], condition: NoiseCondition, seed: int, places: bool) -> tuple[list[Any], float]:
     """Examples with noise in every text, and the share of characters or syllables that were really rewritten.
 
     Arguments:
         examples: the clean ones; the noise of each is drawn from its number.
-        noising: which noise.
+        condition: which noise.
         seed: another seed is other noise.
         places: the annotation has places in the text, so that lengths must stay.
 
     Raises:
         InputError: ``places``, and the noise changes a length.
     """
-    maker = _maker(noising.name, noising.options, seed)
+    maker = _maker(condition.name, condition.options, seed)
     units = changes = 0
 
     def rewrite(text: str, key: str) -> str:
         nonlocal units, changes
-        noisy: Noisy = maker.apply(text, noising.ratio, key)
+        noisy: Noisy = maker.apply(text, condition.ratio, key)
         moved = next((one for one in noisy.changes if len(one.old) != len(one.new)), None) if places else None
         if moved is not None:
             raise InputError(
-                f"noise {noising.name} writes {moved.new!r} for {moved.old!r}: it changes lengths, so it cannot be "
+                f"noise {condition.name} writes {moved.new!r} for {moved.old!r}: it changes lengths, so it cannot be "
                 "put into texts whose annotation has places (coreference, questions, tagging)"
             )
         units, changes = units + noisy.units, changes + len(noisy.changes)

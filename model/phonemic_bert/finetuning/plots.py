@@ -114,6 +114,6 @@ def _save(figure: Any, path: Path) -> None:
         known = figure.canvas.get_supported_filetypes()
         form = path.suffix.lower().removeprefix(".")
         if form not in known:
-            raise InputError(f"{path}: no picture format; choose a suffix of {', '.join(sorted(known))}")
+            raise InputError(f"{path}: not a picture format; choose a suffix of {', '.join(sorted(known))}")
         with replacing(path) as file:
             figure.savefig(file, format=form, metadata={"Date": None} if form == "svg" else None, dpi=130)

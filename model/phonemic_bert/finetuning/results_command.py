@@ -19,7 +19,7 @@ from phonemic.terminal import console
 )
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="Write the tables to a file.")
 @click.option("--plot", type=click.Path(dir_okay=False, path_type=Path), help="Draw them: a .png, .svg or .pdf file.")
-@click.option("--against", metavar="ENCODER", help="Also what each encoder scores above this one, seed by seed.")
+@click.option("--against", metavar="ENCODER", help="Also each encoder's lead over this one, seed by seed.")
 @click.option("--robustness", is_flag=True, help="Scores by the ratio of noise instead.")
 @force_option
 def results(

@@ -33,7 +33,7 @@ from phonemic_bert.finetuning.encoders import TOKENIZER_FILES
 from phonemic_bert.finetuning.jobs import Job, hash_file
 from phonemic_bert.finetuning.kinds import Instance, Kind, make_kind
 from phonemic_bert.finetuning.metrics import score
-from phonemic_bert.finetuning.noise import PLACED, Noising, noised
+from phonemic_bert.finetuning.noise import PLACED, NoiseCondition, noised
 from phonemic_bert.finetuning.training import Advance, Scores, predict, train
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ _WEIGHTS = ("config.json", "*.safetensors", "*.bin")
 
 
 @dataclass(frozen=True)
-class Wishes:
+class RunOutputs:
     """What a run is to leave besides its scores.
 
     Attributes:
@@ -59,13 +59,13 @@ class Wishes:
         save: the folder for fine-tuned models, or None.
     """
 
-    noise: tuple[Noising, ...] = ()
+    noise: tuple[NoiseCondition, ...] = ()
     predictions: bool = False
     save: Path | None = None
 
 
 #: Scores only.
-SCORES = Wishes()
+SCORES_ONLY = RunOutputs()
 
 
 @dataclass
@@ -93,7 +93,7 @@ class Prepared:
     """
 
     def __init__(
-        self, job: Job, encoder: Encoder, settings: Settings, seed: int, noise: Sequence[Noising] = ()
+        self, job: Job, encoder: Encoder, settings: Settings, seed: int, noise: Sequence[NoiseCondition] = ()
     ) -> None:
         if encoder.lang not in (None, job.dataset.lang):
             raise InputError(f"{encoder.name} is an encoder for {encoder.lang}, but {job.name} is {job.dataset.lang}")
@@ -110,11 +110,11 @@ class Prepared:
             raise InputError(f"{self.job.folder}: the {name} set of {self.job.name} has no labelled example")
         return Fold(kept, self.kind.rows(kept, name == "train"), [self.kind.gold(example) for example in kept])
 
-    def _noised(self, noising: Noising) -> tuple[list[Instance], float]:
+    def _noised(self, condition: NoiseCondition) -> tuple[list[Instance], float]:
         dataset = self.job.dataset
-        if noising.lang != dataset.lang:
-            raise InputError(f"noise {noising.name} is for {noising.lang}, but {self.job.name} is {dataset.lang}")
-        examples, changed = noised(self.test.examples, noising, self.seed, dataset.kind in PLACED)
+        if condition.lang != dataset.lang:
+            raise InputError(f"noise {condition.name} is for {condition.lang}, but {self.job.name} is {dataset.lang}")
+        examples, changed = noised(self.test.examples, condition, self.seed, dataset.kind in PLACED)
         return self.kind.rows(examples), changed
 
     def predicted(self, model: PreTrainedModel, fold: Fold, rows: list[Instance] | None = None) -> list[Any]:
@@ -137,7 +137,7 @@ class Run:
     point: GridPoint
     seed: int
     folder: Path
-    wishes: Wishes = SCORES
+    outputs: RunOutputs = SCORES_ONLY
 
     @property
     def key(self) -> str:
@@ -148,7 +148,7 @@ class Run:
         determining = {
             "format": FORMAT,
             "task": [self.job.name, dataset.kind, dataset.metric, dataset.lang, list(dataset.labels.items())],
-            "data": [self.job.fingerprint, self.job.reading, self.job.divide, asdict(self.job.limits)],
+            "data": [self.job.fingerprint, self.job.file_options, self.job.divide, asdict(self.job.limits)],
             "encoder": checkpoint_hash(self.encoder.path, getattr(self.encoder.tokenizer, "baseline", None)),
             "hyperparameters": self.point.as_dict(),
             "settings": settings,
@@ -168,21 +168,21 @@ class Run:
     @property
     def saved(self) -> Path | None:
         """The folder of the fine-tuned model."""
-        save = self.wishes.save
+        save = self.outputs.save
         return save and save / self.job.name / self.encoder.name / self.path.stem
 
     def result(self) -> dict[str, Any] | None:
         """What is in the file, where the run is finished and left all that is wished for; otherwise None.
 
         Raises:
-            RunError: the file is no result of a run.
+            RunError: the file is not the result of a run.
         """
         found = self._found()
         if found is None:
             return None
         noise = [_noise_of(one) for one in found["noise"]]
-        lacks = any((one.name, one.ratio, dict(one.options)) not in noise for one in self.wishes.noise)
-        lacks |= self.wishes.predictions and not self.predictions.exists()
+        lacks = any((one.name, one.ratio, dict(one.options)) not in noise for one in self.outputs.noise)
+        lacks |= self.outputs.predictions and not self.predictions.exists()
         lacks |= self.saved is not None and not self.saved.exists()
         return None if lacks else found
 
@@ -195,14 +195,14 @@ class Run:
             for one in found["noise"]:
                 _noise_of(one)
         except (ValueError, KeyError, TypeError) as error:
-            raise RunError(f"{self.path}: no result of a run; remove it to repeat that ({error!r})") from error
+            raise RunError(f"{self.path}: not the result of a run; remove it to repeat the run ({error!r})") from error
         return found
 
     def execute(self, prepared: Prepared, advance: Advance = lambda step, steps, score: None) -> dict[str, Any]:
         """Trains, evaluates and writes; the file of results comes last, and whole. Scores with other noise stay in it.
 
         Raises:
-            RunError: the loss is no number.
+            RunError: the loss is not a number.
             OSError: a file cannot be written.
         """
         begun, kind = time.monotonic(), prepared.kind
@@ -269,7 +269,7 @@ class Run:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         if self.saved is not None:
             save(model, self.encoder, self.saved)
-        if self.wishes.predictions:
+        if self.outputs.predictions:
             rows = zip(prepared.test.examples, prepared.test.gold, predicted, strict=True)
             with replacing(self.predictions) as file:
                 for row in rows:
@@ -283,10 +283,10 @@ def _noise_of(entry: dict[str, Any]) -> tuple[str, float, dict[str, str]]:
 
 
 def runs_of(
-    job: Job, encoder: Encoder, settings: Settings, seed: int, folder: Path, wishes: Wishes = SCORES
+    job: Job, encoder: Encoder, settings: Settings, seed: int, folder: Path, outputs: RunOutputs = SCORES_ONLY
 ) -> list[Run]:
     """The runs of every point of the grid."""
-    return [Run(job, encoder, settings, point, seed, folder, wishes) for point in settings.points()]
+    return [Run(job, encoder, settings, point, seed, folder, outputs) for point in settings.points()]
 
 
 def save(model: PreTrainedModel, encoder: Encoder, folder: Path) -> None:

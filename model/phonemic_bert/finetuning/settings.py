@@ -110,7 +110,7 @@ class Settings(sections.Sections):
         merged = {name: dict(section) if isinstance(section, dict) else section for name, section in values.items()}
         for name, fields in part.items():
             if not isinstance(fields, Mapping) or not isinstance(merged.setdefault(name, {}), dict):
-                raise SettingsError(f"{where}: {name} is no section")
+                raise SettingsError(f"{where}: {name} is not a section")
             merged[name].update(fields)
         sections.override(merged, overrides)
         return cls.of(merged, where)

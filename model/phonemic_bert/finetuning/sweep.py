@@ -1,4 +1,4 @@
-"""Several runs in a row: what is finished is passed over, what fails is told, progress is shown."""
+"""Several runs in a row: what is finished is skipped, what fails is reported, progress is shown."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from phonemic.terminal import console as new_console
 from phonemic_bert.errors import CheckpointError
 from phonemic_bert.finetuning.encoders import Encoder, load_encoder, named
 from phonemic_bert.finetuning.jobs import Job
-from phonemic_bert.finetuning.runs import SCORES, Prepared, Run, Wishes, runs_of
+from phonemic_bert.finetuning.runs import SCORES_ONLY, Prepared, Run, RunOutputs, runs_of
 from phonemic_bert.finetuning.settings import Settings
 
 
 @dataclass
-class Outcome:
+class SweepResult:
     """What became of a sweep.
 
     Attributes:
@@ -52,7 +52,7 @@ class Sweep:
         settings: the settings for a data set's name.
         seeds: one run each.
         folder: for the results.
-        wishes: what each run is to leave.
+        outputs: what each run is to leave.
         tokenizers: the folder of the baselines' files.
         console: for progress; None is standard error.
     """
@@ -64,16 +64,16 @@ class Sweep:
         settings: Callable[[str], Settings],
         seeds: Sequence[int],
         folder: Path,
-        wishes: Wishes = SCORES,
+        outputs: RunOutputs = SCORES_ONLY,
         tokenizers: str | None = None,
         console: Console | None = None,
     ) -> None:
         self.jobs, self.encoders, self.settings, self.seeds = jobs, encoders, settings, seeds
-        self.folder, self.wishes, self.tokenizers = folder, wishes, tokenizers
+        self.folder, self.outputs, self.tokenizers = folder, outputs, tokenizers
         self.console = console or new_console(stderr=True)
-        self.outcome = Outcome()
+        self.outcome = SweepResult()
 
-    def execute(self) -> Outcome:
+    def execute(self) -> SweepResult:
         """Runs what is not finished. A failure ends neither the sweep nor what does not depend on it.
 
         Raises:
@@ -83,7 +83,7 @@ class Sweep:
         """
         transformers.utils.logging.disable_progress_bar()  # of saved models
         with locked(self.folder), _interrupts(), _Bars(self.console) as bars:
-            for folder in (self.folder, self.wishes.save):
+            for folder in (self.folder, self.outputs.save):
                 if folder is not None:
                     check_own(folder)
             groups = len(self.jobs) * len(self.encoders) * len(self.seeds)
@@ -118,7 +118,7 @@ class Sweep:
         if not runs:
             return
         bars.describe(what)
-        prepared = self._tried(what, lambda: Prepared(job, encoder, settings, seed, self.wishes.noise))
+        prepared = self._tried(what, lambda: Prepared(job, encoder, settings, seed, self.outputs.noise))
         if prepared is None:
             return
         for run in runs:
@@ -132,7 +132,7 @@ class Sweep:
 
     def _unfinished(self, job: Job, encoder: Encoder, settings: Settings, seed: int) -> list[Run]:
         left = []
-        for run in runs_of(job, encoder, settings, seed, self.folder, self.wishes):
+        for run in runs_of(job, encoder, settings, seed, self.folder, self.outputs):
             result = run.result()
             if result is None:
                 left.append(run)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 #: Scores, the task's metric first.
 Scores = dict[str, float]
 
-#: Is told the steps that are done, how many there are at most, and the last dev score.
+#: Is called with the steps that are done, how many there are at most, and the last dev score.
 Advance = Callable[[int, int, float | None], object]
 
 
@@ -70,7 +70,7 @@ def train(
 
     Raises:
         RunError: there is nothing to train on, or the loss is no number.
-        SettingsError: the machine cannot train so.
+        SettingsError: the machine cannot train with these settings.
     """
     if not rows:
         raise RunError("there is no example to train on")
@@ -97,7 +97,7 @@ def predict(
     """The model's output for each row, without padding: (labels,), (N, labels), (choices,) or (N, 2).
 
     Raises:
-        RunError: an output is no number.
+        RunError: an output is not a number.
     """
     size, bf16 = settings.machine.evaluation_batch_size, settings.optimization.bf16
     order = sorted(range(len(rows)), key=lambda at: -rows[at].length)
@@ -112,7 +112,7 @@ def predict(
             output = model(**{name: value.to(model.device) for name, value in batch.items()})
             values = kind.outputs(output).float().cpu().numpy()
             if not np.isfinite(values).all():
-                raise RunError("the model's outputs are no numbers: try a lower learning rate, or bf16 = false")
+                raise RunError("the model's outputs are not numbers: try a lower learning rate, or bf16 = false")
             for at, value in zip(numbers, values, strict=True):
                 found[at] = value[: rows[at].length] if value.ndim == 2 else value
     model.train(was_training)

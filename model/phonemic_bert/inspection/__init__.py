@@ -4,7 +4,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from phonemic_bert.inspection.confusions import Confusions, confusions
-from phonemic_bert.inspection.predictions import Record, read_predictions
+from phonemic_bert.inspection.predictions import PredictionRecord, read_predictions
+from phonemic_bert.inspection.predictions import Record as Record
 
 if TYPE_CHECKING:
     from phonemic_bert.inspection.embeddings import Panel, Separation, component_vectors, panels
@@ -17,7 +18,7 @@ __all__ = [
     "Neighbour",
     "Neighbours",
     "Panel",
-    "Record",
+    "PredictionRecord",
     "Separation",
     "component_vectors",
     "confusions",

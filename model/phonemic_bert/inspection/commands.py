@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from phonemic_bert.inspection.confusions import Confusions
     from phonemic_bert.inspection.examples import Example
     from phonemic_bert.inspection.loading import Inspected
-    from phonemic_bert.inspection.predictions import Record
+    from phonemic_bert.inspection.predictions import PredictionRecord
 
 
 @click.command(name="inspect")
 @click.argument("checkpoint", required=False)
 @click.argument("texts", metavar="[TEXT]...", nargs=-1)
-@click.option("--input", "path", metavar="FILE", help="A text a line, as .gz, .bz2, .xz or .zst too; - for stdin.")
+@click.option("--input", "path", metavar="FILE", help="One text a line, also .gz, .bz2, .xz or .zst; - for stdin.")
 @click.option("--predictions", metavar="FILE", help="What `finetune --predictions` wrote, JSON lines; - for stdin.")
 @click.option("--lang", type=click.Choice(LANGUAGES), help="The language, for --predictions without a CHECKPOINT.")
 @click.option("--errors-only", is_flag=True, help="Show only texts with an error.")
@@ -55,7 +55,7 @@ def inspect(
     needs no CHECKPOINT.
     """
     if sum(map(bool, (texts, path, predictions))) != 1:
-        raise click.UsageError("give TEXT, --input or --predictions, one of them")
+        raise click.UsageError("give one of TEXT, --input and --predictions")
     if not checkpoint and not (predictions and lang):
         raise click.UsageError("give a CHECKPOINT; --predictions can do with --lang instead")
     if html and as_json:
@@ -64,19 +64,19 @@ def inspect(
     from phonemic_bert.inspection.confusions import confusions, is_correct
     from phonemic_bert.inspection.inspecting import examples, predict
     from phonemic_bert.inspection.loading import load
-    from phonemic_bert.inspection.predictions import Record, read_predictions
+    from phonemic_bert.inspection.predictions import PredictionRecord, read_predictions
     from phonemic_bert.tokenization import PhonemicBertTokenizer
 
-    records: list[Record]
+    records: list[PredictionRecord]
     form: str | None = None
     if predictions:
         records, form = read_predictions(predictions)
     else:
-        records = [Record(line, text) for line, text in _numbered(texts, path)]
+        records = [PredictionRecord(line, text) for line, text in _numbered(texts, path)]
     _quiet()
     inspected = load(checkpoint) if checkpoint else None
     if inspected and lang not in (None, inspected.lang):
-        raise click.UsageError(f"CHECKPOINT is of language {inspected.lang}, not {lang}")
+        raise click.UsageError(f"CHECKPOINT is for {inspected.lang}, not {lang}")
     tokenizer = inspected.tokenizer if inspected else PhonemicBertTokenizer(lang)
     if inspected:
         # Errors are counted in all texts; of texts without gold only those that are shown are of interest.
@@ -96,7 +96,7 @@ def inspect(
     _write(shown, len(chosen), found, inspected, tokenizer.phonemic.lang, html, as_json, force)
 
 
-#: The width of tables where standard output is no terminal.
+#: The width of tables where standard output is not a terminal.
 _WIDE = 200
 
 
@@ -160,13 +160,13 @@ def _write(
 @click.command(name="embeddings")
 @click.argument("checkpoint")
 @click.option("--out", metavar="FILE", required=True, help="The picture: .png, .svg or .pdf.")
-@click.option("--json", "coordinates", metavar="FILE", help="Also write places and figures as JSON.")
+@click.option("--json", "coordinates", metavar="FILE", help="Also write coordinates and figures as JSON.")
 @click.option(
     "--method",
     type=click.Choice(["pca", "tsne"]),
     help="How symbols are placed; by default tsne for rimes and pca for the others.",
 )
-@click.option("--seed", default=0, show_default=True, help="Of tsne and of the shuffled classes.")
+@click.option("--seed", default=0, show_default=True, help="Seed of t-SNE and of the shuffled classes.")
 @click.option("--title", help="Over the picture; by default the checkpoint's name.")
 @force_option
 def embeddings(

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from phonemic_bert.inspection.labels import words_of
-from phonemic_bert.inspection.predictions import Record
+from phonemic_bert.inspection.predictions import PredictionRecord
 
 CORRECT = "correct"
 WRONG_LABEL = "wrong label"
@@ -80,14 +80,14 @@ class Confusions:
     frequent: tuple[Confusion, ...]
 
 
-def outcomes_of(form: str, record: Record) -> list[Outcome]:
+def outcomes_of(form: str, record: PredictionRecord) -> list[Outcome]:
     """What became of each label of one record, in the order of the text; none where gold or predicted is missing."""
     if record.gold is None or record.predicted is None:
         return []
     return _OUTCOMES[form](record)
 
 
-def confusions(form: str, records: Sequence[Record]) -> Confusions:
+def confusions(form: str, records: Sequence[PredictionRecord]) -> Confusions:
     """Counts the errors of records.
 
     Arguments:
@@ -157,19 +157,19 @@ def match_spans(gold: Sequence[Span], predicted: Sequence[Span]) -> list[tuple[s
 _ORDER = (CORRECT, WRONG_LABEL, WRONG_BOUNDARY, WRONG_BOTH, MISSED, SPURIOUS)
 
 
-def _of_label(record: Record) -> list[Outcome]:
+def _of_label(record: PredictionRecord) -> list[Outcome]:
     right = record.gold == record.predicted
     return [Outcome(CORRECT if right else WRONG_LABEL, record.gold, record.predicted)]
 
 
-def _of_answer(record: Record) -> list[Outcome]:
+def _of_answer(record: PredictionRecord) -> list[Outcome]:
     """Right where it is literally one of the accepted ones: the metric of the task may forgive more."""
     accepted = [answer.strip() for answer in record.gold]
     right = record.predicted.strip() in accepted
     return [Outcome(CORRECT if right else "wrong answer", None, None, "" if right else record.predicted)]
 
 
-def _of_spans(record: Record) -> list[Outcome]:
+def _of_spans(record: PredictionRecord) -> list[Outcome]:
     found = []
     for outcome, gold, predicted in match_spans(record.gold, record.predicted):
         piece = gold or predicted
@@ -180,7 +180,7 @@ def _of_spans(record: Record) -> list[Outcome]:
     return found
 
 
-def _of_tags(record: Record) -> list[Outcome]:
+def _of_tags(record: PredictionRecord) -> list[Outcome]:
     words = words_of(record)
     return [
         Outcome(CORRECT if gold == predicted else WRONG_LABEL, gold, predicted, words[at] if words else "")
@@ -188,7 +188,7 @@ def _of_tags(record: Record) -> list[Outcome]:
     ]
 
 
-def _of_aspects(record: Record) -> list[Outcome]:
+def _of_aspects(record: PredictionRecord) -> list[Outcome]:
     """Equal pairs are right; an aspect of both sides with another sentiment has the wrong label."""
     gold, predicted = Counter(record.gold), Counter(record.predicted)
     found = [Outcome(CORRECT, _name(one), _name(one)) for one in (gold & predicted).elements()]
@@ -207,7 +207,7 @@ def _name(aspect: tuple[str, str | None]) -> str:
     return aspect[0] if aspect[1] is None else f"{aspect[0]}#{aspect[1]}"
 
 
-_OUTCOMES: dict[str, Callable[[Record], list[Outcome]]] = {
+_OUTCOMES: dict[str, Callable[[PredictionRecord], list[Outcome]]] = {
     "label": _of_label,
     "spans": _of_spans,
     "tags": _of_tags,
@@ -216,7 +216,7 @@ _OUTCOMES: dict[str, Callable[[Record], list[Outcome]]] = {
 }
 
 
-def is_correct(form: str | None, record: Record) -> bool | None:
+def is_correct(form: str | None, record: PredictionRecord) -> bool | None:
     """Whether a record holds no error; None where it has no gold or no predicted annotation."""
     if form is None or record.gold is None or record.predicted is None:
         return None

@@ -35,7 +35,7 @@ class Separation:
         ratio: mean cosine distance within classes divided by that between classes: below 1, a class lies together.
         chance: the mean ratio over shuffled classes.
         deviation: the standard deviation of that.
-        p: the share of shuffles, this arrangement among them, whose ratio is no larger. With several groupings tried,
+        p: the share of shuffles, this arrangement among them, whose ratio is not larger. With several groupings tried,
             a small p or two is to be expected.
     """
 
@@ -138,7 +138,7 @@ def panels(model: PhonemicBertModel, method: str | None = None, seed: int = 0, s
         distances = cosine_distances(vectors - vectors.mean(0))
         chosen = method or ("tsne" if len(symbols) > _MANY else "pca")
         places, quality = place(vectors, distances, chosen, seed)
-        # "No onset" is no class of its own: it says nothing about place or manner.
+        # "No onset" is not a class of its own: it says nothing about place or manner.
         voiced = np.array([symbol != EMPTY for symbol in symbols])
         measured = (
             separation(name, np.array(group)[voiced], distances[np.ix_(voiced, voiced)], seed, shuffles)

@@ -13,7 +13,7 @@ from phonemic_bert.tokenization import PhonemicBertTokenizer
 
 
 @dataclass(frozen=True)
-class Position:
+class AnnotatedPosition:
     """One position of a text.
 
     Attributes:
@@ -41,7 +41,7 @@ class AnnotatedText:
     """
 
     text: str
-    positions: list[Position]
+    positions: list[AnnotatedPosition]
     masked: list[Masked | None] | None = None
     nearest: list[tuple[Neighbour, ...] | None] | None = None
     gold: list[str] | None = None
@@ -79,6 +79,6 @@ def read(tokenizer: PhonemicBertTokenizer, text: str) -> AnnotatedText:
     for packed, kind, (start, end) in zip(ids, kinds_of(ids).tolist(), encoded["offset_mapping"], strict=True):
         triple = tokenizer.phonemic.vocab.unpack(packed)
         positions.append(
-            Position(syllable_of(triple, kind == NATIVE, text, int(start), int(end)), KINDS[kind], int(packed))
+            AnnotatedPosition(syllable_of(triple, kind == NATIVE, text, int(start), int(end)), KINDS[kind], int(packed))
         )
     return AnnotatedText(text, positions)

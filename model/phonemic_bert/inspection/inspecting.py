@@ -13,7 +13,7 @@ from phonemic_bert.inspection.loading import Inspected
 from phonemic_bert.inspection.masking import mask_each
 from phonemic_bert.inspection.nearest import Neighbours
 from phonemic_bert.inspection.predicting import classify, tag, tagged_spans
-from phonemic_bert.inspection.predictions import Record
+from phonemic_bert.inspection.predictions import PredictionRecord
 from phonemic_bert.modeling import (
     PhonemicBertForMaskedLM,
     PhonemicBertForSequenceClassification,
@@ -22,7 +22,9 @@ from phonemic_bert.modeling import (
 from phonemic_bert.tokenization import PhonemicBertTokenizer
 
 
-def predict(inspected: Inspected, records: Iterable[Record], form: str | None) -> tuple[list[Record], str | None]:
+def predict(
+    inspected: Inspected, records: Iterable[PredictionRecord], form: str | None
+) -> tuple[list[PredictionRecord], str | None]:
     """Fills in what a fine-tuned model predicts, for records that come without a prediction.
 
     Arguments:
@@ -56,7 +58,7 @@ def predict(inspected: Inspected, records: Iterable[Record], form: str | None) -
 
 
 def examples(
-    records: Iterable[Record],
+    records: Iterable[PredictionRecord],
     form: str | None,
     tokenizer: PhonemicBertTokenizer,
     inspected: Inspected | None = None,

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from phonemic_bert.inspection.predictions import Record
+from phonemic_bert.inspection.predictions import PredictionRecord
 
 
-def words_of(record: Record) -> list[str]:
+def words_of(record: PredictionRecord) -> list[str]:
     """The words that a list of tags is about; none where the record does not tell them."""
     return [record.text[start:end] for start, end in word_spans(record)]
 
 
-def word_spans(record: Record) -> list[tuple[int, int]]:
+def word_spans(record: PredictionRecord) -> list[tuple[int, int]]:
     """Start and end of each word that has a tag: as the file says, or what stands between white space, if that fits."""
     if record.tokens is not None:
         return record.tokens
@@ -26,7 +26,9 @@ def word_spans(record: Record) -> list[tuple[int, int]]:
     return spans if tags is not None and len(spans) == len(tags) else []
 
 
-def position_labels(form: str, value: Any, record: Record, spans: Sequence[tuple[int, int]]) -> list[str] | None:
+def position_labels(
+    form: str, value: Any, record: PredictionRecord, spans: Sequence[tuple[int, int]]
+) -> list[str] | None:
     """A label for each position of the text: ``B-`` and ``I-`` for spans, a word's tag at its first position.
 
     Arguments:

@@ -1,4 +1,4 @@
-"""A PhonemicBERT of any kind with its tokenizer, and errors that say what is wrong with what is none."""
+"""A PhonemicBERT of any kind with its tokenizer, and errors that say what is wrong with anything else."""
 
 from __future__ import annotations
 

@@ -59,8 +59,8 @@ class Masked(NamedTuple):
         tone: likewise.
         joint: the probability of the whole triple that stands there, with independent heads the product of the three;
             None where the text has ``[MASK]``.
-        real: the probability of all real syllables together; the rest went to triples that are none, and to characters
-            of the fallback.
+        real: the probability of all real syllables together; the rest went to triples that are not syllables, and to
+            characters of the fallback.
         score: the share of ``real`` that the syllable which stands there has; None where none stands there.
         rank: its place among the real syllables, from 1; None likewise.
         best: the best real syllables, best first.
@@ -133,8 +133,8 @@ def _described(predicted: Predicted, ids: Tensor, tokenizer: PhonemicBertTokeniz
             true, share = (vocab[part], log[row, part].exp().item()) if given else (None, None)
             guesses.append(Guess(true, share, vocab[top], log[row, top].exp().item()))
         here = (packed == one).nonzero()[:, 0]
-        own_score = score[row, here[0]].item() if len(here) else None
-        own_rank = 1 + int((joint[row] > joint[row, here[0]]).sum()) if len(here) else None
+        true_score = score[row, here[0]].item() if len(here) else None
+        true_rank = 1 + int((joint[row] > joint[row, here[0]]).sum()) if len(here) else None
         candidates = tuple(
             Candidate(write(vocab.unpack(id_)), same.get(id_, ()), share)
             for share, id_ in zip(best.values[row].tolist(), packed[best.indices[row]].tolist(), strict=True)
@@ -146,8 +146,8 @@ def _described(predicted: Predicted, ids: Tensor, tokenizer: PhonemicBertTokeniz
                 tone=guesses[2],
                 joint=likely[row].exp().item() if given else None,
                 real=real[row].item(),
-                score=own_score,
-                rank=own_rank,
+                score=true_score,
+                rank=true_rank,
                 best=candidates,
             )
         )

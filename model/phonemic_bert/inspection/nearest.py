@@ -66,7 +66,7 @@ class Neighbours:
             k: how many.
 
         Returns:
-            An entry a position; None where that is no syllable of the language.
+            An entry a position; None where that is not a syllable of the language.
 
         Raises:
             ValueError: k is below 1.

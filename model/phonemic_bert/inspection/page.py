@@ -7,7 +7,7 @@ from html import escape
 
 from phonemic import drawing
 from phonemic_bert.inspection.confusions import Confusions
-from phonemic_bert.inspection.examples import AnnotatedText, Example, Position
+from phonemic_bert.inspection.examples import AnnotatedPosition, AnnotatedText, Example
 from phonemic_bert.inspection.masking import Masked
 from phonemic_bert.inspection.wording import (
     LISTED,
@@ -92,7 +92,7 @@ def _example(example: Example) -> str:
     return _EXAMPLE.format("\n".join(parts))
 
 
-def _position(annotated: AnnotatedText, at: int, position: Position) -> str:
+def _position(annotated: AnnotatedText, at: int, position: AnnotatedPosition) -> str:
     syllable = position.syllable
     native = position.kind == "native"
     box = drawing.syllable(syllable.onset, syllable.rime, syllable.tone, syllable.ipa) if native else ""

@@ -43,7 +43,7 @@ def groupings(lang: str) -> dict[str, dict[str, dict[str, str]]]:
     Returns:
         Component (``"onset"``, ``"rime"``, ``"tone"``) to the names of its groupings, and each of them to the class of
         each symbol. ``"[EMPTY]"`` is a symbol too, where a syllable may have no onset, or a neutral tone.
-        ``"letter"`` is no phonology: it tells whether the fallback uses the symbol's row of the table as a letter too
+        ``"letter"`` is not phonology: it tells whether the fallback uses the symbol's row of the table as a letter too
         (*k*, *a*), which may well bind those symbols together.
     """
     symbols = vocabulary(lang)
@@ -106,7 +106,7 @@ def rime_parts(lang: str, rime: str) -> tuple[str, str, str]:
                     return start, rime[len(start) : len(rime) - len(end)], end
     elif found := _RIME.fullmatch(rime):
         return found[1] or "", found[2], found[3]
-    raise ValueError(f"{rime!r} is no rime of {lang}")
+    raise ValueError(f"{rime!r} is not a rime of {lang}")
 
 
 def contour(tone: str) -> str:

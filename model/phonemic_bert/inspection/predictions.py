@@ -19,7 +19,7 @@ _NOTES = ("question", "choices")
 
 
 @dataclass(frozen=True)
-class Record:
+class PredictionRecord:
     """One line of the file.
 
     Attributes:
@@ -42,7 +42,11 @@ class Record:
     notes: dict[str, Any] = field(default_factory=dict)
 
 
-def read_predictions(path: str) -> tuple[list[Record], str | None]:
+#: The name of the class in earlier versions.
+Record = PredictionRecord
+
+
+def read_predictions(path: str) -> tuple[list[PredictionRecord], str | None]:
     """Reads a whole file.
 
     Arguments:
@@ -57,7 +61,7 @@ def read_predictions(path: str) -> tuple[list[Record], str | None]:
         OSError: the file cannot be read.
     """
     name = "standard input" if path == "-" else path
-    records: list[Record] = []
+    records: list[PredictionRecord] = []
     form, first = None, 0
     for line, text in _lines(path):
         try:
@@ -87,16 +91,16 @@ def _lines(path: str) -> Iterator[tuple[int, str]]:
                 yield number, text
 
 
-def _record(line: int, text: str) -> tuple[Record, str | None]:
+def _record(line: int, text: str) -> tuple[PredictionRecord, str | None]:
     try:
         row = loads(text)
     except (ValueError, RecursionError) as error:
         raise ValueError(f"is not JSON: {error}") from error
     if not isinstance(row, dict):
-        raise ValueError(f"a JSON object is wanted, not {_short(row)}")
+        raise ValueError(f"a JSON object is expected, not {_short(row)}")
     for name, optional in (("text", False), ("text_b", True)):
         if not (isinstance(row.get(name), str) or (optional and row.get(name) is None)):
-            raise ValueError(f"{name!r} is no string" if name in row else f"no {name!r} in it")
+            raise ValueError(f"{name!r} is not a string" if name in row else f"no {name!r} in it")
     tokens = row.get("tokens")
     if tokens is not None:
         tokens = [_span(one, row["text"]) for one in _list("tokens", tokens)]
@@ -110,7 +114,7 @@ def _record(line: int, text: str) -> tuple[Record, str | None]:
         if len(lengths) > 1:
             raise ValueError(f"gold, predicted and tokens are of different lengths: {sorted(lengths)}")
     notes = {name: row[name] for name in _NOTES if row.get(name) is not None}
-    return Record(line, row["text"], row.get("text_b"), gold, predicted, tokens, notes), form
+    return PredictionRecord(line, row["text"], row.get("text_b"), gold, predicted, tokens, notes), form
 
 
 def _plain(value: Any) -> Any:
@@ -149,7 +153,7 @@ def _listed(form: str, value: Any, text: str) -> Any:
 
 def _span(value: Any, text: str) -> tuple[int, int]:
     if not (isinstance(value, list) and len(value) == 2 and all(type(one) is int for one in value)):
-        raise ValueError(f"{_short(value)} is no start and end")
+        raise ValueError(f"{_short(value)} is not a start and an end")
     if not 0 <= value[0] < value[1] <= len(text):
         raise ValueError(f"span {value} is empty or outside the text of {len(text)} characters")
     return value[0], value[1]
@@ -157,7 +161,7 @@ def _span(value: Any, text: str) -> tuple[int, int]:
 
 def _label(value: Any) -> str:
     if not isinstance(value, str):
-        raise ValueError(f"label {_short(value)} is no string")
+        raise ValueError(f"label {_short(value)} is not a string")
     return value
 
 

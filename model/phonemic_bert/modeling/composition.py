@@ -123,7 +123,7 @@ class Product(nn.Module):
         return vectors
 
 
-class Table(nn.Module):
+class TripleEmbedding(nn.Module):
     """A vector of its own for each triple of the language's list; 0 for what packed fallbacks put together.
 
     Arguments:
@@ -146,7 +146,7 @@ class Table(nn.Module):
         return self.vectors[rows.clamp(min=0)] * (rows >= 0)[..., None].to(self.vectors.dtype)
 
 
-class Neighbours(nn.Module):
+class NeighbourConvolution(nn.Module):
     """A residual convolution over a position and its neighbours of the same document.
 
     Arguments:
@@ -196,9 +196,11 @@ class Composing(nn.Module):
         """Makes what ``word_embeddings`` lacks."""
         self.projection = nn.Linear(len(COMPONENTS) * config.hidden_size, config.hidden_size)
         self.product = Product(config) if config.composition in ("product", "both") else None
-        self.table = Table(config) if config.composition in ("table", "both") else None
+        self.table = TripleEmbedding(config) if config.composition in ("table", "both") else None
         ids = {"first": CLS * 0x010101, "padding": PAD * 0x010101}
-        self.neighbours = Neighbours(config.neighbours, config.hidden_size, **ids) if config.neighbours else None
+        self.neighbours = (
+            NeighbourConvolution(config.neighbours, config.hidden_size, **ids) if config.neighbours else None
+        )
 
     @torch.no_grad()
     def scale_composition(self, factor: float) -> None:

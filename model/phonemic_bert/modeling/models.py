@@ -27,7 +27,7 @@ from phonemic.inventory import vocabulary
 from phonemic_bert.checkpoints import resolve
 from phonemic_bert.configuration import PhonemicBertConfig
 from phonemic_bert.errors import CheckpointError
-from phonemic_bert.modeling.composition import Composing, Product, Table, TripleList
+from phonemic_bert.modeling.composition import Composing, Product, TripleEmbedding, TripleList
 from phonemic_bert.modeling.heads import IndependentHeads, JointHead, Predicted
 from phonemic_bert.modeling.modern import ModernEncoder, PhonemicModernBertEmbeddings, modern_config
 from phonemic_bert.untrusted import check_folder, loading
@@ -85,7 +85,7 @@ class PhonemicBertPreTrainedModel(BertPreTrainedModel):
             nn.init.ones_(module.weight)  # BERT's norms all have a bias
         else:
             super()._init_weights(module)
-        if isinstance(module, (Product, Table, JointHead)):
+        if isinstance(module, (Product, TripleEmbedding, JointHead)):
             module.reset_parameters()
         if isinstance(module, (TripleList, JointHead)):
             module.reset_buffers()
@@ -135,6 +135,10 @@ class PhonemicBertModel(PhonemicBertPreTrainedModel, BertModel):
     """The encoder: packed ids (B, N) to hidden states (B, N, d), and the pooled first position (B, d).
 
     It is a :class:`PhonemicModernBertModel` where the configuration's ``backbone`` says so.
+
+    Arguments:
+        config: the configuration.
+        add_pooling_layer: whether the first position is pooled.
     """
 
     def __new__(cls, config: PhonemicBertConfig | None = None, *args: Any, **kwargs: Any) -> Any:
@@ -148,7 +152,19 @@ class PhonemicBertModel(PhonemicBertPreTrainedModel, BertModel):
         self.post_init()
 
     def forward(self, input_ids: Tensor | None = None, *args: Any, **kwargs: Any) -> Any:
-        """BertModel's forward, after a check that the text fits the position table."""
+        """BertModel's forward, after a check that the text fits the position table.
+
+        Arguments:
+            input_ids: packed ids, int64 (B, N).
+            args: what ``transformers.BertModel`` takes, in its order.
+            kwargs: what ``transformers.BertModel`` takes.
+
+        Returns:
+            BertModel's output: ``last_hidden_state`` (B, N, d), ``pooler_output`` (B, d) and what else was asked for.
+
+        Raises:
+            ValueError: the texts are longer than ``max_position_embeddings``, or an id is not in the vocabulary.
+        """
         self._check_length(input_ids if input_ids is not None else kwargs.get("inputs_embeds"))
         return super().forward(input_ids, *args, **kwargs)
 
@@ -236,7 +252,11 @@ class HolisticMaskedLMOutput(ModelOutput):  # type: ignore[misc,unused-ignore]
 
 
 class PhonemicBertForMaskedLM(PhonemicBertPreTrainedModel):
-    """Holistic masked language modelling: whole triples are predicted, by three independent heads or by a joint one."""
+    """Holistic masked language modelling: whole triples are predicted, by three independent heads or by a joint one.
+
+    Arguments:
+        config: the configuration, which says which heads.
+    """
 
     def __init__(self, config: PhonemicBertConfig) -> None:
         super().__init__(config)
@@ -317,7 +337,15 @@ class PhonemicBertForMaskedLM(PhonemicBertPreTrainedModel):
         return output
 
     def losses(self, hidden: Tensor, labels: Tensor) -> Tensor:
-        """The negative log-probabilities of M triples: states (M, d) and packed ids (M,) to (M,), nats, float32."""
+        """The negative log-probabilities of M triples.
+
+        Arguments:
+            hidden: hidden states, (M, d).
+            labels: packed ids, int64 (M,).
+
+        Returns:
+            Nats, float32 (M,).
+        """
         return self.predict(hidden).losses(labels)
 
     def _named(self, packed: Tensor) -> str:
@@ -330,7 +358,11 @@ class PhonemicBertForMaskedLM(PhonemicBertPreTrainedModel):
 
 
 class PhonemicBertForSequenceClassification(PhonemicBertPreTrainedModel, BertForSequenceClassification):
-    """transformers' BertForSequenceClassification over PhonemicBERT."""
+    """transformers' BertForSequenceClassification over PhonemicBERT: a label for each text.
+
+    Arguments:
+        config: the configuration; ``num_labels`` and the others are transformers'.
+    """
 
     encoder_class: type[PhonemicBertModel] = PhonemicBertModel
 
@@ -341,7 +373,11 @@ class PhonemicBertForSequenceClassification(PhonemicBertPreTrainedModel, BertFor
 
 
 class PhonemicBertForTokenClassification(PhonemicBertPreTrainedModel, BertForTokenClassification):
-    """transformers' BertForTokenClassification over PhonemicBERT."""
+    """transformers' BertForTokenClassification over PhonemicBERT: a label for each position.
+
+    Arguments:
+        config: the configuration; ``num_labels`` and the others are transformers'.
+    """
 
     encoder_class: type[PhonemicBertModel] = PhonemicBertModel
 
@@ -352,7 +388,11 @@ class PhonemicBertForTokenClassification(PhonemicBertPreTrainedModel, BertForTok
 
 
 class PhonemicBertForQuestionAnswering(PhonemicBertPreTrainedModel, BertForQuestionAnswering):
-    """transformers' BertForQuestionAnswering over PhonemicBERT."""
+    """transformers' BertForQuestionAnswering over PhonemicBERT: the first and the last position of an answer.
+
+    Arguments:
+        config: the configuration.
+    """
 
     encoder_class: type[PhonemicBertModel] = PhonemicBertModel
 
@@ -363,7 +403,11 @@ class PhonemicBertForQuestionAnswering(PhonemicBertPreTrainedModel, BertForQuest
 
 
 class PhonemicBertForMultipleChoice(PhonemicBertPreTrainedModel, BertForMultipleChoice):
-    """transformers' BertForMultipleChoice over PhonemicBERT."""
+    """transformers' BertForMultipleChoice over PhonemicBERT: one of several texts.
+
+    Arguments:
+        config: the configuration.
+    """
 
     encoder_class: type[PhonemicBertModel] = PhonemicBertModel
 

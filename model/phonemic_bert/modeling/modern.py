@@ -43,7 +43,7 @@ def modern_config(config: Any, **fields: Any) -> ModernBertConfig:
     return ModernBertConfig(**{**shape, **fields})
 
 
-class TransformersOwn:
+class TransformersInitialization:
     """Mixed into classes whose first weights are transformers' own.
 
     Of classes that it takes for custom code, transformers 5 does not draw the first weights of modules whose parameters
@@ -56,7 +56,7 @@ class TransformersOwn:
         return False
 
 
-class PackedModernBertModel(TransformersOwn, ModernBertModel):
+class PackedModernBertModel(TransformersInitialization, ModernBertModel):
     """ModernBERT that takes the masks of packed documents in transformers 4 too."""
 
     def _update_attention_mask(self, attention_mask: Tensor, output_attentions: bool) -> Any:
@@ -90,7 +90,7 @@ class _Given(nn.Module):
 
 
 class PhonemicModernBertEmbeddings(Composing, nn.Module):
-    """ModernBERT's embeddings over triples: a norm and dropout, and no positions."""
+    """ModernBERT's embeddings over triples: a norm and dropout, without positions."""
 
     def __init__(self, config: PhonemicBertConfig) -> None:
         super().__init__()

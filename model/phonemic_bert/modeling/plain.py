@@ -15,7 +15,7 @@ from transformers.modeling_outputs import MaskedLMOutput
 from transformers.models.bert.modeling_bert import BertPredictionHeadTransform
 
 from phonemic_bert.configuration import PlainModernBertConfig
-from phonemic_bert.modeling.composition import Neighbours
+from phonemic_bert.modeling.composition import NeighbourConvolution
 from phonemic_bert.modeling.models import (
     IGNORE,
     PhonemicBertForMultipleChoice,
@@ -38,7 +38,9 @@ class PlainModernBertEmbeddings(nn.Module):
         self.norm = nn.LayerNorm(config.hidden_size, eps=modern.norm_eps, bias=modern.norm_bias)
         self.dropout = nn.Dropout(modern.embedding_dropout)
         ids = {"first": config.first_id, "padding": int(config.pad_token_id or 0)}
-        self.neighbours = Neighbours(config.neighbours, config.hidden_size, **ids) if config.neighbours else None
+        self.neighbours = (
+            NeighbourConvolution(config.neighbours, config.hidden_size, **ids) if config.neighbours else None
+        )
 
     def forward(self, input_ids: Tensor | None = None, inputs_embeds: Tensor | None = None) -> Tensor:
         """Embeds ids (B, N), or takes rows of the table (B, N, d): (B, N, d)."""

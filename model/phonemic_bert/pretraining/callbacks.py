@@ -52,7 +52,7 @@ class StopSignal:
             signal.signal(number, handler)
 
 
-class Flow(TrainerCallback):
+class StepControl(TrainerCallback):
     """Decides after each step what is done: by the settings, at the last step, and upon a signal."""
 
     def __init__(self, trainer: PretrainingTrainer, settings: Settings, sequences: int, stop: StopSignal) -> None:

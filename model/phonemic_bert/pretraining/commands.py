@@ -21,7 +21,7 @@ _FOLDER = click.Path(file_okay=False)
 @click.argument("corpus", type=_FOLDER)
 @click.argument("run", type=_FOLDER)
 @click.option(
-    "--set", "overrides", multiple=True, metavar="SECTION.FIELD=VALUE", help="Wins over the file. Repeatable."
+    "--set", "overrides", multiple=True, metavar="SECTION.FIELD=VALUE", help="Overrides the file. Repeatable."
 )
 @click.option(
     "--export", "dtype", type=click.Choice(["fp16"]), help="Also write RUN/final-fp16, files of 15 MB at most."

@@ -78,7 +78,7 @@ def export(
 
     Raises:
         OutputError: ``out`` is there, and is not to be replaced, or is the checkpoint.
-        RunError: the checkpoint is none, or one tensor is larger than a file may be.
+        RunError: it is not a checkpoint, or one tensor is larger than a file may be.
     """
     origin = read_origin(checkpoint)
     claim_folder(out, overwrite, checkpoint)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 #: The flat arrays and their types, little-endian.
 ARRAYS = {"ids.bin": "<i4", "offsets.bin": "<i8", "characters.bin": "<i4"}
 
-#: Is told how many positions were unfolded since the last call, and how many there are.
+#: Is called with how many positions were unfolded since the last call, and how many there are.
 Advance = Callable[[int, int], object]
 
 
@@ -44,7 +44,7 @@ class FlatCorpus:
         corpus: what ``phonemic.corpus.open_corpus`` opened. Its shards are unfolded where that was not done yet.
         cache: the folder for the flat arrays; None is the corpus itself.
         verify: compare the flat arrays' checksums with those noted when they were made.
-        advance: is told the progress of unfolding.
+        advance: is called with the progress of unfolding.
 
     Raises:
         CorpusError: a shard is damaged, or the corpus was tokenized by another version.
@@ -134,4 +134,4 @@ def _verify(flat: Path) -> None:
             raise RunError(f"{flat / missing[0]}: damaged (missing)")
         check(flat)
     except (OSError, RunError) as error:
-        raise CorpusError(f"{error}; remove the folder {flat}, and it is made again") from error
+        raise CorpusError(f"{error}; remove the folder {flat} to have it made again") from error

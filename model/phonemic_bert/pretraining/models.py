@@ -22,7 +22,7 @@ from phonemic_bert.pretraining.symbols import Symbols
 
 #: How much larger sinusoidal position embeddings begin than all other weights: of 1, 4 and 14, 4 left the plateau of
 #: the most frequent symbols first (Vietnamese, preset mini).
-LOUDER = 4
+SINUSOID_SCALE = 4
 
 
 class BertForMaskedLM(transformers.BertForMaskedLM):
@@ -100,17 +100,17 @@ def make_model(settings: Settings, symbols: Symbols) -> PreTrainedModel:
         else:
             model = BertForMaskedLM(BertConfig(tie_word_embeddings=shape.tied_head, **plain, **fields))
     if shape.first_positions == "sinusoidal":
-        _begin_as_sinusoids(model.bert.embeddings, shape.initializer_range)
+        _initialize_with_sinusoids(model.bert.embeddings, shape.initializer_range)
     return model  # type: ignore[no-any-return]
 
 
 @torch.no_grad()
-def _begin_as_sinusoids(embeddings: Any, deviation: float) -> None:
+def _initialize_with_sinusoids(embeddings: Any, deviation: float) -> None:
     """Makes sinusoids of the position embeddings, and what is composed of onset, rime and tone as loud as they are."""
     table = embeddings.position_embeddings.weight
-    table.copy_(sinusoids(*table.shape) * (LOUDER * deviation * math.sqrt(2)))
+    table.copy_(sinusoids(*table.shape) * (SINUSOID_SCALE * deviation * math.sqrt(2)))
     if isinstance(embeddings, Composing):
-        embeddings.scale_composition(LOUDER)
+        embeddings.scale_composition(SINUSOID_SCALE)
 
 
 def sinusoids(length: int, width: int) -> Tensor:

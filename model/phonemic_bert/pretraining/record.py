@@ -41,13 +41,13 @@ def read_record(folder: Path) -> dict[str, Any]:
     """What ``run.json`` in a run's folder says.
 
     Raises:
-        RunError: it is no run's folder.
+        RunError: it is not the folder of a run.
     """
     path = folder / RECORD
     try:
         record = read_object(path, RunError)
     except FileNotFoundError as error:
-        raise RunError(f"{folder}: no {RECORD} in it, so it is no pretraining run") from error
+        raise RunError(f"{folder}: there is no {RECORD} in it, so it is not a pretraining run") from error
     if record.get("format") != FORMAT:
         raise RunError(f"{path}: damaged, or of another version (its format is {record.get('format')!r})")
     checked(record, {"settings": dict, "corpus": dict, "versions": dict}, path, RunError)
@@ -57,7 +57,7 @@ def read_record(folder: Path) -> dict[str, Any]:
 
 
 def check_folder(folder: Path, record: dict[str, Any]) -> None:
-    """Refuses a folder that is no run, or a run with other settings or another corpus.
+    """Refuses a folder that is not a run, or a run with other settings or another corpus.
 
     Raises:
         RunError: it is one of these; the message says what differs.

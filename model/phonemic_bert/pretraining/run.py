@@ -26,7 +26,7 @@ from phonemic.files.outputs import check_own
 from phonemic.files.writing import clear_unfinished, write_json
 from phonemic.terminal import console as new_console
 from phonemic_bert.errors import RunError, SettingsError
-from phonemic_bert.pretraining.callbacks import Flow, JsonLog, ProgressBar, StopSignal, unfolding
+from phonemic_bert.pretraining.callbacks import JsonLog, ProgressBar, StepControl, StopSignal, unfolding
 from phonemic_bert.pretraining.compiled import compile_training
 from phonemic_bert.pretraining.finish import finish
 from phonemic_bert.pretraining.fitting import Computer, fit
@@ -35,7 +35,7 @@ from phonemic_bert.pretraining.models import make_model
 from phonemic_bert.pretraining.record import LOG, RECORD, check_folder, make_record, read_record
 from phonemic_bert.pretraining.sequences import MaskedSequences, pack
 from phonemic_bert.pretraining.settings import Optimization, Settings
-from phonemic_bert.pretraining.trainer import MAJOR, PretrainingTrainer, checkpoints, fault
+from phonemic_bert.pretraining.trainer import MAJOR, PretrainingTrainer, checkpoint_damage, checkpoints
 from phonemic_bert.tokenization import PhonemicBertTokenizer
 from phonemic_bert.training_arguments import training_arguments
 
@@ -61,7 +61,7 @@ def pretrain(settings: Settings, corpus: str | Path, folder: str | Path, console
     Raises:
         SettingsError: the settings do not fit the corpus, the machine, or the run in the folder.
         CorpusError: the corpus is damaged or was tokenized by another version.
-        RunError: something cannot be saved, every checkpoint is damaged, or the loss is no number.
+        RunError: something cannot be saved, every checkpoint is damaged, or the loss is not a number.
         LockedError: another process works in the folder.
         OutputError: there are links in it.
     """
@@ -119,16 +119,16 @@ def _run(settings: Settings, opened: Corpus, folder: Path, record: dict[str, Any
     )
     start = _newest(folder / "checkpoints", console)
     with StopSignal() as stop:
-        flow = Flow(trainer, settings, len(train.packed), stop)
+        control = StepControl(trainer, settings, len(train.packed), stop)
         per_step = settings.optimization.batch_size * settings.sequences.length
-        for callback in (flow, JsonLog(folder / LOG, per_step), ProgressBar(console)):
+        for callback in (control, JsonLog(folder / LOG, per_step), ProgressBar(console)):
             trainer.add_callback(callback)
         if settings.output.tensorboard and args.should_save:
             trainer.add_callback(_tensorboard(folder / "tensorboard", start[0] if start else 0))
         trainer.remove_callback(transformers.PrinterCallback)
-        with _raised_once(), _continued(start[1] if start else None, flow):
+        with _raised_once(), _continued(start[1] if start else None, control):
             trainer.train(resume_from_checkpoint=str(start[1]) if start else None)
-    if flow.stopped:
+    if control.stopped:
         console.print(f"{folder}: stopped and saved after step {trainer.state.global_step:,}; run it again to go on")
         return STOPPED
     if held_out is None:
@@ -141,7 +141,7 @@ def _run(settings: Settings, opened: Corpus, folder: Path, record: dict[str, Any
 
 
 @contextmanager
-def _continued(checkpoint: Path | None, flow: Flow) -> Iterator[None]:
+def _continued(checkpoint: Path | None, control: StepControl) -> Iterator[None]:
     """Makes one error of whatever comes of a checkpoint before its first step: its checksums show damage, not forgery.
 
     Raises:
@@ -152,7 +152,7 @@ def _continued(checkpoint: Path | None, flow: Flow) -> Iterator[None]:
     except (PhonemicError, OSError, MemoryError):
         raise
     except Exception as error:
-        if checkpoint is None or flow.begun:
+        if checkpoint is None or control.begun:
             raise
         said = " ".join(str(error).split())[:300]
         raise RunError(
@@ -185,11 +185,11 @@ def _newest(folder: Path, console: Console) -> tuple[int, Path] | None:
     """
     found = checkpoints(folder)
     for step, path in reversed(found):
-        if not (wrong := fault(path)):
+        if not (wrong := checkpoint_damage(path)):
             return step, path
         console.print(f"{wrong}: damaged, so the checkpoint before it is taken", soft_wrap=True)
     if found:
-        raise RunError(f"{folder}: every checkpoint is damaged; remove the run's folder, and it begins again")
+        raise RunError(f"{folder}: every checkpoint is damaged; remove the run's folder to start again")
     return None
 
 
@@ -233,7 +233,7 @@ def _arguments(settings: Settings, folder: Path) -> TrainingArguments:
     at_once = min(int(machine.device_batch_size), max(optimization.batch_size // world, 1))
     if optimization.batch_size % (at_once * world):
         raise SettingsError(
-            f"optimization.batch_size = {optimization.batch_size} is no multiple of {world} processes times "
+            f"optimization.batch_size = {optimization.batch_size} is not a multiple of {world} processes times "
             f"machine.device_batch_size = {at_once}"
         )
     sharded: dict[str, Any] = {}

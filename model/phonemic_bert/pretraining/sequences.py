@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 #: A document is not cut to fill up a sequence if fewer of its positions than this would fit; the rest is padding.
-LEAST_PIECE = 16
+MIN_PIECE = 16
 
 SHUFFLING, MASKING, EVALUATION = range(3)
 
@@ -40,7 +40,7 @@ def pack(offsets: NDArray[np.int64], length: int, left_out: Iterable[int] = ()) 
     """Cuts documents into sequences, in their order, each as full as it gets.
 
     Each piece of a document takes two more positions, for [CLS] and [SEP]. A document is cut where the sequence ends,
-    unless less than ``LEAST_PIECE`` of it would fit. Every position of the documents is in one sequence.
+    unless less than ``MIN_PIECE`` of it would fit. Every position of the documents is in one sequence.
 
     Arguments:
         offsets: document i is at ``offsets[i]:offsets[i + 1]`` of the flat ids, (D + 1,).
@@ -75,7 +75,7 @@ def _pack(
             full = int(cost[document + 1]) + length - rest - 2
             behind = min(int(cost.searchsorted(full, "right")) - 1, last)
             stop, room = int(offsets[behind]), full - int(cost[behind]) - 2
-            if behind < last and room >= LEAST_PIECE:
+            if behind < last and room >= MIN_PIECE:
                 stop += room
         yield start, stop
         start = stop

@@ -58,7 +58,7 @@ class Symbols:
         try:
             count = int(tokenizer.get("id_count", tokenizer["vocab_size"]))
         except (KeyError, TypeError, ValueError) as error:
-            raise CorpusError(f"{where}: the tokenizer's vocab_size is missing or no number") from error
+            raise CorpusError(f"{where}: the tokenizer's vocab_size is missing or not a number") from error
         shift = len(PLAIN_SPECIALS)
         unknown = tokenizer.get("unknown_id")
         never_masked = (*range(shift), *([] if unknown is None else [unknown + shift]))
@@ -83,7 +83,7 @@ class Symbols:
         """Checks the corpus's ids.
 
         Raises:
-            CorpusError: an id is none of the tokenizer's.
+            CorpusError: an id is not one of the tokenizer's.
         """
         if not len(ids):
             return

@@ -140,7 +140,7 @@ class PretrainingTrainer(Trainer):
         """``loss_sum`` of each process.
 
         Raises:
-            RunError: one is no number; neither the log nor a checkpoint takes it.
+            RunError: one is not a number; neither the log nor a checkpoint takes it.
         """
         own = torch.as_tensor(self.loss_sum, dtype=torch.float32, device=self.args.device).reshape(1)
         losses: list[float] = self.accelerator.gather(own).tolist()
@@ -273,7 +273,7 @@ def _add(sums: dict[str, float], name: str, value: Tensor) -> None:
     sums[name] = sums.get(name, 0.0) + float(value)
 
 
-def fault(checkpoint: Path) -> str:
+def checkpoint_damage(checkpoint: Path) -> str:
     """What is damaged in a checkpoint; "" where all files can be opened."""
     for path in sorted(checkpoint.iterdir()):
         try:
@@ -283,7 +283,7 @@ def fault(checkpoint: Path) -> str:
                 with safe_open(path, "pt") as file:
                     file.keys()
             elif path.suffix in (".pt", ".pth", ".bin") and not is_zipfile(path):
-                raise ValueError("no file of torch's, or the end is missing")
+                raise ValueError("not a file of torch's, or the end is missing")
         except (ValueError, OSError, RecursionError, SafetensorError) as error:
             return f"{path}: {error}"
     try:

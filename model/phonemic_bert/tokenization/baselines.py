@@ -91,7 +91,7 @@ class BaselineTokenizer(RowsTokenizer):
         return vocab
 
     def convert_tokens_to_ids(self, tokens: Any) -> Any:
-        """Input ids of tokens; None for a string that is none."""
+        """Input ids of tokens; None for a string that is not one."""
         if isinstance(tokens, str):
             return self.special_ids[tokens] if tokens in self.special_ids else self._vocab.get(tokens)
         return [self.convert_tokens_to_ids(token) for token in tokens]

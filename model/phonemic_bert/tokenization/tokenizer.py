@@ -69,10 +69,15 @@ class PhonemicBertTokenizer(RowsTokenizer):
 
     @classmethod
     def from_pretrained(cls, pretrained_model_name_or_path: Any, *args: Any, **kwargs: Any) -> Any:
-        """Loads the tokenizer of a folder, of an installed checkpoint by its name, or of a model on a hub.
+        """Loads the tokenizer of a checkpoint.
+
+        Arguments:
+            pretrained_model_name_or_path: a folder, the name of an installed checkpoint, or that of a model on a hub.
+            args: what every transformers tokenizer takes.
+            kwargs: what every transformers tokenizer takes.
 
         Raises:
-            CheckpointError: it holds no such tokenizer, or no checkpoint of that name is installed.
+            CheckpointError: it does not hold such a tokenizer, or no checkpoint of that name is installed.
             SavedTokenizerError: its vocabulary is not this version's.
         """
         where = resolve(pretrained_model_name_or_path)
@@ -140,7 +145,15 @@ class PhonemicBertTokenizer(RowsTokenizer):
         return self.phonemic.decode(np.atleast_1d(np.asarray(token_ids, np.int64)), None, "new", skip_special_tokens)
 
     def save_vocabulary(self, save_directory: str, filename_prefix: str | None = None) -> tuple[str, ...]:
-        """Writes the options and the vocabulary's checksum."""
+        """Writes the options and the vocabulary's checksum.
+
+        Arguments:
+            save_directory: the folder, which must exist.
+            filename_prefix: what the file's name begins with, before a hyphen.
+
+        Returns:
+            The path of the file.
+        """
         path = Path(save_directory) / (f"{filename_prefix}-{FILE}" if filename_prefix else FILE)
         self.phonemic.save(path)
         return (str(path),)

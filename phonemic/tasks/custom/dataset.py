@@ -1,4 +1,4 @@
-"""A data set in files of your own: what its arguments say, its labels, and which reader reads its files."""
+"""A data set in files of your own: what its arguments say, its labels, and which parser reads its files."""
 
 from __future__ import annotations
 
@@ -30,8 +30,12 @@ _BETWEEN = {"vi": " ", "zh": ""}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class OwnDataSet(DataSet):
-    """A data set whose files are named one by one, so that the folder that its methods take is of no account."""
+class CustomDataSet(DataSet):
+    """A data set whose files are named one by one, so that the folder that its methods take does not matter.
+
+    Attributes:
+        files: split to its file.
+    """
 
     files: Mapping[str, Path] = field(default_factory=dict)
 
@@ -77,7 +81,7 @@ def data_set(
     comment: str = "",
     quoting: bool = True,
     strict: bool = False,
-) -> OwnDataSet:
+) -> CustomDataSet:
     """A data set in files of your own. The labels are those of the training file, which is read once for that.
 
     Without ``dev`` a tenth of the training file, drawn by seed, becomes the dev set. Without ``test`` the dev file is
@@ -137,14 +141,14 @@ def data_set(
         word=word, tag=tag, joiner=joiner, comment=comment, quoting=quoting, between=_BETWEEN[lang],
         strict=strict,
     )  # fmt: skip
-    reader = Reader(kind, file_format, columns, metric != "macro-f1", None)
+    parse = FileParser(kind, file_format, columns, metric != "macro-f1", None)
     if kind == "sequence-labelling" and metric is None:
-        reader = replace(reader, entities=tagging.has_entities(files["train"], file_format, columns))
-        metric = "span-f1" if reader.entities else "macro-f1"
-    labels = _labels(reader, files["train"])
+        parse = replace(parse, entities=tagging.has_entities(files["train"], file_format, columns))
+        metric = "span-f1" if parse.entities else "macro-f1"
+    labels = _labels(parse, files["train"])
     name = (files["train"].parent.name.lower() or "own") if name is None else name
     answers: Metric = "answer-f1" if lang == "vi" else "exact-match"
-    return OwnDataSet(
+    return CustomDataSet(
         name=name,
         title=name,
         lang=lang,
@@ -152,7 +156,7 @@ def data_set(
         metric=metric or (answers if kind == "question-answering" else _METRICS[kind][0]),
         labels=labels,
         layouts=(),
-        parse=replace(reader, labels=labels),
+        parse=replace(parse, labels=labels),
         splits=tuple(files),
         dev="dev" if "dev" in files else None,
         files=files,
@@ -184,12 +188,12 @@ def read(
         ValueError: an argument is none of those above.
     """
     _check(kind, lang, file_format)
-    return Reader(kind, file_format, Fields(between=_BETWEEN[lang], **fields), entities, None)([Path(path)])
+    return FileParser(kind, file_format, Fields(between=_BETWEEN[lang], **fields), entities, None)([Path(path)])
 
 
 def _check(kind: str, lang: str, file_format: str | None) -> None:
     for what, given, known in (
-        ("data of one's own of kind", kind, _METRICS),
+        ("custom data set is of kind", kind, _METRICS),
         ("language is called", lang, _BETWEEN),
         ("format is called", file_format, FORMATS),
     ):
@@ -197,8 +201,12 @@ def _check(kind: str, lang: str, file_format: str | None) -> None:
             raise ValueError(f"no {what} {given!r}: choose one of {', '.join(known)}")
 
 
+#: The name of the class in earlier versions.
+OwnDataSet = CustomDataSet
+
+
 @dataclass(frozen=True)
-class Reader:
+class FileParser:
     """Reads the files of one split."""
 
     kind: str
@@ -222,20 +230,20 @@ class Reader:
                 yield from records.examples(path, form, self.kind, self.fields, self.labels)
 
 
-def _labels(reader: Reader, path: Path) -> dict[str, tuple[str, ...]]:
+def _labels(parse: FileParser, path: Path) -> dict[str, tuple[str, ...]]:
     """The labels of each target in the training file, in order; none where the kind has none."""
     found: dict[str, set[str]] = {}
     count = 0
-    for example in reader([path]):
+    for example in parse([path]):
         count += 1
         for target, labels in _gold(example):
             found.setdefault(target, set()).update(labels)
     if not count:
         raise InputError(f"{path}: holds no example to train on")
-    if reader.kind == "sequence-labelling" and not found.get("label"):
+    if parse.kind == "sequence-labelling" and not found.get("label"):
         raise InputError(f"{path}: no word of it has a label")
     for target, labels in found.items():
-        if len(labels) < 2 and reader.kind != "sequence-labelling":
+        if len(labels) < 2 and parse.kind != "sequence-labelling":
             raise InputError(f"{path}: every {target} is {labels.pop()!r}; there is nothing to tell apart")
     return {target: tuple(sorted(labels)) for target, labels in found.items()}
 

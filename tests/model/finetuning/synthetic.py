@@ -19,7 +19,7 @@ from phonemic.tasks import (
     layout,
 )
 from phonemic_bert.finetuning.jobs import Limits, jobs_of
-from phonemic_bert.finetuning.runs import Wishes
+from phonemic_bert.finetuning.runs import RunOutputs
 from phonemic_bert.finetuning.settings import Settings
 from phonemic_bert.finetuning.sweep import Sweep
 
@@ -159,12 +159,12 @@ def settings(**more):
     return Settings.load("small", [f"{name}={json.dumps(value)}" for name, value in values.items()])
 
 
-def sweep(folder, sets, encoders, seeds=(1,), wishes=None, limits=None, divide=None, **more):
+def sweep(folder, sets, encoders, seeds=(1,), outputs=None, limits=None, divide=None, **more):
     """The outcome of every set with every encoder."""
     jobs = [job for one, where in sets for job in jobs_of(one, where, None, divide, limits or Limits())]
     made = settings(**more)
     return Sweep(
-        jobs, encoders, lambda task: made, seeds, folder, wishes or Wishes(), console=Console(quiet=True)
+        jobs, encoders, lambda task: made, seeds, folder, outputs or RunOutputs(), console=Console(quiet=True)
     ).execute()
 
 

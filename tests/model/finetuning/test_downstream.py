@@ -42,7 +42,9 @@ def test_what_is_wrong_is_said_before_anything_runs(tmp_path, page, wrong):
     page.write_text("a page without the places of the tables")
     done = run(tmp_path, "--vi", "nowhere", *(page if word == "marked" else word for word in wrong))
     assert done.exit_code == 2
-    assert ("choose of tnews, ocnli" if wrong[0] == "--only" else "no <!-- downstream") in " ".join(done.output.split())
+    assert ("choose from tnews, ocnli" if wrong[0] == "--only" else "no <!-- downstream") in " ".join(
+        done.output.split()
+    )
     assert not (tmp_path / "results").exists()
 
 

@@ -127,7 +127,18 @@ def test_files_of_ones_own(checkpoint, tmp_path):
         rows = "".join(f"{one.text},{one.labels['label']}\n" for one in made(split, classification))
         (tmp_path / f"{split}.csv").write_text(f"body,mood\n{rows}", "utf-8")
     names = [part for split in SIZES for part in (f"--{split}", tmp_path / f"{split}.csv")]
-    own = ["--own", "classification", "--lang", "vi", "--name", "mine", "--field", "text=body", "--field", "label=mood"]
+    own = [
+        "--custom",
+        "classification",
+        "--lang",
+        "vi",
+        "--name",
+        "mine",
+        "--field",
+        "text=body",
+        "--field",
+        "label=mood",
+    ]
     given = arguments(tmp_path, checkpoint(), tmp_path / "results", *own, *names, "--seeds", "1", epochs=4)
     done = CliRunner().invoke(cli, given)
     assert done.exit_code == 0, done.output
@@ -145,12 +156,13 @@ def test_files_of_ones_own(checkpoint, tmp_path):
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ([], "name one TASK or more, or files of your own by --own"),
-        (["tnews", "--own", "classification"], "name one TASK or more, or files of your own by --own"),
+        ([], "name one TASK or more, or files of your own by --custom"),
+        (["tnews", "--custom", "classification"], "name one TASK or more, or files of your own by --custom"),
         (["tnews"], "missing --data"),
-        (["--own", "classification"], "missing --train and --lang"),
-        (["tnews", "--data", "x", "--train", "own.csv"], "--train is for --own: a TASK knows its files"),
-        (["tnews", "--data", "x", "--field", "text=body"], "--field is for --own"),
+        (["--custom", "classification"], "missing --train and --lang"),
+        (["--own", "classification"], "missing --train and --lang"),  # its name in earlier versions
+        (["tnews", "--data", "x", "--train", "own.csv"], "--train is for --custom: a TASK knows its files"),
+        (["tnews", "--data", "x", "--field", "text=body"], "--field is for --custom"),
     ],
 )
 def test_either_tasks_or_files(given, message):

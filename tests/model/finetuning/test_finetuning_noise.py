@@ -10,8 +10,8 @@ pytest.importorskip("seqeval", reason="needs the finetune extra")
 from synthetic import FEW, SHORT, dataset, files, sweep
 
 from phonemic.errors import InputError
-from phonemic_bert.finetuning.noise import Noising, parse
-from phonemic_bert.finetuning.runs import Wishes
+from phonemic_bert.finetuning.noise import NoiseCondition, parse
+from phonemic_bert.finetuning.runs import RunOutputs
 
 
 @pytest.fixture
@@ -20,8 +20,8 @@ def data(tmp_path_factory):
 
 
 def test_noise_is_put_into_the_test_set_and_recorded(checkpoint, data, tmp_path):
-    wishes = Wishes(tuple(parse("without-diacritics", [0.0, 0.2, 1.0])))
-    outcome = sweep(tmp_path, [(dataset(data), data)], [checkpoint()], wishes=wishes)
+    outputs = RunOutputs(tuple(parse("without-diacritics", [0.0, 0.2, 1.0])))
+    outcome = sweep(tmp_path, [(dataset(data), data)], [checkpoint()], outputs=outputs)
     result = outcome.results[0]
     clean, some, all_ = result["noise"]
     assert (clean["ratio"], clean["changed"], clean["test"]) == (0.0, 0.0, result["test"])
@@ -35,24 +35,28 @@ def test_noise_is_put_into_the_test_set_and_recorded(checkpoint, data, tmp_path)
 def test_noise_that_changes_lengths_is_refused_where_places_count(checkpoint, data, tmp_path, kind, metric):
     job = [(dataset(data, kind, metric), data)]
     refused = sweep(
-        tmp_path, job, [checkpoint()], wishes=Wishes(tuple(parse("normal-form", [0.5]))), limits=FEW, **SHORT
+        tmp_path, job, [checkpoint()], outputs=RunOutputs(tuple(parse("normal-form", [0.5]))), limits=FEW, **SHORT
     )
     assert "it changes lengths" in refused.failures[0]
     assert not files(tmp_path)
-    kept = sweep(tmp_path, job, [checkpoint()], wishes=Wishes(tuple(parse("without-tone", [0.5]))), limits=FEW, **SHORT)
+    kept = sweep(
+        tmp_path, job, [checkpoint()], outputs=RunOutputs(tuple(parse("without-tone", [0.5]))), limits=FEW, **SHORT
+    )
     assert not kept.failures
     assert kept.results[0]["noise"][0]["changed"] > 0.2
 
 
 def test_noise_of_the_other_language_is_refused(checkpoint, data, tmp_path):
-    outcome = sweep(tmp_path, [(dataset(data), data)], [checkpoint()], wishes=Wishes((Noising("homophones", 0.1),)))
+    outcome = sweep(
+        tmp_path, [(dataset(data), data)], [checkpoint()], outputs=RunOutputs((NoiseCondition("homophones", 0.1),))
+    )
     assert "noise homophones is for zh, but classification-macro-f1 is vi" in outcome.failures[0]
 
 
 @pytest.mark.parametrize(
     ("written", "message"),
     [
-        ("homophones:same_ids=True", r"noise homophones: same_ids is true or false, not 'True'"),
+        ("homophones:same_ids=True", r"noise homophones: same_ids must be true or false, not 'True'"),
         ("homophones:tokenizer=x", r"has no option 'tokenizer': choose one of pool, counts,"),
         ("homophones:seed=3", r"has no option 'seed'"),
         ("without-tone:pool=all", r"has no option 'pool': choose one of share, draw, nested"),
@@ -90,13 +94,15 @@ def test_noise_keeps_all_but_the_texts_and_differs_by_example():
     from phonemic_bert.finetuning.noise import noised
 
     example = ChoiceExample("银行在北京大学旁边", "银行在哪里", ("北京大学", "天津"), 1)
-    [first, second], changed = noised([example, example], Noising("homophones", 0.5, (("pool", "gb2312-1"),)), 1, False)
+    [first, second], changed = noised(
+        [example, example], NoiseCondition("homophones", 0.5, (("pool", "gb2312-1"),)), 1, False
+    )
     assert first != second
     assert first != example
     assert (first.answer, len(first.choices), len(first.context)) == (1, 2, 9)
     assert changed == pytest.approx(0.5, abs=0.15)
     tagged = TaggedExample("北京大学", (Span(0, 2, "place"),))
-    [other], _ = noised([tagged], Noising("homophones", 1.0), 1, True)
+    [other], _ = noised([tagged], NoiseCondition("homophones", 1.0), 1, True)
     assert other.spans == tagged.spans
     assert other.text != tagged.text
     assert len(other.text) == 4

@@ -22,7 +22,7 @@ from phonemic.tasks.custom import data_set
 from phonemic_bert.finetuning.encoders import load_encoder
 from phonemic_bert.finetuning.jobs import Job, Limits
 from phonemic_bert.finetuning.noise import parse
-from phonemic_bert.finetuning.runs import Run, Wishes
+from phonemic_bert.finetuning.runs import Run, RunOutputs
 
 
 def lines_of(path):
@@ -38,8 +38,8 @@ def data(tmp_path_factory):
 
 
 def test_what_a_run_leaves(checkpoint, data, tmp_path):
-    wishes = Wishes(predictions=True, save=tmp_path / "models")
-    outcome = sweep(tmp_path / "results", [(dataset(data), data)], [checkpoint()], wishes=wishes, grid__epochs=4)
+    outputs = RunOutputs(predictions=True, save=tmp_path / "models")
+    outcome = sweep(tmp_path / "results", [(dataset(data), data)], [checkpoint()], outputs=outputs, grid__epochs=4)
     [path], [result] = zip(*results_in(tmp_path / "results").items(), strict=True)
     assert outcome.results == [result]
     assert re.fullmatch(r"classification-macro-f1/tiny-vi/[0-9a-f]{12}-seed-1\.json", path)
@@ -70,7 +70,7 @@ def test_what_a_run_leaves(checkpoint, data, tmp_path):
 
 def test_predictions_of_spans_are_lists(checkpoint, data, tmp_path):
     one = dataset(data, "sequence-labelling", "span-f1")
-    sweep(tmp_path, [(one, data)], [checkpoint()], wishes=Wishes(predictions=True), limits=FEW, **SHORT)
+    sweep(tmp_path, [(one, data)], [checkpoint()], outputs=RunOutputs(predictions=True), limits=FEW, **SHORT)
     [path] = tmp_path.rglob("*.predictions.jsonl")
     rows = [json.loads(line) for line in lines_of(path)]
     gold = {
@@ -193,9 +193,9 @@ def test_the_key_knows_the_columns_of_ones_own_files(checkpoint, tmp_path):
 def test_noise_that_was_tested_before_stays(checkpoint, data, tmp_path):
     job, ways = [(dataset(data), data)], ("neighbour-key", "without-tone")
     for way in ways:
-        sweep(tmp_path, job, [checkpoint()], wishes=Wishes(tuple(parse(way, [0.3]))), limits=FEW, **SHORT)
-    both = Wishes(tuple(noise for way in ways for noise in parse(way, [0.3])))
-    outcome = sweep(tmp_path, job, [checkpoint()], wishes=both, limits=FEW, **SHORT)
+        sweep(tmp_path, job, [checkpoint()], outputs=RunOutputs(tuple(parse(way, [0.3]))), limits=FEW, **SHORT)
+    both = RunOutputs(tuple(noise for way in ways for noise in parse(way, [0.3])))
+    outcome = sweep(tmp_path, job, [checkpoint()], outputs=both, limits=FEW, **SHORT)
     assert outcome.repeated == 1
     assert [one["name"] for one in outcome.results[0]["noise"]] == [*ways]
 
@@ -203,12 +203,12 @@ def test_noise_that_was_tested_before_stays(checkpoint, data, tmp_path):
 def test_a_finished_run_is_repeated_for_what_it_lacks(checkpoint, data, tmp_path):
     job = [(dataset(data), data)]
     sweep(tmp_path / "results", job, [checkpoint()], limits=FEW, **SHORT)
-    more = Wishes(tuple(parse("neighbour-key", [0.3])), True, tmp_path / "models")
-    outcome = sweep(tmp_path / "results", job, [checkpoint()], wishes=more, limits=FEW, **SHORT)
+    more = RunOutputs(tuple(parse("neighbour-key", [0.3])), True, tmp_path / "models")
+    outcome = sweep(tmp_path / "results", job, [checkpoint()], outputs=more, limits=FEW, **SHORT)
     assert not outcome.repeated
     assert [one["name"] for one in outcome.results[0]["noise"]] == ["neighbour-key"]
     assert len(list((tmp_path / "models").rglob("config.json"))) == 1
-    assert sweep(tmp_path / "results", job, [checkpoint()], wishes=more, limits=FEW, **SHORT).repeated == 1
+    assert sweep(tmp_path / "results", job, [checkpoint()], outputs=more, limits=FEW, **SHORT).repeated == 1
     assert sweep(tmp_path / "results", job, [checkpoint()], limits=FEW, **SHORT).repeated == 1
 
 
@@ -265,7 +265,7 @@ def test_two_encoders_of_one_name(checkpoint, data, tmp_path):
     told = "\n".join(outcome.failures)
     assert len(outcome.failures) == 2
     assert f"{other} is called tiny-vi, as {checkpoint()} is: say --encoder NAME={other}" in told
-    assert "a name is of letters, digits and . + - _, not 'a/b'" in told
+    assert "a name consists of letters, digits and . + - _, unlike 'a/b'" in told
     assert [one["encoder"] for one in outcome.results] == ["tiny-vi", "tiny-vi", "copy"]
     assert outcome.repeated == 1
 

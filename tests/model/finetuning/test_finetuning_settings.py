@@ -56,7 +56,7 @@ def test_a_tasks_part_wins_over_the_sections_and_overrides_over_both(tmp_path):
 
 
 def test_an_override_need_not_fit_another_task():
-    """C3 has device_batch_size = 8, of which 12 is no multiple."""
+    """C3 has device_batch_size = 8, of which 12 is not a multiple."""
     assert Settings.load("base", ["grid.batch_size=12"], "tnews").grid.batch_size == (12,)
     with pytest.raises(SettingsError, match=r"\[tasks\.c3\]: grid\.batch_size = 12 must be a multiple"):
         Settings.load("base", ["grid.batch_size=12"], "c3")
@@ -69,7 +69,7 @@ def test_an_override_need_not_fit_another_task():
         ("optimisation.warmup=1", "unknown section 'optimisation': did you mean 'optimization'"),
         ("grid.epochs=1.5", r"\[grid\] epochs = 1\.5: this must be a whole number"),
         ("grid.epochs=[1, true]", r"\[grid\] epochs = True: this must be a whole number"),
-        ("grid.learning_rate=[]", r"learning_rate = \[\]: this must be a number, or a list of some"),
+        ("grid.learning_rate=[]", r"learning_rate = \[\]: this must be a number, or a list of them"),
         ("grid.learning_rate=[1e-5, -1]", r"grid\.learning_rate = -1\.0: this must be at least 0"),
         ("grid.batch_size=48", r"batch_size = 48 must be a multiple of machine\.device_batch_size"),
         ("optimization.dropout=1", "at least 0 and below 1"),

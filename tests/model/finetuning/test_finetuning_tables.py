@@ -171,7 +171,7 @@ def test_out_and_plot(folder: Path, tmp_path: Path) -> None:
     assert (folder / "r.svg").read_bytes() == drawn
     wrong = command(folder, "--plot", folder / "p.xyz")
     assert wrong.exit_code == 1
-    assert "no picture format; choose a suffix of" in wrong.stderr
+    assert "not a picture format; choose a suffix of" in wrong.stderr
 
 
 # --- choosing, and never mixing

@@ -19,7 +19,7 @@ from phonemic_bert.inspection import confusions, read_predictions
 from phonemic_bert.inspection.confusions import CORRECT, match_spans
 from phonemic_bert.inspection.labels import position_labels
 from phonemic_bert.inspection.page import page
-from phonemic_bert.inspection.predictions import Record
+from phonemic_bert.inspection.predictions import PredictionRecord
 
 
 @pytest.fixture
@@ -104,15 +104,15 @@ def test_labels_aspects_answers_and_tags_worked_by_hand(write):
     ("line", "message"),
     [
         ("{", "is not JSON: "),
-        ("[1]", r"a JSON object is wanted, not \[1\]"),
+        ("[1]", r"a JSON object is expected, not \[1\]"),
         ({"gold": "a"}, "no 'text' in it"),
-        ({"text": 1}, "'text' is no string"),
-        ({"text": "a", "text_b": 1}, "'text_b' is no string"),
+        ({"text": 1}, "'text' is not a string"),
+        ({"text": "a", "text_b": 1}, "'text_b' is not a string"),
         ({"text": "a", "gold": {}}, r"{} is not a label, nor a list of tags, spans or aspects"),
         ({"text": "a", "gold": [[0, 2, "X"]]}, r"span \[0, 2\] is empty or outside the text of 1 characters"),
         ({"text": "a", "gold": [[0, 0, "X"]]}, r"span \[0, 0\] is empty"),
-        ({"text": "a", "gold": [[0, "1", "X"]]}, r'\[0, "1"\] is no start and end'),
-        ({"text": "a", "gold": [[0, 1, 7]]}, "label 7 is no string"),
+        ({"text": "a", "gold": [[0, "1", "X"]]}, r'\[0, "1"\] is not a start and an end'),
+        ({"text": "a", "gold": [[0, 1, 7]]}, "label 7 is not a string"),
         ({"text": "a", "gold": "x", "predicted": [[0, 1, "X"]]}, "are of different forms"),
         ({"text": "a", "gold": ["X"], "predicted": ["X", "Y"]}, r"of different lengths: \[1, 2\]"),
         ({"text": "a", "gold": ["X"], "tokens": 3}, "'tokens' is not a list"),
@@ -155,18 +155,18 @@ def test_spans_survive_their_positions(pieces):
             text_spans.append((2 * at, 2 * (at + length), label))
         at += length
     places = [(2 * one, 2 * one + 2) for one in range(at)]
-    labels = position_labels("spans", text_spans, Record(1, "x" * 2 * at), places)
+    labels = position_labels("spans", text_spans, PredictionRecord(1, "x" * 2 * at), places)
     found = spans_of([label or None for label in labels], places)
     assert [(span.start, span.end, span.label) for span in found] == text_spans
 
 
 def test_words_are_those_of_the_file_or_those_between_white_space():
     places = [(0, 3), (4, 7), (8, 11), (11, 12)]
-    record = Record(1, "sinh viên tốt."[0:0] + "hai ba bốn.", gold=["M", "M", "M"])
+    record = PredictionRecord(1, "sinh viên tốt."[0:0] + "hai ba bốn.", gold=["M", "M", "M"])
     assert position_labels("tags", record.gold, record, places) == ["M", "M", "M", ""]
-    joined = Record(1, "hai ba bốn.", gold=["A", "B"], tokens=[(0, 7), (8, 11)])
+    joined = PredictionRecord(1, "hai ba bốn.", gold=["A", "B"], tokens=[(0, 7), (8, 11)])
     assert position_labels("tags", joined.gold, joined, places) == ["A", "", "B", ""]
-    unknown = Record(1, "hai ba bốn.", gold=["A", "B"])
+    unknown = PredictionRecord(1, "hai ba bốn.", gold=["A", "B"])
     assert position_labels("tags", unknown.gold, unknown, places) is None
 
 

@@ -45,7 +45,7 @@ def test_every_symbol_has_its_classes(lang):
         assert set(groups[COLOURED_BY[component]].values()) <= set(COLOURS)
     for rime in symbols.by_role("rime"):
         assert "".join(rime_parts(lang, rime)) == rime
-    with pytest.raises(ValueError, match=f"'xyz' is no rime of {lang}"):
+    with pytest.raises(ValueError, match=f"'xyz' is not a rime of {lang}"):
         rime_parts(lang, "xyz")
 
 

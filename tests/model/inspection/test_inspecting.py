@@ -240,8 +240,8 @@ def test_clear_errors(save, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "give TEXT, --input or --predictions, one of them"),
-        (["x", "text", "--input", "-"], "give TEXT, --input or --predictions, one of them"),
+        ([], "give one of TEXT, --input and --predictions"),
+        (["x", "text", "--input", "-"], "give one of TEXT, --input and --predictions"),
         (["--predictions", "f"], "give a CHECKPOINT; --predictions can do with --lang instead"),
         (["x", "text", "--html", "a", "--json"], "give --html or --json, not both"),
     ],

@@ -49,7 +49,7 @@ class Choices(Kind):
         longest = max(range(len(ids)), key=lambda at: len(ids[at]))
         if len(ids[longest]) > self.max_length - 4:
             raise RunError(
-                f"{asked[longest]!r}: this question and choice take {len(ids[longest])} positions, which is too much "
+                f"{asked[longest]!r}: this question and choice take {len(ids[longest])} positions, too many "
                 f"for rows of {self.max_length}; raise text.max_length"
             )
 
