@@ -60,7 +60,7 @@ def train_loader(trainer: Trainer, sampler: Sampler[int], worker_init: Callable[
     args, data = trainer.args, trainer.train_dataset
     assert data is not None
     loader: DataLoader[Any] = DataLoader(
-        data,  # type: ignore[arg-type]
+        data,
         args.train_batch_size,
         sampler=sampler,
         num_workers=args.dataloader_num_workers,

@@ -12,11 +12,11 @@ from torch.nn import functional
 from transformers import BertConfig, PreTrainedModel
 from transformers.modeling_outputs import MaskedLMOutput
 
-from phonemic_bert.configuration import COMPONENTS, PhonemicBertConfig
+from phonemic_bert.configuration import COMPONENTS, PhonemicBertConfig, PlainModernBertConfig
 from phonemic_bert.errors import SettingsError
 from phonemic_bert.modeling import IGNORE, PhonemicBertForMaskedLM
 from phonemic_bert.modeling.composition import Composing, components
-from phonemic_bert.modeling.plain import PlainModernBertConfig, PlainModernBertForMaskedLM
+from phonemic_bert.modeling.plain import PlainModernBertForMaskedLM
 from phonemic_bert.pretraining.settings import Settings
 from phonemic_bert.pretraining.symbols import Symbols
 

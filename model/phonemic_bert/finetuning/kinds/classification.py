@@ -33,7 +33,8 @@ class Classification(Kind):
         """A row an example; labels are indices into ``labels``."""
         if not examples:
             return []
-        encoded = self.encode(*map(list, zip(*map(self.texts, examples), strict=True)))
+        first, *second = (list(texts) for texts in zip(*map(self.texts, examples), strict=True))
+        encoded = self.encode(first, *second)
         number = {label: at for at, label in enumerate(self.labels)}
         return [
             Instance(encoded.row(at), at, number[self.gold(example)] if train else None)  # type: ignore[index]
