@@ -34,7 +34,7 @@ class Classification(Kind):
         if not examples:
             return []
         first, *second = (list(texts) for texts in zip(*map(self.texts, examples), strict=True))
-        encoded = self.encode(first, *second)
+        encoded = self.encode(first, second[0] if second else None)
         number = {label: at for at, label in enumerate(self.labels)}
         return [
             Instance(encoded.row(at), at, number[self.gold(example)] if train else None)  # type: ignore[index]
