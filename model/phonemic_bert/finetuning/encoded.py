@@ -70,8 +70,8 @@ def encode(
     """
     if isinstance(tokenizer, RowsTokenizer):
         rows = tokenizer.rows(
-            texts,
-            pairs,
+            list(texts),
+            None if pairs is None else list(pairs),
             truncation=truncation,
             max_length=max_length,
             stride=stride or 0,

@@ -176,8 +176,8 @@ class RowsTokenizer(PreTrainedTokenizerBase):
 
     def rows(
         self,
-        texts: Sequence[Any],
-        pairs: Sequence[Any] | None = None,
+        texts: list[Any],
+        pairs: list[Any] | None = None,
         *,
         add_special_tokens: bool = True,
         truncation: str = "do_not_truncate",
