@@ -260,8 +260,8 @@ cdef inline void learn(const Characters* chars, const Syllables* table, Memo* me
     cdef size_t place
     if not low or not read_word(chars, table, text, start, end, strict, ids_only, state, out):
         encode_part(chars, table, text, start, end, strict, state, out)
-    # Remembered where it is one run of letters and nothing else, and one position that is not a single character. Behind
-    # white space or a joiner, which may stand here too, no mark would belong to that position: it is not open.
+    # Remembered where it is one run of letters and nothing else, and one position that is not a single character.
+    # Behind white space or a joiner, which may stand here too, no mark would belong to that position: it is not open.
     if low and out.count == count + 1 and state.open:
         if out.ids[count] & 255 != out.ids[count] >> 16 and is_letter(chars, text, start, length):
             place = place_of(low, high)
@@ -403,8 +403,8 @@ cdef inline void encode_vietnamese(const Characters* chars, const Syllables* tab
                                    const text_t* text, Py_ssize_t length, bint strict, Output* out) noexcept nogil:
     """Encodes a text; ``memo`` is the caller's own, or NULL where it would not pay to have one.
 
-    With one, the text is cut at ASCII characters that are not letters, and each piece is looked up as it stands. That is
-    exact: such characters end every run, and only whole syllables are remembered.
+    With one, the text is cut at ASCII characters that are not letters, and each piece is looked up as it stands. That
+    is exact: such characters end every run, and only whole syllables are remembered.
     """
     cdef State state
     if memo == NULL:
