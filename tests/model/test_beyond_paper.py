@@ -36,6 +36,7 @@ BEYOND = {
     "neighbours": {"neighbours": 5},
     "modernbert": {"backbone": "modernbert"},
     "all": {"backbone": "modernbert", "composition": "product", "neighbours": 3, "head": "joint"},
+    "free": {"backbone": "modernbert", "composition": "both", "neighbours": 3, "head": "joint", "vectors": "free"},
 }
 every = pytest.mark.parametrize("options", BEYOND.values(), ids=BEYOND)
 
@@ -57,17 +58,17 @@ def syllables(lang, *lengths, seed=0):
 
 @pytest.mark.parametrize("lang", ["vi", "zh"])
 def test_product_and_table_are_plain_sums_and_products(tiny, lang):
-    for composition in ("linear", "product", "table"):
+    for composition in ("linear", "product", "table", "both"):
         embeddings = encoder(tiny(lang, composition=composition, initializer_range=0.3)).embeddings.double()
         w = {name: value.detach().numpy() for name, value in embeddings.named_parameters()}
         ids = triples(lang).packed[::37].astype(np.int64)
         onset, rime, tone = ids & 255, ids >> 8 & 255, ids >> 16
         rows = np.concatenate([w["word_embeddings.weight"][part] for part in (onset, rime, tone)], axis=1)
         want = rows @ w["projection.weight"].T + w["projection.bias"]
-        if composition == "product":
+        if composition in ("product", "both"):
             a, b, c = w["product.tables"] / 0.3
             want += (a[onset] * b[rime] * c[tone]) @ w["product.projection.weight"].T
-        if composition == "table":
+        if composition in ("table", "both"):
             want += w["table.vectors"][::37]
         got = embeddings.compose(torch.from_numpy(ids)[None])[0].detach().numpy()
         np.testing.assert_allclose(got, want, rtol=0, atol=1e-12)
@@ -243,7 +244,7 @@ def test_a_checkpoint_of_before_is_the_papers(tmp_path, tiny):
     model.save_pretrained(tmp_path)
     path = tmp_path / "config.json"
     config = json.loads(path.read_text())
-    for name in ("composition", "head", "neighbours", "backbone", "triples_checksum"):
+    for name in ("composition", "head", "vectors", "neighbours", "backbone", "triples_checksum"):
         config.pop(name)
     path.write_text(json.dumps(config))
     (text,) = syllables("vi", 5)
@@ -254,8 +255,9 @@ def test_a_checkpoint_of_before_is_the_papers(tmp_path, tiny):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"composition": "sum"}, "composition='sum': choose one of linear, product, table"),
+        ({"composition": "sum"}, "composition='sum': choose one of linear, product, table, both"),
         ({"head": "both"}, "head='both': choose one of independent, joint"),
+        ({"vectors": "own"}, "vectors='own': choose one of composed, free"),
         ({"backbone": "roberta"}, "backbone='roberta': choose one of bert, modernbert"),
         ({"neighbours": 2}, "neighbours=2: must be 0 or an odd number of at least 3"),
         ({"neighbours": -1}, "neighbours=-1"),

@@ -16,13 +16,13 @@ from phonemic_bert.triples import last_of_packed, triples
 LANGS = ["vi", "zh"]
 
 
-@pytest.fixture
-def head(tiny):
+@pytest.fixture(params=["composed", "free"])
+def head(tiny, request):
     """Makes a joint head with large random weights, in float64."""
 
     def make(lang, **fields):
         torch.manual_seed(0)
-        made = JointHead(tiny(lang, head="joint", **fields)).double()
+        made = JointHead(tiny(lang, head="joint", vectors=request.param, **fields)).double()
         made.reset_parameters()
         for parameter in made.parameters():
             torch.nn.init.normal_(parameter, std=0.7)
@@ -47,6 +47,8 @@ def brute_force(head, states):
     a, b, c = w["tables"] / head.size
     scores = (state[:, None] * a[onset] * b[rime] * c[tone] * head.size).sum(-1)
     scores += logits["onset"][:, onset] + logits["rime"][:, rime] + logits["tone"][:, tone]
+    if "free" in w:
+        scores[:, : len(w["free"])] += state @ w["free"].T
     outside = state @ w["outside.weight"].T + w["outside.bias"]
     weights = np.exp(np.concatenate([scores, outside], 1))
     weights /= weights.sum(1, keepdims=True)

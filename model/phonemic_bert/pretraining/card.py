@@ -34,7 +34,12 @@ _POSITIONS = {"sinusoidal": "; position embeddings that began as sinusoids"}
 _BEYOND = {
     ("composition", "product"): "an embedding is the paper's projection plus a product of onset, rime and tone",
     ("composition", "table"): "an embedding is the paper's projection plus a vector for each syllable",
+    (
+        "composition",
+        "both",
+    ): "an embedding is the paper's projection plus a product of onset, rime and tone and a vector for each syllable",
     ("head", "joint"): "one softmax over all syllables instead of three heads",
+    ("vectors", "free"): "a vector of its own for each syllable in the head",
 }
 
 _ENCODERS = {"bert": "BERT", "modernbert": "ModernBERT"}
