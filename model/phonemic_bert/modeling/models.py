@@ -318,6 +318,7 @@ class PhonemicBertForMaskedLM(PhonemicBertPreTrainedModel):
             return {"logits": self.predict(hidden).logits}
         labelled = labels != IGNORE
         chosen, aims = hidden[labelled], labels[labelled]
+        fields: dict[str, Any]
         if self.training and self.config.head == "joint":
             losses, fields = self.losses(chosen, aims), {}
         else:
