@@ -390,3 +390,21 @@ def test_the_table_is_not_resized(tiny):
     assert model.resize_token_embeddings(256) is model.bert.embeddings.word_embeddings
     with pytest.raises(ValueError, match="fixed at 256"):
         model.resize_token_embeddings(300)
+
+
+@pytest.mark.parametrize("head", ["independent", "joint"])
+@pytest.mark.parametrize("training", [True, False])
+def test_what_the_output_holds_is_there_by_name(head, training):
+    """Trainer takes the loss by its name, and of a tuple as the first."""
+    from phonemic_bert import PhonemicBertConfig
+
+    shape = {"num_hidden_layers": 1, "hidden_size": 24, "num_attention_heads": 3, "intermediate_size": 40}
+    model = PhonemicBertForMaskedLM(PhonemicBertConfig("vi", head=head, **shape)).train(training)
+    ids = torch.from_numpy(Tokenizer("vi").encode("xin chào bạn").ids)[None].long()
+    output = model(ids, labels=ids)
+    present = [name for name in ("loss", "logits", "losses", "best") if getattr(output, name) is not None]
+    assert list(output.keys()) == present
+    assert {"loss", "losses"} <= set(present)
+    assert output["loss"] is output.loss
+    assert output.to_tuple()[0] is output.loss
+    assert "best" in model.eval()(ids, labels=ids)

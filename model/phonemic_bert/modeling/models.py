@@ -307,34 +307,35 @@ class PhonemicBertForMaskedLM(PhonemicBertPreTrainedModel):
             return_dict=True,
             **kwargs,
         )
-        output = self._predictions(outputs.last_hidden_state, labels, num_items_in_batch)
-        output.hidden_states, output.attentions = outputs.hidden_states, outputs.attentions
+        fields = self._predictions(outputs.last_hidden_state, labels, num_items_in_batch)
+        # transformers 4 takes as keys only what is there when the output is made
+        output = HolisticMaskedLMOutput(hidden_states=outputs.hidden_states, attentions=outputs.attentions, **fields)
         return output.to_tuple() if return_dict is False else output
 
-    def _predictions(
-        self, hidden: Tensor, labels: Tensor | None, num_items: Tensor | int | None
-    ) -> HolisticMaskedLMOutput:
+    def _predictions(self, hidden: Tensor, labels: Tensor | None, num_items: Tensor | int | None) -> dict[str, Any]:
+        """The fields of the output that the labels decide."""
         if labels is None:
-            return HolisticMaskedLMOutput(logits=self.predict(hidden).logits)
+            return {"logits": self.predict(hidden).logits}
         labelled = labels != IGNORE
         chosen, aims = hidden[labelled], labels[labelled]
+        fields: dict[str, Any]
         if self.training and self.config.head == "joint":
-            losses, output = self.losses(chosen, aims), HolisticMaskedLMOutput()
+            losses, fields = self.losses(chosen, aims), {}
         else:
             predicted = self.predict(chosen)
-            losses, output = predicted.losses(aims), HolisticMaskedLMOutput(logits=predicted.logits)
+            losses, fields = predicted.losses(aims), {"logits": predicted.logits}
         if losses.device.type == "cpu" and not torch.compiler.is_compiling() and losses.isinf().any():
             raise ValueError(
                 f"labels hold {self._named(aims[losses.isinf()][0])}, which the tokenizer never gives to a "
                 "position of text: label syllables and fallback characters, and everything else -100"
             )
         count = torch.as_tensor(len(losses) if num_items is None else num_items, device=losses.device)
-        output.loss, output.losses = losses.sum() / count.clamp(min=1), losses
+        fields |= {"loss": losses.sum() / count.clamp(min=1), "losses": losses}
         if not self.training:
-            output.best = predicted.best()
+            fields["best"] = predicted.best()
             if self.config.head == "independent":
-                output.logits = self.predict(hidden).logits
-        return output
+                fields["logits"] = self.predict(hidden).logits
+        return fields
 
     def losses(self, hidden: Tensor, labels: Tensor) -> Tensor:
         """The negative log-probabilities of M triples.
