@@ -92,7 +92,7 @@ def test_what_does_not_fit_is_refused():
     with pytest.raises(ValueError, match="unknown dialect 'dalat': choose one of hanoi, hue, saigon"):
         VI.decode(ids, to="ipa", dialect="dalat")
     with pytest.raises(ValueError, match="a dialect is written in IPA"):
-        VI.decode(ids, dialect="hue")
+        VI.decode(ids, to="spelling", dialect="hue")
     with pytest.raises(ValueError, match="dialects are Vietnamese"):
         Tokenizer("zh").decode([], to="ipa", dialect="hue")
     with pytest.raises(ValueError, match="no Vietnamese syllable"):

@@ -6,6 +6,7 @@ import gc
 import multiprocessing
 import os
 import random
+import signal
 import subprocess
 import sys
 import unicodedata
@@ -65,7 +66,9 @@ def _ids(tokenizer):
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 def test_other_processes(lang, method):
     tokenizer = Tokenizer(lang)
-    with multiprocessing.get_context(method).Pool(2) as pool:
+    # A test before may have left a handler that a forked process would inherit, and that does not end it.
+    reset = {"initializer": signal.signal, "initargs": (signal.SIGTERM, signal.SIG_DFL)}
+    with multiprocessing.get_context(method).Pool(2, **reset) as pool:
         assert pool.map(_ids, [tokenizer] * 2) == [_ids(tokenizer)] * 2
 
 

@@ -20,7 +20,7 @@ MISTYPED = "[model] unknown field 'layer': did you mean 'layers'?"
 STARTS = {
     "import phonemic": (WORK | {"click", "rich", "phonemic.tasks", "phonemic.files"}, ""),
     "phonemic.cli --help": (WORK | {"rich.console", "rich.table", "phonemic.files"}, "Lists the vocabulary"),
-    "phonemic.cli encode --help": (WORK | {"rich.table"}, "packed ids in a Parquet file"),
+    "phonemic.cli encode --help": (WORK | {"rich.table"}, "Encodes texts to packed ids"),
     "phonemic.cli vocab --lang vi --json": (WORK | {"rich.table"}, '"symbol": "[PAD]"'),
     "phonemic.cli vocab --lang vi": (WORK, "[PAD]"),
     "phonemic.cli encode --treads 2": (WORK | {"rich.table"}, "No such option"),
@@ -43,7 +43,7 @@ STARTS = {
         WORK | {"rich.table"},
         "numbers with commas",
     ),
-    "phonemic_bert.cli inspect": (WORK | {"rich.table"}, "give TEXT, --input or --predictions"),
+    "phonemic_bert.cli inspect": (WORK | {"rich.table"}, "give one of TEXT, --input and --predictions"),
     "phonemic_bert.cli embeddings": (WORK | {"rich.table"}, "Missing argument 'CHECKPOINT'"),
     "phonemic_bert.cli results --format html": (WORK | {"rich.table"}, "'html' is not one of"),
     "phonemic_bert.cli params --preset big": (WORK, "'big' is not one of"),

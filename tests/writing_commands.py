@@ -81,7 +81,7 @@ _MODEL = ("torch", "transformers", "accelerate", "pyarrow", "matplotlib")
 COMMANDS = [
     Writing("encode", PHONEMIC, "encode vi.txt out.parquet --lang vi", ("vi.txt",), ("out.parquet",), ("pyarrow",)),
     Writing("decode", PHONEMIC, "decode ids.parquet -o out.txt", ("ids.parquet",), ("out.txt",), ("pyarrow",)),
-    Writing("read", PHONEMIC, "read giếng --lang vi -o read.txt", (), ("read.txt",)),
+    Writing("read", PHONEMIC, "read giếng nước trong làng --lang vi -o read.txt", (), ("read.txt",)),
     Writing(
         "noise", PHONEMIC, "noise vi.txt --lang vi --kind typing --ratio 0.5 -o out.txt", ("vi.txt",), ("out.txt",)
     ),

@@ -66,7 +66,9 @@ class Group(click.Group):
                 raise
             raise click.ClickException(printable(message(error))) from error
         except KeyboardInterrupt:
-            click.echo("interrupted", err=True)
+            from phonemic.terminal import say
+
+            say("interrupted", err=True)
             return ctx.exit(INTERRUPTED)
 
 

@@ -158,8 +158,8 @@ class TestErrors:
         [
             (["--lang", "zh"], "--ratio"),
             (["--lang", "zh", "--ratio", "7.5"], "7.5 % is 0.075"),
-            (["--lang", "zh", "--ratio", "nan"], "no share"),
-            (["--lang", "zh", "--ratio", "7.5%"], "no share"),
+            (["--lang", "zh", "--ratio", "nan"], "is not a share"),
+            (["--lang", "zh", "--ratio", "7.5%"], "is not a share"),
             (["--lang", "zh", "--ratio", "0.1", "--ratio", "0.10", "-o", "{ratio}"], "twice"),
             (["--lang", "zh", "--ratio", "0.1", "--ratio", "0.2"], "{ratio}"),
             (["--lang", "zh", "--ratio", "0.1", "--ratio", "0.2", "-o", "o.txt"], "{ratio}"),

@@ -45,7 +45,11 @@ def replaced():
                 continue
             theirs = [base for base in kind.__mro__ if base.__module__.startswith("transformers")]
             for name in vars(kind):
-                if name.startswith("_") and not PYTHON.fullmatch(name) and any(name in vars(base) for base in theirs):
+                written_there = name.endswith(
+                    "_cached_value"
+                )  # by transformers itself, on the class that it is asked of
+                own = name.startswith("_") and not PYTHON.fullmatch(name) and not written_there
+                if own and any(name in vars(base) for base in theirs):
                     found.setdefault(name, set()).add(kind.__qualname__)
     return found
 

@@ -279,9 +279,7 @@ class TestErrors:
         folder = copied(plain, tmp_path)
         config = json.loads((folder / "config.json").read_text())
         (folder / "config.json").write_text(json.dumps({**config, "num_hidden_layers": 3}))
-        with pytest.raises(
-            CheckpointError, match=r"no weights for bert.encoder.layer.2.* and 15 more of the encoder's"
-        ):
+        with pytest.raises(CheckpointError, match=r"no weights for bert.encoder.layer.2.* and 15 more of the encoder"):
             load_encoder(folder).model("classification")
 
 
