@@ -44,13 +44,13 @@ class TestZhuyin:
 
 
 class TestFromPinyin:
-    @pytest.mark.parametrize("written", SYLLABLES)
-    def test_every_syllable(self, written):
-        triple = mandarin.factorize(written)
-        marked = mandarin.spell(triple)
-        for form in (written, marked, unicodedata.normalize("NFD", marked), marked.upper(), f" {marked}\n"):
-            assert from_pinyin(form) == [triple]
-        assert from_pinyin(written.replace("ü", "v")) == from_pinyin(written.replace("ü", "u:")) == [triple]
+    def test_every_syllable(self):
+        for written in SYLLABLES:
+            triple = mandarin.factorize(written)
+            marked = mandarin.spell(triple)
+            for form in (written, marked, unicodedata.normalize("NFD", marked), marked.upper(), f" {marked}\n"):
+                assert from_pinyin(form) == [triple], form
+            assert from_pinyin(written.replace("ü", "v")) == from_pinyin(written.replace("ü", "u:")) == [triple]
 
     @given(st.lists(st.sampled_from(SYLLABLES), max_size=8), st.sampled_from([" ", "  ", "'", "-", "\u2019", "\t"]))
     def test_parted_syllables(self, syllables, part):
