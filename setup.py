@@ -65,6 +65,12 @@ setup(
             extra_compile_args=compile_args,
             extra_link_args=link_args,
         )
-        for name in ("phonemic._core", "phonemic.native._batch")
+        for name in (
+            "phonemic._core",
+            "phonemic.native._batch",
+            "phonemic.native._context",
+            "phonemic.native._speech",
+            "phonemic.sound._search",
+        )
     ],
 )

@@ -1,9 +1,19 @@
 """Vietnamese and Mandarin text, syllable by syllable, as an onset, a rime and a tone."""
 
+from typing import TYPE_CHECKING
+
 try:
     from phonemic import moved
     from phonemic.encoding import Batch, Encoding, Syllable
-    from phonemic.errors import InputError, PhonemicError, PhraseError, PinyinError, SavedTokenizerError, TableError
+    from phonemic.errors import (
+        InputError,
+        PhonemicError,
+        PhraseError,
+        PinyinError,
+        SavedIndexError,
+        SavedTokenizerError,
+        TableError,
+    )
     from phonemic.inventory import Triple, Vocabulary, pack, unpack
     from phonemic.options import TokenizerOptions
     from phonemic.pinyin import from_pinyin
@@ -18,13 +28,19 @@ except ModuleNotFoundError as error:
         name=error.name,
     ) from error
 
+if TYPE_CHECKING:
+    from phonemic.sound import Index, Match, distance
+
 __all__ = [
     "Batch",
     "Encoding",
+    "Index",
     "InputError",
+    "Match",
     "PhonemicError",
     "PhraseError",
     "PinyinError",
+    "SavedIndexError",
     "SavedTokenizerError",
     "Syllable",
     "TableError",
@@ -33,9 +49,24 @@ __all__ = [
     "Triple",
     "Vocabulary",
     "__version__",
+    "distance",
     "from_pinyin",
     "pack",
     "unpack",
 ]
+
+#: What is imported when it is first asked for.
+_SOUND = ("Index", "Match", "distance")
+
+
+def __getattr__(name: str) -> object:
+    if name not in _SOUND:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from phonemic import sound
+
+    found: object = getattr(sound, name)
+    globals()[name] = found
+    return found
+
 
 moved.install()

@@ -9,7 +9,7 @@ import numpy as np
 
 from phonemic.encoding import Encoding
 from phonemic.inventory import FALLBACK, NATIVE, SPECIALS, UNKNOWN, Triple, Vocabulary, characters_of, packs
-from phonemic.notations import cased
+from phonemic.notations import cased, is_erhua, with_erhua
 
 #: What an unknown character decodes to; it encodes to [UNK] again.
 REPLACEMENT = "\ufffd"
@@ -40,21 +40,35 @@ def packed_ids(ids: Any, vocabulary: Vocabulary) -> list[int]:
     return [int(o | r << 8 | t << 16) for o, r, t in parts.tolist()]
 
 
-def spaced(encoding: Encoding, spell: Callable[[Triple], str], as_spelled: bool) -> str:
+def erhua_of(ids: Any, name: str) -> list[str | None]:
+    """Of each position of an Encoding the notation in which 儿 is added to it, None where none is; or nothing.
+
+    Arguments:
+        ids: whatever ``Tokenizer.decode`` takes; ids alone do not tell.
+        name: the notation.
+    """
+    if not isinstance(ids, Encoding) or not ids.has_spans:
+        return []
+    lang = ids.vocabulary.lang
+    return [name if is_erhua(lang, ids.text[start:end]) else None for start, end in ids.spans.tolist()]
+
+
+def spaced(encoding: Encoding, spell: Callable[[Triple], str], name: str) -> str:
     """A text with its syllables written anew, and all else in it as it stood.
 
     Arguments:
         encoding: of the text, with spans.
         spell: writes a syllable.
-        as_spelled: it writes Vietnamese letters, which take the case of those that they stand for. Any other notation
-            is parted by a space from letters, digits and syllables that touch it.
+        name: the notation. Vietnamese spelling takes the case of the letters that it stands for; any other is parted by
+            a space from letters, digits and syllables that touch it.
     """
+    as_spelled, lang = name == "spelling", encoding.vocabulary.lang
     pieces: list[str] = []
     text, at, before = encoding.text, 0, ""  # what kind of piece is before
     for triple, kind, (start, end) in zip(encoding.triples, encoding.kinds, encoding.spans.tolist(), strict=True):
         native = bool(kind == NATIVE)
         own = text[start:end]
-        written = _write(triple, spell) if native else own
+        written = _write(triple, spell, name if is_erhua(lang, own) else None) if native else own
         word = native or own[:1].isalnum()
         if not as_spelled and at == start and before and word and (native or before == "syllable"):
             pieces.append(" ")
@@ -64,7 +78,7 @@ def spaced(encoding: Encoding, spell: Callable[[Triple], str], as_spelled: bool)
 
 
 def join(
-    positions: Iterable[tuple[Triple, int]],
+    positions: Iterable[tuple[Triple, int, str | None]],
     spell: Callable[[Triple], str],
     read: Callable[[str], Triple | None],
     skip_special_tokens: bool,
@@ -73,7 +87,7 @@ def join(
     """Writes positions, separated by spaces; letters, and digits, of the fallback that follow one another are joined.
 
     Arguments:
-        positions: the symbols of each position, and its kind.
+        positions: the symbols of each position, its kind, and the notation in which 儿 is added to it, or None.
         spell: writes a syllable.
         read: what a run of letters would be read as, so that runs are not joined into a syllable.
         skip_special_tokens: leave out the special symbols other than [UNK].
@@ -82,7 +96,7 @@ def join(
     """
     pieces: list[str] = []
     run: list[str] = []  # the characters of each position
-    for triple, kind in positions:
+    for triple, kind, erhua in positions:
         characters = characters_of(triple) if kind == FALLBACK else ""
         if run and not (characters and _follows(run[-1], characters[0], packed)):
             pieces += _write_run(run, spell, read)
@@ -90,7 +104,7 @@ def join(
         if characters:
             run.append(characters)
         elif kind == NATIVE:
-            pieces.append(_write(triple, spell))
+            pieces.append(_write(triple, spell, erhua))
         elif kind == UNKNOWN:
             pieces.append(REPLACEMENT)
         elif not skip_special_tokens:
@@ -106,10 +120,10 @@ def _follows(characters: str, char: str, packed: bool) -> bool:
     return (one.isalpha() and char.isalpha()) or (one.isdigit() and char.isdigit())
 
 
-def _write(triple: Triple, spell: Callable[[Triple], str]) -> str:
+def _write(triple: Triple, spell: Callable[[Triple], str], erhua: str | None) -> str:
     """A syllable, or the bare symbols of a triple that no syllable has (a model may predict one)."""
     try:
-        return spell(triple)
+        return with_erhua(spell(triple), erhua) if erhua else spell(triple)
     except ValueError:
         return "".join(symbol for symbol in triple if symbol not in SPECIALS) or REPLACEMENT
 

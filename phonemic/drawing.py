@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from html import escape
 
+from phonemic.notations import tone_name
+
 #: Tone -> the colour behind it. High and rising tones are warm, low and falling ones cold.
 TONE_COLORS = {
     "˧˧": "#e3e6ea", "˨˩": "#bcd9f5", "˧˥": "#ffd3a8", "˧˩": "#cde8c9", "˧ˀ˥": "#f6c3d6", "˧ˀ˩": "#d6c8f0",
@@ -48,20 +50,28 @@ def page(body: str, title: str, lang: str, bg: str = "#ffffff") -> str:
     return _PAGE.format(lang=lang, title=escape(title), bg=bg, body=body)
 
 
-def syllable(onset: str, rime: str, tone: str, ipa: str | None = None, colors: Mapping[str, str] = TONE_COLORS) -> str:
-    """The box of one syllable as HTML.
+def syllable(
+    lang: str,
+    onset: str,
+    rime: str,
+    tone: str,
+    ipa: str | None = None,
+    colors: Mapping[str, str] = TONE_COLORS,
+) -> str:
+    """The box of one syllable as HTML; the tone's name stands beside its letters, which are small.
 
     Arguments:
+        lang: ``"vi"`` or ``"zh"``.
         onset: plain text, as the others: "" where there is none.
         rime: likewise.
         tone: likewise.
         ipa: what stands beneath; None for nothing.
         colors: tone to CSS colour, escaped already.
     """
+    named = escape(f"{tone} {tone_name(lang, tone)}".strip())
+    texts = (escape(onset), escape(rime), named)
     cells = "".join(
-        _CELL.format(
-            name=name, look=_LOOKS[name].format(colors.get(text, TONE_COLORS[""])), text=escape(text) or "&nbsp;"
-        )
-        for name, text in zip(_LOOKS, (onset, rime, tone), strict=True)
+        _CELL.format(name=name, look=_LOOKS[name].format(colors.get(tone, TONE_COLORS[""])), text=text or "&nbsp;")
+        for name, text in zip(_LOOKS, texts, strict=True)
     )
     return _SYLLABLE.format(cells=cells, ipa="" if ipa is None else _IPA.format(escape(ipa)))

@@ -139,6 +139,11 @@ class Encoding(_Positions):
         return _asked_for(self._spans, "spans") if block is None else block[len(block) >> 1 :].reshape(-1, 2)
 
     @property
+    def has_spans(self) -> bool:
+        """Whether it knows its spans: a row of a batch that was encoded without them does not."""
+        return self._block is not None or self._spans is not None
+
+    @property
     def word_ids(self) -> NDArray[np.int32]:
         """The whitespace-delimited unit of each position, as an index into ``text.split()``: int32 (N,).
 

@@ -16,6 +16,10 @@ class SavedTokenizerError(PhonemicError, ValueError):
     """A saved tokenizer cannot be loaded."""
 
 
+class SavedIndexError(PhonemicError, ValueError):
+    """A saved index of names cannot be loaded."""
+
+
 class PhraseError(PhonemicError, ValueError):
     """A user phrase is wrong: its pinyin, its length or its characters."""
 

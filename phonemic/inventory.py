@@ -27,6 +27,9 @@ LANGUAGES = ("vi", "zh")
 #: What ``Tokenizer(fallback=...)`` may be.
 FALLBACKS = ("character", "packed")
 
+#: What ``Tokenizer(readings=...)`` may be.
+READINGS = ("pypinyin", "context")
+
 #: ``Encoding.kinds`` and ``Batch.kinds`` hold these.
 NATIVE, FALLBACK, UNKNOWN, SPECIAL = range(4)
 KINDS = ("native", "fallback", "unknown", "special")

@@ -12,6 +12,12 @@ from phonemic.inventory import EMPTY, Triple
 #: Language -> its notations, the usual one first. ``"numbers"`` is pinyin with tone numbers.
 NOTATIONS = {"vi": ("spelling", "ipa"), "zh": ("pinyin", "numbers", "zhuyin", "ipa")}
 
+#: Language -> its tones' names.
+_TONE_NAMES = {
+    "vi": {symbol: name for name, (symbol, _) in vietnamese.TONES.items()},
+    "zh": {symbol: str(number) for number, symbol in mandarin.TONES.items()},
+}
+
 #: What tells how a syllable is written.
 Write = Callable[[Triple], str]
 
@@ -69,8 +75,41 @@ def speller(lang: str, to: str | None = None, style: str = "new", dialect: str |
     return writers[name]
 
 
+def is_erhua(lang: str, text: str) -> bool:
+    """Whether the text of one syllable ends with the 儿 of ``erhua=True``."""
+    return lang == "zh" and any(char in "儿兒" for char in text[1:])
+
+
+def with_erhua(written: str, name: str) -> str:
+    """What was written of a syllable that 儿 merges with: *huār*, ``huar1``, ㄏㄨㄚㄦ, and in IPA with a rhotic hook.
+
+    Arguments:
+        written: the syllable without 儿.
+        name: a notation of Mandarin.
+    """
+    if name == "numbers":
+        return f"{written[:-1]}r{written[-1]}"
+    if name == "ipa":
+        at = next((at for at, char in enumerate(written) if char in "˥˦˧˨˩"), len(written))
+        return f"{written[:at]}˞{written[at:]}"
+    return written + ("ㄦ" if name == "zhuyin" else "r")
+
+
 def cased(letters: str, model: str) -> str:
     """Letters in upper case, with a capital, or as they are, like the model; one capital alone is not upper case."""
     if model.isupper() and len(model) > 1:
         return letters.upper()
     return letters[:1].upper() + letters[1:] if model[:1].isupper() else letters
+
+
+def tone_name(lang: str, tone: str) -> str:
+    """A tone's name as people call it: *huyền*, or the number of a Mandarin tone.
+
+    Arguments:
+        lang: ``"vi"`` or ``"zh"``.
+        tone: the symbol; "" is Mandarin's neutral tone, as [EMPTY] is.
+
+    Returns:
+        The name; "" for what is not a tone of the language.
+    """
+    return _TONE_NAMES[lang].get(tone or EMPTY, "")

@@ -14,7 +14,7 @@ from typing import Any, TypedDict, TypeVar, get_type_hints
 
 from phonemic.characters import plain
 from phonemic.errors import SavedTokenizerError
-from phonemic.inventory import FALLBACKS, LANGUAGES
+from phonemic.inventory import FALLBACKS, LANGUAGES, READINGS
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -29,6 +29,9 @@ class OptionArguments(TypedDict, total=False):
     word_joiner: str | None
     phrases: PhraseSource | None
     fallback: str
+    readings: str
+    sandhi: bool
+    erhua: bool
 
 
 def _option(default: Any, description: str, hashed: bool = True, **more: Any) -> Any:
@@ -52,10 +55,19 @@ class TokenizerOptions:
         fallback: what becomes of text that is not a syllable. ``"character"``: a position a character, as in the paper.
             ``"packed"``: letters that touch, and digits that touch, share positions, up to three to one, so that
             *covid* takes two positions instead of five; any other character has its own, as by default.
+        readings: Mandarin: how characters are read. ``"pypinyin"``: by the longest phrase, exactly as pypinyin does and
+            the paper has it. ``"context"``: a character with several readings by the characters around it, and
+            traditional text as the same text in simplified characters; your own ``phrases`` still win. One character
+            of ``phrases`` is then always read so.
+        sandhi: Mandarin: write the tones of 一 and 不, and a third tone before a third tone, as they are said (*yí gè*,
+            *bú shì*, *ní hǎo*); :mod:`phonemic.speech` has the rules. What ``phrases`` say stays.
+        erhua: Mandarin: 儿 that is no syllable of its own (花儿, but not 女儿) is part of the syllable before it: one
+            position, with that syllable's triple and a span of both characters.
 
     Raises:
-        TypeError: ``strict`` is not a bool.
-        ValueError: unknown language or fallback, a joiner that is not a single mark, phrases for Vietnamese.
+        TypeError: ``strict``, ``sandhi`` or ``erhua`` is not a bool.
+        ValueError: unknown language, fallback or readings, a joiner that is not a single mark, phrases, readings in
+            context, sandhi or erhua for Vietnamese.
         PhraseError: a phrase is wrong; the message names the line.
     """
 
@@ -63,37 +75,53 @@ class TokenizerOptions:
     _: KW_ONLY
     strict: bool = _option(False, "Reject syllables that Vietnamese orthography does not allow.", json=bool)
     word_joiner: str | None = _option(
-        None, 'What joins the syllables of a word, "_" in sinh_viên.', metavar="CHAR", json=str | None
+        None, 'The character that joins the syllables of a word, as "_" in sinh_viên.', metavar="CHAR", json=str | None
     )
     phrases: Mapping[str, str] = _option(
         None,
-        "Your own Mandarin readings, a line PHRASE<TAB>PINYIN each.",
+        "Your own Mandarin readings, one PHRASE<TAB>PINYIN per line.",
         hashed=False,
         metavar="FILE",
         json=dict | None,
     )
     fallback: str = _option(
         FALLBACKS[0],
-        "What is not a syllable: a position a character, or up to three letters or digits to one.",
+        "Outside syllables: one position per character, or up to three letters or digits per position.",
         choices=FALLBACKS,
         json=str,
     )
+    readings: str = _option(
+        READINGS[0],
+        "Mandarin: pypinyin's readings, or readings by context.",
+        choices=READINGS,
+        json=str,
+    )
+    sandhi: bool = _option(False, "Mandarin: tones as they change in speech: yí gè, bú shì, ní hǎo.", json=bool)
+    erhua: bool = _option(False, "Mandarin: 儿 that is no syllable is part of the one before it.", json=bool)
 
     def __post_init__(self) -> None:
         if self.lang not in LANGUAGES:
             raise ValueError(f"unknown language {self.lang!r}: choose one of {', '.join(LANGUAGES)}")
-        if not isinstance(self.strict, bool):
-            raise TypeError(f"strict must be True or False, not {self.strict!r}")
+        for name in ("strict", "sandhi", "erhua"):
+            if not isinstance(getattr(self, name), bool):
+                raise TypeError(f"{name} must be True or False, not {getattr(self, name)!r}")
         if self.fallback not in FALLBACKS:
             raise ValueError(f"unknown fallback {self.fallback!r}: choose one of {', '.join(FALLBACKS)}")
+        if self.readings not in READINGS:
+            raise ValueError(f"unknown readings {self.readings!r}: choose one of {', '.join(READINGS)}")
         joiner = self.word_joiner or None
         if not (joiner is None or _can_join(joiner)):
             raise ValueError(
                 f"word_joiner must be one character that is not a letter, digit or space, not {self.word_joiner!r}"
             )
-        self._set(lang=plain(self.lang), fallback=plain(self.fallback), word_joiner=joiner and plain(joiner))
-        if self.phrases and self.lang != "zh":
-            raise ValueError("phrases are for Mandarin (lang='zh'); Vietnamese spelling tells how it is read")
+        self._set(lang=plain(self.lang), fallback=plain(self.fallback), readings=plain(self.readings))
+        self._set(word_joiner=joiner and plain(joiner))
+        if self.readings != READINGS[0] and self.lang != "zh":
+            raise ValueError("readings are for Mandarin (lang='zh'); Vietnamese spelling tells how it is read")
+        for name in ("phrases", "sandhi", "erhua"):
+            if getattr(self, name) and self.lang != "zh":
+                verb = "are" if name == "phrases" else "is"
+                raise ValueError(f"{name} {verb} for Mandarin (lang='zh'); Vietnamese spelling tells how it is read")
         self._set(phrases=_checked_phrases(self.phrases) if self.phrases else MappingProxyType({}))
 
     def _set(self, **values: Any) -> None:

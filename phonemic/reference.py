@@ -12,12 +12,15 @@ from functools import cache
 from typing import NamedTuple
 
 from phonemic import mandarin, vietnamese
+from phonemic import readings as context
 from phonemic.characters import IGNORABLE, JAMO, LETTER, MARK, SPACE, fold, kind_of
 from phonemic.inventory import SPECIALS, UNK, Triple, Vocabulary, fallback_triple, packs, vocabulary
 from phonemic.lexicon.user_phrases import LONGEST_PHRASE
+from phonemic.speech import speak
 
 #: No phrase of the lexicon is longer, and no user's.
 MAX_PHRASE = LONGEST_PHRASE
+_UNKNOWN = Triple(*(SPECIALS[UNK],) * 3)
 
 
 class Position(NamedTuple):
@@ -147,37 +150,74 @@ def _longest(run: str, phrases: Mapping[str, list[str]]) -> str | None:
     return next((run[:end] for end in range(min(len(run), MAX_PHRASE), 1, -1) if run[:end] in phrases), None)
 
 
-def readings(run: str, user: Mapping[str, list[str]]) -> list[Triple]:
+class Read(NamedTuple):
+    """How a character is read, and whether a user's phrase says so."""
+
+    triple: Triple
+    own: bool
+
+
+def _read(pinyin: list[tuple[str | None, bool]]) -> list[Read]:
+    return [Read(mandarin.factorize(text) if text else _UNKNOWN, own) for text, own in pinyin]
+
+
+def readings(run: str, user: Mapping[str, list[str]]) -> list[Read]:
     """The readings of a run of Han characters: longest phrase first, left to right, the user's before the lexicon's.
 
     As in pypinyin, a run that ends in the middle of a phrase, with no phrase where that one begins, is read character
     by character from there on.
     """
     lexicon = mandarin.lexicon()
-    pinyin: list[str | None] = []
+    pinyin: list[tuple[str | None, bool]] = []
     while run:
         phrase = _longest(run, user)
+        own = bool(phrase)
         found = user.get(phrase) if phrase else None
         if not phrase:
             phrase = _longest(run, lexicon.phrases)
             found = lexicon.phrases.get(phrase) if phrase else None
         if phrase and found:
-            pinyin += found
+            pinyin += [(text, own) for text in found]
             run = run[len(phrase) :]
             continue
         singles = run if run in _prefixes() else run[0]
-        pinyin += [user[char][0] if char in user else lexicon.characters.get(char) for char in singles]
+        pinyin += [(user[char][0] if char in user else lexicon.characters.get(char), False) for char in singles]
         run = run[len(singles) :]
-    unknown = Triple(*(SPECIALS[UNK],) * 3)
-    return [mandarin.factorize(text) if text else unknown for text in pinyin]
+    return _read(pinyin)
+
+
+def readings_in_context(run: str, places: list[int], text: str, user: Mapping[str, list[str]]) -> list[Read]:
+    """The readings of a run of Han characters by what is around each in the text; the user's phrases before that.
+
+    Arguments:
+        run: the characters, compatibility ideographs as what they are equal to.
+        places: where each stands in the text.
+        text: the text.
+        user: the user's phrases.
+    """
+    pinyin: list[tuple[str | None, bool]] = []
+    while len(pinyin) < len(run):
+        at = len(pinyin)
+        phrase = _longest(run[at:], user)
+        if phrase:
+            pinyin += [(reading, True) for reading in user[phrase]]
+        else:
+            pinyin.append((user[run[at]][0] if run[at] in user else context.reader().read(text, places[at]), False))
+    return _read(pinyin)
 
 
 def encode_mandarin(
-    text: str, joiner: str | None = None, phrases: Mapping[str, list[str]] | None = None
+    text: str,
+    joiner: str | None = None,
+    phrases: Mapping[str, list[str]] | None = None,
+    in_context: bool = False,
+    sandhi: bool = False,
+    erhua: bool = False,
 ) -> list[Position]:
     """Every character that is not white space is a position; Han characters that touch are read together.
 
-    ``text``, ``joiner`` and ``phrases`` are those of :func:`encode`.
+    ``text``, ``joiner``, ``phrases``, ``sandhi`` and ``erhua`` are those of :func:`encode`; ``in_context`` is
+    ``readings="context"``.
     """
     vocab, han, same = vocabulary("zh"), mandarin.lexicon().han, mandarin.compatibility_ideographs()
     positions: list[Position] = []
@@ -185,8 +225,15 @@ def encode_mandarin(
 
     def finish_run() -> None:
         texts = "".join(same.get(cluster.text[0], cluster.text[0]) for cluster in run)
-        for cluster, triple in zip(run, readings(texts, phrases or {}), strict=True):
-            positions.append(Position(triple, cluster.start, cluster.end, cluster.word))
+        if in_context:
+            read = readings_in_context(texts, [cluster.start for cluster in run], text, phrases or {})
+        else:
+            read = readings(texts, phrases or {})
+        at = 0
+        for triple, length in speak(texts, [one.triple for one in read], [one.own for one in read], sandhi, erhua):
+            first, last = run[at], run[at + length - 1]
+            positions.append(Position(triple, first.start, last.end, first.word))
+            at += length
         run.clear()
 
     for cluster in clusters(text, joiner):
@@ -210,6 +257,9 @@ def encode(
     joiner: str | None = None,
     phrases: Mapping[str, list[str]] | None = None,
     fallback: str = "character",
+    readings: str = "pypinyin",
+    sandhi: bool = False,
+    erhua: bool = False,
 ) -> list[Position]:
     """Encodes a text as ``Tokenizer.encode`` does.
 
@@ -220,7 +270,12 @@ def encode(
         joiner: the character that joins the syllables of a word, or None.
         phrases: a user's Mandarin phrases, phrase -> pinyin syllables.
         fallback: ``"character"`` or ``"packed"``.
+        readings: ``"pypinyin"`` or ``"context"``.
+        sandhi: tones as they change in speech.
+        erhua: 儿 that is no syllable merges with the one before it.
     """
-    vi = lang == "vi"
-    positions = encode_vietnamese(text, strict, joiner) if vi else encode_mandarin(text, joiner, phrases)
+    if lang == "vi":
+        positions = encode_vietnamese(text, strict, joiner)
+    else:
+        positions = encode_mandarin(text, joiner, phrases, readings == "context", sandhi, erhua)
     return packed(positions) if fallback == "packed" else positions

@@ -15,7 +15,7 @@ from phonemic.encoding import Batch, Encoding, Syllable
 from phonemic.errors import SavedTokenizerError
 from phonemic.inventory import Triple, Vocabulary, kinds_of, vocabulary
 from phonemic.lexicon.entries import JOINER, ZH_JOINER, Tables, with_entries, with_packing
-from phonemic.lexicon.tables import tables_of
+from phonemic.lexicon.tables import context_tables, speech_tables, tables_of
 from phonemic.native._batch import Work
 from phonemic.options import OptionArguments, TokenizerOptions
 
@@ -35,7 +35,8 @@ class Tokenizer:
 
     Arguments:
         lang: ``"vi"`` or ``"zh"``.
-        options: ``strict``, ``word_joiner``, ``phrases``, ``fallback``: see :class:`phonemic.TokenizerOptions`.
+        options: ``strict``, ``word_joiner``, ``phrases``, ``fallback``, ``readings``, ``sandhi``, ``erhua``: see
+            :class:`phonemic.TokenizerOptions`.
 
     Raises:
         TypeError: no such option, or one that is given by position.
@@ -61,16 +62,18 @@ class Tokenizer:
 
     def _use(self, options: TokenizerOptions) -> None:
         lang, joiner = options.lang, options.word_joiner
-        tables = _packed_tables(lang) if options.fallback == "packed" else tables_of(lang)
+        tables = _tables(lang, options.readings, options.fallback)
         if joiner:
             tables = with_entries(tables, {joiner: JOINER if lang == "vi" else ZH_JOINER})
         if options.phrases:
             from phonemic.lexicon.user_phrases import with_phrases
 
             tables = with_phrases(tables, options.phrases)
+        if options.sandhi or options.erhua:
+            tables = tables | speech_tables() | {"speech.does": np.array([options.sandhi, options.erhua])}
         self._options = options
         self._vocabulary: Vocabulary = vocabulary(lang)
-        self._core = Core(tables, options.strict)
+        self._core = _core_class(options)(tables, options.strict)
 
     @property
     def options(self) -> TokenizerOptions:
@@ -96,6 +99,21 @@ class Tokenizer:
     def phrases(self) -> Mapping[str, str]:
         """The user's own Mandarin readings: phrase to pinyin with tone numbers."""
         return self._options.phrases
+
+    @property
+    def readings(self) -> str:
+        """How Mandarin characters are read: ``"pypinyin"`` or ``"context"``."""
+        return self._options.readings
+
+    @property
+    def sandhi(self) -> bool:
+        """Whether Mandarin tones are as they change in speech."""
+        return self._options.sandhi
+
+    @property
+    def erhua(self) -> bool:
+        """Whether 儿 that is no syllable is part of the one before it."""
+        return self._options.erhua
 
     @property
     def fallback(self) -> str:
@@ -213,7 +231,8 @@ class Tokenizer:
         """Writes ids as text.
 
         Arguments:
-            ids: packed ids (an Encoding, an array, a list) or triples of ids, shape (N, 3).
+            ids: packed ids (an Encoding, an array, a list) or triples of ids, shape (N, 3). An Encoding also tells
+                where ``erhua=True`` merged 儿 (*huār*); its ids alone do not (*huā*).
             to: ``"spelling"`` or ``"ipa"`` for Vietnamese; ``"pinyin"``, ``"numbers"`` (pinyin with tone numbers),
                 ``"zhuyin"`` or ``"ipa"`` for Mandarin; None is the first.
             style: Vietnamese tone-mark placement, ``"new"`` or ``"old"``.
@@ -234,18 +253,20 @@ class Tokenizer:
             ValueError: an id is not in the vocabulary, ``ids`` is an Encoding of another language, ``to``, ``style``
                 or ``dialect`` does not fit, or there is no text whose spacing could be kept.
         """
-        from phonemic.decoding import join, packed_ids, spaced
+        from phonemic.decoding import erhua_of, join, packed_ids, spaced
         from phonemic.notations import notation, speller
 
-        write = speller(self.lang, to, style, dialect)
+        write, name = speller(self.lang, to, style, dialect), notation(self.lang, to, dialect)
         packed = packed_ids(ids, self.vocabulary)
         if keep not in (None, "spacing"):
             raise ValueError(f"keep is 'spacing' or None, not {keep!r}")
         if keep:
             if not isinstance(ids, Encoding):
                 raise ValueError("keep='spacing' needs an Encoding, which knows its text; ids alone do not")
-            return spaced(ids, write, notation(self.lang, to, dialect) == "spelling")
-        positions = zip(map(self.vocabulary.unpack, packed), kinds_of(np.array(packed, np.int32)).tolist(), strict=True)
+            return spaced(ids, write, name)
+        kinds = kinds_of(np.array(packed, np.int32)).tolist()
+        merged = erhua_of(ids, name) or [None] * len(packed)
+        positions = zip(map(self.vocabulary.unpack, packed), kinds, merged, strict=True)
         read = self.factorize if self.lang == "vi" else _never
         return join(positions, write, read, skip_special_tokens, self.fallback == "packed")
 
@@ -311,8 +332,24 @@ class Tokenizer:
 
 
 @cache
-def _packed_tables(lang: str) -> Tables:
-    return with_packing(tables_of(lang), vocabulary(lang))
+def _tables(lang: str, readings: str, fallback: str) -> Tables:
+    if fallback == "packed":
+        return with_packing(_tables(lang, readings, "character"), vocabulary(lang))
+    if readings == "context":
+        return context_tables()
+    return tables_of(lang)
+
+
+def _core_class(options: TokenizerOptions) -> type[Core]:
+    if options.sandhi or options.erhua:
+        from phonemic.native._speech import SpokenCore
+
+        return SpokenCore
+    if options.readings != "context":
+        return Core
+    from phonemic.native._context import ContextCore
+
+    return ContextCore
 
 
 def _never(run: str) -> None:

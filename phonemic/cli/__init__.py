@@ -17,11 +17,14 @@ from phonemic.version import __version__
 
 #: Command -> its summary, the first sentence of its help. A command lies in the module of its name (``_`` for ``-``).
 COMMANDS = {
-    "decode": 'Writes ids as text: those of a Parquet file, an Arrow stream or JSON lines, or of "-".',
-    "encode": 'Encodes texts to packed ids: OUT is a file that ends in .parquet, .arrow or .jsonl, or "-".',
+    "decode": 'Writes the ids of a Parquet file, an Arrow stream or JSON lines as text; "-" is standard input.',
+    "encode": 'Encodes texts to packed ids in OUT: a .parquet, .arrow or .jsonl file, or "-" for standard output.',
+    "homophones": "Groups the words of lists that sound the same, one group per line.",
     "noise": "Rewrites a share of the characters or syllables of texts.",
     "prepare": "Turns text into a corpus of ids for pretraining, in the folder OUT.",
-    "read": "Writes how TEXT, or each line of standard input, is read: in pinyin, zhuyin or IPA.",
+    "read": "Writes the reading of TEXT, or of each line of standard input, in pinyin, zhuyin or IPA.",
+    "rhymes": "Groups the words of lists that rhyme, by their last syllables, one group per line.",
+    "search": 'Finds the names that sound like QUERY, or like each line of standard input for "-".',
     "show": 'Shows the positions of TEXT, or of standard input for "-".',
     "stats": "Measures texts: fertility, lengths, Rényi efficiency and coverage.",
     "train-baseline": "Trains the baseline NAME on texts and saves it where --tokenizers FOLDER finds it.",

@@ -1,17 +1,18 @@
-"""What the commands share: options, input under a progress bar, output."""
+"""What the commands share: options, input with progress, output."""
 
 from __future__ import annotations
 
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from functools import wraps
 from typing import TYPE_CHECKING, Any, BinaryIO, Unpack
 
 import click
 import numpy as np
 
+from phonemic.cli.progress import Advance, progress
 from phonemic.dialects import DIALECTS
 from phonemic.errors import PhonemicError, printable
 from phonemic.files import MAX_LINE, read_texts, replacing
@@ -90,7 +91,7 @@ def tokenizer_options(command: Command) -> Command:
 
 
 dialect_option = click.option(
-    "--dialect", type=click.Choice(DIALECTS), help="Vietnamese IPA as it is spoken there, not as the spelling has it."
+    "--dialect", type=click.Choice(DIALECTS), help="Vietnamese IPA as spoken there, not as spelled."
 )
 
 
@@ -127,7 +128,7 @@ max_line_option = click.option(
     callback=size,
     default=f"{MAX_LINE >> 20}M",
     show_default=True,
-    help="Refuse a line, or a row, that is longer.",
+    help="Refuse lines or rows longer than this.",
 )
 
 
@@ -141,7 +142,7 @@ def input_options(required: bool = True, threads: bool = True) -> Callable[[Comm
     ]
     if threads:
         number = click.IntRange(1)
-        options += [click.option("--threads", type=number, default=1, show_default=True, help="Threads that encode.")]
+        options += [click.option("--threads", type=number, default=1, show_default=True, help="Encoding threads.")]
 
     def add(command: Command) -> Command:
         for option in reversed(options):
@@ -164,25 +165,19 @@ force_option = click.option("--force", is_flag=True, help="Replace an existing o
 def input_texts(
     inputs: Sequence[str], column: str, errors: str, max_line: int = MAX_LINE
 ) -> Iterator[Iterator[list[str | None]]]:
-    """The texts of all inputs in lists, under a progress bar on stderr where that is a terminal."""
-    from rich.progress import BarColumn, DownloadColumn, Progress, TimeRemainingColumn, TransferSpeedColumn
+    """The texts of all inputs in lists, with progress on stderr."""
+    total = 0 if "-" in inputs else sum(os.stat(path).st_size for path in inputs)
 
-    sizes = [0 if path == "-" else os.stat(path).st_size for path in inputs]
-    stderr = console(stderr=True)
-    columns = BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn()
-    progress = Progress(*columns, console=stderr)
-    task = progress.add_task("", total=None if "-" in inputs else sum(sizes) or None)
-
-    def chunks() -> Iterator[list[str | None]]:
+    def chunks(advance: Advance) -> Iterator[list[str | None]]:
         read: list[float] = []
         for path in inputs:
             for texts in read_texts(path, column, errors, read.append, max_line=max_line):
                 yield texts
-                progress.advance(task, sum(read))  # only now are they encoded
+                advance("read", sum(read), total)  # only now are they encoded
                 read.clear()
 
-    with progress if stderr.is_terminal else nullcontext():
-        yield chunks()
+    with progress() as advance:
+        yield chunks(advance)
 
 
 #: Positions of a text from which on its language can be told, and the share of syllables below which it is another's.
@@ -206,7 +201,7 @@ class LanguageCheck:
         if self.positions >= _ENOUGH and self.native < _FOREIGN * self.positions:
             share = self.native / self.positions
             name = {"vi": "Vietnamese", "zh": "Mandarin"}[self.lang]
-            say(f"only {share:.1%} of {self.positions:,} positions are {name} syllables: is it {name}?", err=True)
+            say(f"only {share:.1%} of {self.positions:,} positions are {name} syllables: is the text {name}?", err=True)
 
 
 def print_table(columns: Iterable[str], rows: Iterable[Iterable[object]]) -> None:

@@ -18,7 +18,7 @@ from phonemic.files.ids import FORMATS, format_of, reader
 
 @click.command()
 @click.argument("path", metavar="IN")
-@click.option("--format", "form", type=click.Choice([*FORMATS]), help="[default: by the end of IN; jsonl for -]")
+@click.option("--format", "form", type=click.Choice([*FORMATS]), help="[default: by the suffix of IN; jsonl for -]")
 @language_option(required=False)
 @click.option("--to", type=click.Choice(["spelling", "pinyin", "ipa"]), help="[default: spelling or pinyin]")
 @click.option("--style", type=click.Choice(["new", "old"]), default="new", help="Vietnamese tone marks: hoà or hòa.")
@@ -38,14 +38,14 @@ def decode(
     max_line: int,
     force: bool,
 ) -> None:
-    """Writes ids as text: those of a Parquet file, an Arrow stream or JSON lines, or of "-".
+    """Writes the ids of a Parquet file, an Arrow stream or JSON lines as text; "-" is standard input.
 
-    One line a row; a null is an empty line.
+    Each row becomes one line; a null becomes an empty line.
     """
     claim([output], force, [path])
     tokenizer, rows = reader(path, form or format_of(path, "jsonl" if path == "-" else "parquet"), lang, max_line)
     if to == {"vi": "pinyin", "zh": "spelling"}[tokenizer.lang]:
-        raise click.UsageError(f"--to {to} is not for {tokenizer.lang}")
+        raise click.UsageError(f"--to {to} does not apply to {tokenizer.lang}")
     if dialect and (tokenizer.lang != "vi" or to not in (None, "ipa")):
         raise click.UsageError("--dialect is for Vietnamese in IPA")
     to = "ipa" if dialect else to

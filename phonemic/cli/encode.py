@@ -15,7 +15,7 @@ from phonemic.tokenizer import Tokenizer
 @input_options()
 @click.argument("out")
 @tokenizer_options
-@click.option("--format", "form", type=click.Choice([*FORMATS]), help="[default: by the end of OUT; jsonl for -]")
+@click.option("--format", "form", type=click.Choice([*FORMATS]), help="[default: by the suffix of OUT; jsonl for -]")
 @click.option("--spans", is_flag=True, help="Also write the positions' spans, start and end alternating.")
 @click.option("--text", "keep_text", is_flag=True, help="Also write the texts.")
 @force_option
@@ -33,10 +33,10 @@ def encode(
     keep_text: bool,
     force: bool,
 ) -> None:
-    """Encodes texts to packed ids: OUT is a file that ends in .parquet, .arrow or .jsonl, or "-".
+    """Encodes texts to packed ids in OUT: a .parquet, .arrow or .jsonl file, or "-" for standard output.
 
-    IN is plain text, one text a line, also as .gz, .bz2, .xz or .zst; or Parquet; or "-" for standard input. What goes
-    to standard output is JSON lines, or with --format arrow an Arrow stream.
+    IN is plain text with one text per line, also as .gz, .bz2, .xz or .zst; or Parquet; or "-" for standard input.
+    Standard output gets JSON lines, or an Arrow stream with --format arrow.
     """
     to_stdout = out == "-"
     try:

@@ -44,13 +44,13 @@ _ONLY = {
 @click.argument("inputs", metavar="IN...", nargs=-1, required=True)
 @click.option("--lang", type=click.Choice(LANGUAGES), required=True, help="The language.")
 @click.option(
-    "--ratio", "ratios", multiple=True, required=True, metavar="SHARE", help="0 to 1; again for more outputs."
+    "--ratio", "ratios", multiple=True, required=True, metavar="SHARE", help="0 to 1; repeat for more outputs."
 )
 @click.option(
-    "-o", "--output", metavar="FILE", help="Text or .parquet, {ratio} in its name. [default: standard output]"
+    "-o", "--output", metavar="FILE", help="Text or .parquet; may have {ratio} in its name. [default: standard output]"
 )
 @click.option("--changes", metavar="FILE", help="Write what was changed, as JSON lines.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Another seed is other noise.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the noise.")
 @click.option(
     "--share", type=click.Choice(SHARES), default="all", show_default=True, help="What the ratio is a share of."
 )
@@ -66,12 +66,12 @@ _ONLY = {
 @click.option(
     "--reading", type=click.Choice(READINGS), default="context", show_default=True, help="zh: the sound to keep."
 )
-@click.option("--same-ids", is_flag=True, help="zh: only what leaves the ids of the whole text alone.")
-@tokenizer_option("phrases", "zh: your own readings, a line PHRASE<TAB>PINYIN each.")
+@click.option("--same-ids", is_flag=True, help="zh: only changes that keep the ids of the whole text.")
+@tokenizer_option("phrases", "zh: your own readings, one PHRASE<TAB>PINYIN per line.")
 @click.option(
-    "--kind", "kinds", type=click.Choice([*GROUPS, *KINDS]), multiple=True, help="vi: what to do; again for more."
+    "--kind", "kinds", type=click.Choice([*GROUPS, *KINDS]), multiple=True, help="vi: what to write; repeat for more."
 )
-@tokenizer_option("strict", "vi: units are what strict orthography allows.")
+@tokenizer_option("strict", "vi: only syllables that strict orthography allows are units.")
 @tokenizer_option("word_joiner")
 @click.option("--column", default="text", show_default=True, help="The column of a Parquet file to read.")
 @click.option(
@@ -91,9 +91,9 @@ def noise(
 ) -> None:
     """Rewrites a share of the characters or syllables of texts.
 
-    Chinese characters become homophones, Vietnamese syllables are respelled. IN is plain text, one text a line, also as
-    .gz, .xz or .zst; or Parquet; or "-" for standard input. The summary goes to standard output, or to standard error
-    where the texts go there.
+    Chinese characters become homophones, Vietnamese syllables are respelled. IN is plain text with one text per line,
+    also as .gz, .xz or .zst; or Parquet; or "-" for standard input. The summary goes to standard output, or to standard
+    error if the texts go to standard output.
     """
     shares = _shares(ratios)
     outputs = _outputs([*shares], output, changes)
@@ -153,7 +153,8 @@ def _maker(options: dict[str, Any]) -> Noise:
     context = click.get_current_context()
     for name in _ONLY["zh" if lang == "vi" else "vi"]:
         if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
-            raise click.UsageError(f"--{'kind' if name == 'kinds' else name.replace('_', '-')} is not for {lang}")
+            option = "kind" if name == "kinds" else name.replace("_", "-")
+            raise click.UsageError(f"--{option} does not apply to {lang}")
     common = {name: options[name] for name in ("seed", "share", "draw", "nested")}
     tokenizer = make_tokenizer(lang, **{name: options[name] for name in ("strict", "word_joiner", "phrases")})
     try:

@@ -5,18 +5,12 @@ from __future__ import annotations
 import os
 import signal
 import sys
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from datetime import timedelta
 from typing import Any
 
 import click
-from rich.console import Console
-from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
 
 from phonemic.cli.common import errors_option, max_line_option, printable, say, size, tokenizer_options
-from phonemic.terminal import console
+from phonemic.cli.progress import progress
 from phonemic.tokenizer import Tokenizer
 
 
@@ -38,7 +32,7 @@ def _baseline(context: click.Context, parameter: click.Parameter, value: str | N
     "baseline",
     metavar="NAME=FOLDER",
     callback=_baseline,
-    help="A baseline's ids instead, of the same lines.",
+    help="Write a baseline's ids of the same lines instead.",
 )
 @click.option("--column", default="text", show_default=True, help="The column of Parquet, the field of JSON lines.")
 @click.option(
@@ -46,7 +40,7 @@ def _baseline(context: click.Context, parameter: click.Parameter, value: str | N
     type=click.FloatRange(0, 1),
     default=0.7,
     show_default=True,
-    help="Keep lines with this share of native units.",
+    help="Keep lines with at least this share of native units.",
 )
 @click.option("--exact-duplicates", "exact", is_flag=True, help="Drop lines that occurred before, word for word.")
 @click.option(
@@ -56,10 +50,10 @@ def _baseline(context: click.Context, parameter: click.Parameter, value: str | N
     metavar="SIMILARITY",
     help="Drop lines similar to an earlier one: approximate Jaccard similarity of runs of syllables; 0.8 is usual.",
 )
-@click.option("--shard-size", callback=size, default="256M", show_default=True, help="Text read for one shard.")
+@click.option("--shard-size", callback=size, default="256M", show_default=True, help="Size of the text for one shard.")
 @errors_option
 @max_line_option
-@click.option("--keep-going", is_flag=True, help="Pass over what is damaged, and say so at the end.")
+@click.option("--keep-going", is_flag=True, help="Skip what is damaged, and report it at the end.")
 @click.option("--engine", type=click.Choice(["threads", "ray"]), default="threads", show_default=True)
 @click.option(
     "--threads",
@@ -85,7 +79,7 @@ def prepare(
     IN is plain text, JSON lines (.jsonl, .ndjson, .json), both also as .gz, .bz2, .xz or .zst, or Parquet; a folder of
     them, or a glob. Each line is one document.
 
-    Stopped at any moment and called again, it goes on; OUT comes out the same.
+    A run that was stopped continues when it is called again; OUT comes out the same.
     """
     from phonemic.corpus import Options, Ray, Threads
     from phonemic.corpus import prepare as run
@@ -94,8 +88,8 @@ def prepare(
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
     chosen = Options(tokenizer, shard_bytes=shard_size, **options)
     place = Ray(address) if engine == "ray" else Threads(threads)
-    with _progress() as progress:
-        manifest = run(inputs, out, chosen, place, progress)
+    with progress(at_once=True) as advance:
+        manifest = run(inputs, out, chosen, place, advance)
     totals = manifest["totals"]
     lines, read = (totals[f"{name}_kept"] + sum(totals[f"{name}_dropped"].values()) for name in ("lines", "bytes"))
     say(
@@ -105,46 +99,3 @@ def prepare(
     for source in manifest["sources"]:
         for message in source.get("damaged", ()):
             say(f"passed over from there on: {printable(message)}", err=True)
-
-
-@contextmanager
-def _progress() -> Iterator[Any]:
-    """Shows each phase with its rate and remaining time: a bar, or now and then a line where stderr is a file."""
-    stderr = console(stderr=True)
-    columns = TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn()
-    if not stderr.is_terminal:
-        yield lines_of_progress(stderr)
-        return
-    with Progress(*columns, TimeRemainingColumn(), console=stderr) as bars:
-        tasks: dict[str, Any] = {}
-
-        def advance(phase: str, read: float, total: float) -> None:
-            if phase not in tasks:
-                tasks[phase] = bars.add_task(phase, total=total)
-            bars.advance(tasks[phase], read)
-
-        yield advance
-
-
-def lines_of_progress(console: Console, every: float = 30.0) -> Callable[[str, float, float], None]:
-    """Progress as lines, for a log: one when a phase begins, and one each ``every`` seconds."""
-    begun: dict[str, float] = {}
-    done: dict[str, float] = {}
-    latest = 0.0
-
-    def advance(phase: str, read: float, total: float) -> None:
-        nonlocal latest
-        now = time.monotonic()
-        first = phase not in begun
-        begun.setdefault(phase, now)
-        done[phase] = done.get(phase, 0.0) + read
-        if not first and now - latest < every:
-            return
-        latest, seconds = now, now - begun[phase]
-        line = f"{phase}: {done[phase] / 1e6:,.0f} of {total / 1e6:,.0f} MB"
-        if not first and seconds and done[phase]:
-            left = max(total - done[phase], 0.0) * seconds / done[phase]
-            line += f", {done[phase] / seconds / 1e6:,.1f} MB/s, {timedelta(seconds=round(left))} left"
-        console.print(line, highlight=False, soft_wrap=True)
-
-    return advance

@@ -22,7 +22,7 @@ from phonemic.cli.common import (
 from phonemic.drawing import COLOR, FONT, page
 from phonemic.encoding import Encoding
 from phonemic.inventory import NATIVE
-from phonemic.notations import NOTATIONS, notation, speller
+from phonemic.notations import NOTATIONS, is_erhua, notation, speller, with_erhua
 from phonemic.terminal import json_text
 from phonemic.tokenizer import Tokenizer
 
@@ -30,7 +30,7 @@ _TO = (*dict.fromkeys(name for names in NOTATIONS.values() for name in names), "
 
 #: Ruby above its characters, large enough to be read.
 _RUBY = f"line-height: 2.4; font-size: 1.4em; max-width: 32em; font-family: {FONT}; color: {COLOR}"
-_SYLLABLE = "<ruby>{}<rp>(</rp><rt>{}</rt><rp>)</rp></ruby>"
+_SYLLABLE = '<ruby>{}<rp>(</rp><rt style="padding: 0 0.25em">{}</rt><rp>)</rp></ruby>'
 
 Write = Callable[[Encoding], str]
 
@@ -46,7 +46,7 @@ Write = Callable[[Encoding], str]
     type=click.Choice(["text", "tsv", "json", "ruby"]),
     default="text",
     show_default=True,
-    help="The text with its syllables read; a row a position; an object a line; an HTML page.",
+    help="The text with its readings; one row per position; one JSON object per line; an HTML page.",
 )
 @click.option("-o", "--output", metavar="FILE", help="Write to a file instead of standard output.")
 @errors_option
@@ -64,9 +64,9 @@ def read(
     max_line: int,
     force: bool,
 ) -> None:
-    """Writes how TEXT, or each line of standard input, is read: in pinyin, zhuyin or IPA.
+    """Writes the reading of TEXT, or of each line of standard input, in pinyin, zhuyin or IPA.
 
-    What is not a syllable stays as it stands.
+    What is not a syllable stays as it is.
     """
     claim([output], force)
     lang = tokenizer.lang
@@ -80,11 +80,11 @@ def read(
         "text": lambda encoding: (
             tokenizer.decode(encoding, keep="spacing", to=name, dialect=dialect) + "\n"
             if name != "triples"
-            else " ".join(cell for _, cell, *_ in _rows(encoding, spell)) + "\n"
+            else " ".join(cell for _, cell, *_ in _rows(encoding, spell, name)) + "\n"
         ),
-        "tsv": partial(_tsv, spell=spell),
+        "tsv": partial(_tsv, spell=spell, name=name),
         "json": partial(_json, spell=spell, name=name),
-        "ruby": partial(_ruby, spell=spell),
+        "ruby": partial(_ruby, spell=spell, name=name),
     }
     write, check = writers[form], LanguageCheck(lang)
     with output_file(output, force) as file:
@@ -115,31 +115,35 @@ def _checked(tokenizer: Tokenizer, chunks: Iterator[list[str]], check: LanguageC
         yield from batch
 
 
-def _rows(encoding: Encoding, spell: Callable[..., str]) -> Iterator[tuple[str, str, str, str, str, int, int]]:
+def _rows(
+    encoding: Encoding, spell: Callable[..., str], name: str
+) -> Iterator[tuple[str, str, str, str, str, int, int]]:
     """Text, reading, onset, rime, tone, start and end of each position; the reading of what is none is the text."""
     positions = zip(encoding.syllables, encoding.triples, encoding.kinds, encoding.spans.tolist(), strict=True)
     for syllable, triple, kind, (start, end) in positions:
         reading = spell(triple) if kind == NATIVE else syllable.text
+        if kind == NATIVE and name != "triples" and is_erhua(encoding.vocabulary.lang, syllable.text):
+            reading = with_erhua(reading, name)
         yield syllable.text, reading, syllable.onset, syllable.rime, syllable.tone, start, end
 
 
-def _tsv(encoding: Encoding, spell: Callable[..., str]) -> str:
+def _tsv(encoding: Encoding, spell: Callable[..., str], name: str) -> str:
     """A line a position, and an empty one behind each text."""
-    lines = ["\t".join(" ".join(str(cell).split()) for cell in row) for row in _rows(encoding, spell)]
+    lines = ["\t".join(" ".join(str(cell).split()) for cell in row) for row in _rows(encoding, spell, name)]
     return "\n".join([*lines, "", ""])
 
 
 def _json(encoding: Encoding, spell: Callable[..., str], name: str) -> str:
     """An object on one line."""
     keys = ("text", name, "onset", "rime", "tone", "start", "end")
-    rows = [dict(zip(keys, row, strict=True)) for row in _rows(encoding, spell)]
+    rows = [dict(zip(keys, row, strict=True)) for row in _rows(encoding, spell, name)]
     return json_text({"text": encoding.text, "syllables": rows}, indent=None) + "\n"
 
 
-def _ruby(encoding: Encoding, spell: Callable[..., str]) -> str:
+def _ruby(encoding: Encoding, spell: Callable[..., str], name: str) -> str:
     """A paragraph, with the reading above each syllable."""
     pieces, at = [], 0
-    for (own, reading, *_, start, end), kind in zip(_rows(encoding, spell), encoding.kinds, strict=True):
+    for (own, reading, *_, start, end), kind in zip(_rows(encoding, spell, name), encoding.kinds, strict=True):
         pieces.append(escape(encoding.text[at:start]))
         pieces.append(_SYLLABLE.format(escape(own), escape(reading)) if kind == NATIVE else escape(own))
         at = end
@@ -152,6 +156,5 @@ def _around(form: str, lang: str) -> tuple[str, str]:
         return "\t".join(("text", "reading", "onset", "rime", "tone", "start", "end")) + "\n", ""
     if form != "ruby":
         return "", ""
-    marker = "\n"
-    head, tail = page(f'<main style="{_RUBY}">{marker}</main>', "phonemic read", lang).split(marker + "</main>", 1)
-    return head + marker, "</main>" + tail
+    before, _, after = page(f'<main style="{_RUBY}">\0</main>', "phonemic read", lang).partition("\0")
+    return before + "\n", after

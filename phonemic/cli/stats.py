@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 import click
-from rich.progress import MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from phonemic import intrinsic
 from phonemic.cli.common import (
@@ -24,10 +21,10 @@ from phonemic.cli.common import (
     say,
     tokenizer_options,
 )
+from phonemic.cli.progress import progress
 from phonemic.errors import InputError
 from phonemic.intrinsic.measure import Measures
 from phonemic.intrinsic.tabulation import cells, title
-from phonemic.terminal import console
 from phonemic.tokenizer import Tokenizer
 
 #: Measures of a row that the vertical table and the JSON object of a single row leave out.
@@ -53,7 +50,7 @@ def _formats(command: Any) -> Any:
 @click.option("--tokenizers", "folder", metavar="FOLDER", help="The folder of the baselines' files.")
 @click.option("--task", "task_names", multiple=True, metavar="NAME", help="Measure a data set of the paper.")
 @click.option("--data", metavar="FOLDER", help="The folder of the data sets, each in its own folder.")
-@click.option("--normalize", type=click.Choice(["NFC", "NFD"]), help="Put the texts into a Unicode normal form first.")
+@click.option("--normalize", type=click.Choice(["NFC", "NFD"]), help="Normalize the texts to a Unicode form first.")
 @click.option("--alpha", default=2.5, show_default=True, callback=_order, help="Order of the Rényi entropy.")
 @click.option("--plots", metavar="FOLDER", type=click.Path(file_okay=False, path_type=Path), help="Also draw plots.")
 @_formats
@@ -76,13 +73,13 @@ def stats(
     form: str | None,
     force: bool,
 ) -> None:
-    """Measures texts: fertility, lengths, Rényi efficiency and coverage. Nulls of a Parquet column are passed over.
+    """Measures texts: fertility, lengths, Rényi efficiency and coverage. Nulls of a Parquet column are skipped.
 
-    Without --tokenizer and --task, one column (one JSON object) for our tokenizer; otherwise a row for each data set
-    and tokenizer.
+    Without --tokenizer and --task, the output is one column (or one JSON object) for our tokenizer; otherwise it is one
+    row for each data set and tokenizer.
     """
     if not (inputs or task_names) or (task_names and not data):
-        raise click.UsageError("name files IN..., or data sets with --task NAME --data FOLDER")
+        raise click.UsageError("give files IN..., or data sets with --task NAME --data FOLDER")
     claim(sorted(plots.glob("intrinsic-*.svg")) if plots else (), force)
     chosen = [name for part in names for name in ([*_all(tokenizer, folder)] if part == "all" else [part])]
     tokenizers = intrinsic.tokenizers(dict.fromkeys(chosen or ["Phonemic"]), tokenizer.lang, folder)
@@ -109,7 +106,7 @@ def _all(tokenizer: Tokenizer, folder: str | None) -> list[str]:
 
 
 def measure_task(name: str, data: str, tokenizers: Any, lang: str | None = None, **options: Any) -> list[Measures]:
-    """Measures tokenizers on a data set of the paper, under a progress bar on stderr where that is a terminal.
+    """Measures tokenizers on a data set of the paper, with progress on stderr.
 
     Raises:
         InputError: no such data set, one of another language, or a file is missing.
@@ -122,21 +119,13 @@ def measure_task(name: str, data: str, tokenizers: Any, lang: str | None = None,
         raise InputError(str(error)) from error
     if lang not in (None, dataset.lang):
         raise InputError(f"{dataset.title} is in language {dataset.lang}, not {lang}")
-    with text_progress(dataset.title) as advance:
+    with progress("texts") as count:
+
+        def advance(texts: int) -> None:
+            count(dataset.title, texts, 0)
+
         texts = intrinsic.chunks(dataset.texts(dataset.find(data)))
         return intrinsic.measure(dataset.title, dataset.lang, texts, tokenizers, advance=advance, **options)
-
-
-@contextmanager
-def text_progress(title: str) -> Iterator[Any]:
-    """A function that counts texts on stderr where that is a terminal."""
-    stderr = console(stderr=True)
-    name = TextColumn(title.replace("{", "{{").replace("}", "}}"), markup=False)
-    columns = SpinnerColumn(), name, MofNCompleteColumn(), TextColumn("texts"), TimeElapsedColumn()
-    progress = Progress(*columns, console=stderr)
-    task = progress.add_task(title, total=None)
-    with progress if stderr.is_terminal else nullcontext():
-        yield lambda count: progress.advance(task, count)
 
 
 def _write(rows: list[Measures], form: str, single: bool) -> None:

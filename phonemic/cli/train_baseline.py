@@ -12,7 +12,9 @@ from phonemic.cli.common import force_option, input_options, input_texts, say
 @click.argument("name")
 @click.argument("folder")
 @input_options(threads=False)
-@click.option("--vocab-size", type=click.IntRange(1), default=22_675, show_default=True, help="Entries, all included.")
+@click.option(
+    "--vocab-size", type=click.IntRange(1), default=22_675, show_default=True, help="Entries, special ones included."
+)
 @force_option
 def train_baseline(
     *,
@@ -27,7 +29,8 @@ def train_baseline(
 ) -> None:
     """Trains the baseline NAME on texts and saves it where --tokenizers FOLDER finds it.
 
-    Character, Subword, the SubChar ones and Byte-BPE can be trained. SubChar's code maps must lie in FOLDER/subchar.
+    Character, Subword, the SubChar tokenizers and Byte-BPE can be trained. SubChar's code maps must be in
+    FOLDER/subchar.
     """
     with input_texts(inputs, column, errors, max_line) as chunks:
         texts = (text for chunk in chunks for text in chunk if text)

@@ -51,7 +51,7 @@ def kind_of(path: str) -> tuple[str, str]:
     compression = name.suffix.lower() if name.suffix.lower() in COMPRESSIONS else ""
     suffix = (Path(name.stem) if compression else name).suffix.lower()
     if suffix in PARQUET and compression:
-        raise InputError(f"{path}: Parquet is compressed inside; unpack it")
+        raise InputError(f"{path}: Parquet is compressed internally; decompress the file first")
     return "parquet" if suffix in PARQUET else "json" if suffix in JSON_LINES else "text", compression
 
 

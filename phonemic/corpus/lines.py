@@ -239,7 +239,7 @@ def checked(chunk: Chunk, path: str, errors: str) -> Chunk:
             at = start - int(chunk.offsets[0]) + error.start
             place = f"byte {error.start} of a line" if chunk.start < 0 else f"byte {chunk.start + at} of the file"
             raise DamagedLineError(
-                f"{path}, {place}: not UTF-8 ({error.reason}); --errors replace puts U+FFFD for what is wrong", row
+                f"{path}, {place}: not UTF-8 ({error.reason}); --errors replace puts U+FFFD for invalid bytes", row
             ) from error
     if errors == "strict":
         return chunk

@@ -114,12 +114,12 @@ class Corpus:
         """
         for number, shard in enumerate(self.manifest["shards"]):
             if sha256(self.path(number)) != shard["sha256"]:
-                raise InputError(f"{self.path(number)}: damaged (its SHA-256 is not the manifest's)")
+                raise InputError(f"{self.path(number)}: damaged (its SHA-256 differs from the manifest's)")
 
 
 def _numbers(array: pa.Array) -> NDArray[np.int32]:
     if array.type != pa.int32() or array.null_count:
-        raise TypeError(f"{array.type} with {array.null_count} nulls, not int32 without")
+        raise TypeError(f"{array.type} with {array.null_count} nulls, not int32 without nulls")
     found: NDArray[np.int32] = array.to_numpy()
     return found
 

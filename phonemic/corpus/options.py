@@ -9,7 +9,7 @@ from typing import Any
 
 from phonemic.errors import InputError
 from phonemic.files import MAX_LINE
-from phonemic.inventory import Vocabulary
+from phonemic.inventory import READINGS, Vocabulary
 from phonemic.lexicon.tables import tables_path
 from phonemic.tokenizer import Tokenizer
 from phonemic.version import __version__
@@ -102,7 +102,8 @@ def describe(tokenizer: Tokenizer) -> dict[str, Any]:
         "vocab_size": tokenizer.vocab_size,
         "version": __version__,
         "vocabulary": vocabulary_digest(tokenizer.vocabulary),
-        "tables": _tables_digest(tokenizer.lang),
+        "tables": _tables_digest(tokenizer.lang if tokenizer.readings == READINGS[0] else f"{tokenizer.lang}-context"),
+        **({"speech": _tables_digest("zh-speech")} if tokenizer.sandhi or tokenizer.erhua else {}),
     }
 
 
@@ -112,8 +113,8 @@ def vocabulary_digest(vocab: Vocabulary) -> str:
 
 
 @cache
-def _tables_digest(lang: str) -> str:
-    return hashlib.sha256(tables_path(lang).read_bytes()).hexdigest()
+def _tables_digest(name: str) -> str:
+    return hashlib.sha256(tables_path(name).read_bytes()).hexdigest()
 
 
 @cache

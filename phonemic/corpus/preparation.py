@@ -140,9 +140,9 @@ def _same(found: dict[str, Any], plan: dict[str, Any], out: Path, where: Path) -
         differing = [name for name in {**before, **now} if before.get(name) != now.get(name)]
         if differing:
             name = differing[0]
-            was, now_is = (repr(one[name]) if name in one else "as by default" for one in (before, now))
+            was, now_is = (repr(one[name]) if name in one else "the default" for one in (before, now))
             raise InputError(
-                f"{out}: was begun with {other} ({name} was {was}, is {now_is}); take that again, or an empty folder"
+                f"{out}: was started with {other} ({name} was {was}, now {now_is}); use that again, or an empty folder"
             )
     if not all(isinstance(source, list) and source and isinstance(source[0], str) for source in found["sources"]):
         raise InputError(f"{where}: damaged (sources)")
@@ -150,7 +150,7 @@ def _same(found: dict[str, Any], plan: dict[str, Any], out: Path, where: Path) -
     changed = [path for path in {**before, **now} if before.get(path) != now.get(path)]
     if changed or found["sources"] != plan["sources"]:
         what = f"{changed[0]} is new, changed or gone" if changed else "their order"
-        raise InputError(f"{out}: was begun with other sources ({what}); take those again, or an empty folder")
+        raise InputError(f"{out}: was started with other sources ({what}); use those again, or an empty folder")
 
 
 def _finished(out: Path, plan: dict[str, Any]) -> dict[str, Any]:
@@ -163,7 +163,7 @@ def _finished(out: Path, plan: dict[str, Any]) -> dict[str, Any]:
     finished = (out / MANIFEST).stat().st_mtime_ns
     for source, (path, _, changed) in zip(manifest["sources"], plan["sources"], strict=True):
         if changed > finished and sha256(path) != source["sha256"]:
-            raise InputError(f"{out}: was made from other sources ({path} has changed since); take an empty folder")
+            raise InputError(f"{out}: was made from other sources ({path} has changed since); use an empty folder")
     shutil.rmtree(out / "partial", ignore_errors=True)
     clear_unfinished(out)
     return manifest

@@ -11,12 +11,21 @@ from numpy.typing import NDArray
 from phonemic.corpus.counts import LONGEST, SHARE_BINS, STATUSES, Counts
 from phonemic.files import replacing, require
 from phonemic.files.writing import write_json, write_text
-from phonemic.inventory import KINDS, SPECIALS, vocabulary
+from phonemic.inventory import EMPTY, KINDS, vocabulary
 from phonemic.metrics import CONTROL_SYMBOLS, renyi_efficiency
+from phonemic.notations import tone_name
 
 SLOTS = ("onset", "rime", "tone")
 
 _SHOWN = 12  # most frequent symbols that are listed
+
+_DRAWN = 8  # and that are drawn, of each slot
+
+#: Of the onsets, the rimes and the tones.
+COLOURS = ("#4c72b0", "#dd8452", "#55a868")
+
+#: Of the picture, whose parts have always the same size: a layout that measures them takes longer than drawing.
+_MARGINS = {"left": 0.08, "right": 0.98, "bottom": 0.08, "top": 0.95, "wspace": 0.25, "hspace": 0.32}
 
 _QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95, 0.99)
 
@@ -27,7 +36,7 @@ def write_report(out: Path, manifest: dict[str, Any], counts: Counts) -> None:
     write_json(out / "report.json", numbers, indent=1)
     if manifest["totals"]["rows"]:
         with replacing(out / "report.png") as file:
-            figure = _draw(numbers, counts, manifest["options"]["min_native"])
+            figure = _draw(numbers, counts, manifest)
             figure.savefig(file, format="png", dpi=110, metadata={"Software": None})
     write_text(out / "report.md", _markdown(numbers, manifest))
 
@@ -137,18 +146,16 @@ def _decimal(value: float | None) -> str:
     return "-" if value is None else f"{value:.4f}"
 
 
-def _draw(numbers: dict[str, Any], counts: Counts, min_native: float) -> Any:
+def _draw(numbers: dict[str, Any], counts: Counts, manifest: dict[str, Any]) -> Any:
     """The figure; matplotlib without its global state, so that any thread may draw."""
-    figure = require("matplotlib.figure", "corpus").Figure(figsize=(11, 7.5), layout="constrained")
-    (shares, lengths), (ranks, tops) = figure.subplots(2, 2)
-    left = np.arange(SHARE_BINS + 1) * 100 / SHARE_BINS
-    shares.bar(left, counts["shares"], width=80 / SHARE_BINS, align="edge", color="#4c72b0")
-    shares.axvline(100 * min_native, color="black", linewidth=1, linestyle="--")
+    figure = require("matplotlib.figure", "corpus").Figure(figsize=(11, 7.5))
+    (shares, lengths), (ranks, tops) = figure.subplots(2, 2, gridspec_kw=_MARGINS)
+    shares.stairs(counts["shares"], np.arange(SHARE_BINS + 2) * 100 / SHARE_BINS, fill=True, color="#4c72b0")
+    shares.axvline(100 * manifest["options"]["min_native"], color="black", linewidth=1, linestyle="--")
     shares.set(title="Lines by share of native units", xlabel="native units, %", ylabel="lines", yscale="log")
     found = counts["lengths"]
     edges = np.unique(np.geomspace(1, LONGEST, 40).astype(int))
-    lengths.bar(edges, np.add.reduceat(found, edges), width=np.diff(edges, append=edges[-1] * 1.2), align="edge",
-                color="#55a868")  # fmt: skip
+    lengths.stairs(np.add.reduceat(found, edges), [*edges, edges[-1] * 1.2], fill=True, color="#55a868")
     lengths.set(title="Kept lines by length", xlabel=f"positions (the last bar: {LONGEST} or more)", ylabel="lines",
                 xscale="log")  # fmt: skip
     components = numbers.get("components")
@@ -157,23 +164,32 @@ def _draw(numbers: dict[str, Any], counts: Counts, min_native: float) -> Any:
         values = np.sort([count for count in frequencies.values() if count])[::-1]
         ranks.plot(np.arange(1, len(values) + 1), values / values.sum(), ".-", label=name)
     ranks.set(title="Frequencies by rank", xlabel="rank", ylabel="share of the slot", xscale="log", yscale="log")
-    ranks.legend()
+    ranks.legend(loc="upper right")
     if components:
-        _draw_commonest(tops, components)
+        _draw_commonest(tops, components, manifest["tokenizer"]["lang"])
     else:
         tops.set_axis_off()
     return figure
 
 
-def _draw_commonest(axes: Any, components: dict[str, dict[str, int]]) -> None:
-    labels, values, colours = [], [], []
-    for slot, colour in zip(SLOTS, ("#4c72b0", "#dd8452", "#55a868"), strict=True):
-        whole = sum(components[slot].values())
-        for symbol, count in list(components[slot].items())[:8]:
-            labels.append("(none)" if symbol in SPECIALS[-1:] else symbol)
-            values.append(100 * count / whole)
-            colours.append(colour)
-    axes.barh(np.arange(len(labels)), values, color=colours)
-    axes.set_yticks(np.arange(len(labels)), labels, fontsize=8)
+def _draw_commonest(axes: Any, components: dict[str, dict[str, int]], lang: str) -> None:
+    """The commonest of each slot; fallback characters, which stand in all three, are in none."""
+    symbols = vocabulary(lang)
+    top = 0
+    for slot, colour in zip(SLOTS, COLOURS, strict=True):
+        own = {EMPTY, *symbols.by_role(slot)}
+        found = {symbol: count for symbol, count in components[slot].items() if symbol in own}
+        whole = sum(found.values())
+        labels, counts = [*found][:_DRAWN], [*found.values()][:_DRAWN]
+        places = np.arange(top, top + len(labels))
+        axes.barh(places, [100 * count / whole for count in counts], color=colour, label=f"{slot}s")
+        for place, label in zip(places, labels, strict=True):
+            name = tone_name(lang, label) if slot == "tone" else ""
+            written = "(none)" if label == EMPTY else label
+            axes.annotate(f"{written} {name}".strip(), (0, place), (-4, 0), textcoords="offset points", fontsize=8,
+                          ha="right", va="center")  # fmt: skip
+        top += len(labels) + 1
+    axes.set_yticks([])
     axes.invert_yaxis()
-    axes.set(title="Commonest onsets, rimes and tones", xlabel="% of the slot")
+    axes.legend(loc="upper right")
+    axes.set(title="Commonest onsets, rimes and tones", xlabel="% of the syllables")

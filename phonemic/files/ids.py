@@ -19,11 +19,13 @@ from phonemic.files.parquet import (
     ids_tables,
     ids_tokenizer,
     ids_writer,
+    language_of,
     read_ids,
     tokenizer_of,
 )
 from phonemic.files.texts import read_texts
 from phonemic.files.writing import replacing
+from phonemic.inventory import FALLBACKS, READINGS
 
 if TYPE_CHECKING:
     import numpy as np
@@ -69,8 +71,8 @@ def writer(
     Arguments:
         target: a path, which appears when it is complete, or an open stream; Parquet takes a path only.
         form: ``"parquet"`` (see :func:`ids_writer`); ``"arrow"``: the same columns and metadata as an Arrow stream;
-            ``"jsonl"``: an object a line, ``{"lang": "vi", "ids": [...]}``, with ``"fallback"`` where it is not the
-            default, ``"spans"`` as pairs and ``"text"``.
+            ``"jsonl"``: an object a line, ``{"lang": "vi", "ids": [...]}``, with ``"fallback"``, ``"readings"``,
+            ``"sandhi"`` and ``"erhua"`` where they are not the default, ``"spans"`` as pairs and ``"text"``.
         tokenizer: encodes.
         num_threads: threads that encode.
         spans: also write the positions' spans.
@@ -107,7 +109,7 @@ def _arrow_stream(file: BinaryIO, tokenizer: Tokenizer, num_threads: int, spans:
 
 @contextmanager
 def _json_lines(file: BinaryIO, tokenizer: Tokenizer, num_threads: int, spans: bool, text: bool) -> Iterator[Write]:
-    options = {name: value for name, value in tokenizer.options.to_json().items() if name in ("lang", "fallback")}
+    options = {name: value for name, value in tokenizer.options.to_json().items() if name in _TOLD}
 
     def write(texts: list[str | None]) -> NDArray[np.uint8]:
         batch = tokenizer.encode_batch([row or "" for row in texts], num_threads, spans)
@@ -122,6 +124,9 @@ def _json_lines(file: BinaryIO, tokenizer: Tokenizer, num_threads: int, spans: b
 
     yield write
 
+
+#: What a line of JSON tells of the tokenizer, and what it is where it does not.
+_TOLD = {"lang": None, "fallback": FALLBACKS[0], "readings": READINGS[0], "sandhi": False, "erhua": False}
 
 _STREAMS = {"arrow": _arrow_stream, "jsonl": _json_lines}
 
@@ -185,18 +190,19 @@ def _read_json(path: str, lang: str | None, max_line: int) -> tuple[Tokenizer, I
     lines = enumerate(chain.from_iterable(read_texts(path, max_line=max_line)), start=1)
     first = next(lines, None)
     head = {} if first is None else _object(first, where)
-    options = {name: head[name] for name in ("lang", "fallback") if name in head} or {"lang": lang}
-    if options.get("lang") is None:
-        raise InputError(f"{where}: does not say which language its ids are of; give --lang")
-    if lang not in (None, options["lang"]):
-        raise InputError(f"{where}: its ids are of language {options['lang']}, not {lang}")
+    options = {name: head.get(name, default) for name, default in _TOLD.items()}
+    options["lang"] = language_of(head.get("lang"), lang, where)
     from phonemic.tokenizer import Tokenizer
 
     def rows() -> Iterator[list[int] | None]:
         for numbered in [] if first is None else chain([first], lines):
             line = _object(numbered, where)
-            if any(line.get(name, options.get(name)) != value for name, value in options.items()):
-                raise InputError(f"{where}, line {numbered[0]}: is of another language or fallback than the first")
+            own = {name: line.get(name, default) for name, default in (_TOLD | {"lang": options["lang"]}).items()}
+            if own != options:
+                raise InputError(
+                    f"{where}, line {numbered[0]}: its language, fallback, readings, sandhi or erhua are not those of "
+                    "the first"
+                )
             yield line["ids"]
 
     try:

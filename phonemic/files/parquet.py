@@ -15,7 +15,7 @@ from phonemic.files.cells import MAX_LINE, text_cells
 from phonemic.files.compressed import BLOCK, Advance
 from phonemic.files.packages import require
 from phonemic.files.writing import replacing
-from phonemic.inventory import FALLBACKS, LANGUAGES, vocabulary
+from phonemic.inventory import FALLBACKS, LANGUAGES, READINGS, vocabulary
 from phonemic.version import __version__
 
 if TYPE_CHECKING:
@@ -140,7 +140,7 @@ def id_lists(cells: Any, path: str, row: int, max_line: int) -> list[list[int] |
 
 def ids_tokenizer(path: str, lang: str | None = None) -> Tokenizer:
     """A tokenizer that decodes the ids in a Parquet file: of their language, checked against this version's vocabulary,
-    and their fallback.
+    their fallback and how they were read.
 
     Arguments:
         path: the Parquet file.
@@ -155,6 +155,19 @@ def ids_tokenizer(path: str, lang: str | None = None) -> Tokenizer:
     return tokenizer_of(metadata, path, lang)
 
 
+def language_of(stored: Any, given: str | None, where: str) -> Any:
+    """The language of ids: what is stored with them, or else what a user says.
+
+    Raises:
+        InputError: neither says it, or they differ.
+    """
+    if stored is None and given is None:
+        raise InputError(f"{where}: does not say which language its ids are of; give --lang")
+    if None not in (stored, given) and stored != given:
+        raise InputError(f"{where}: its ids are of language {stored}, not {given}")
+    return given if stored is None else stored
+
+
 def tokenizer_of(metadata: Mapping[bytes, bytes], path: str, lang: str | None = None) -> Tokenizer:
     """As :func:`ids_tokenizer`, of what a schema's metadata say."""
     stored: dict[str, str] = {
@@ -162,20 +175,28 @@ def tokenizer_of(metadata: Mapping[bytes, bytes], path: str, lang: str | None = 
         for key, value in metadata.items()
         if key.startswith(b"phonemic.")
     }
-    found = stored.get("phonemic.lang", lang)
-    if found is None:
-        raise InputError(f"{path}: does not say which language its ids are of; give --lang")
-    if lang not in (None, found):
-        raise InputError(f"{path}: its ids are of language {found}, not {lang}")
+    found = language_of(stored.get("phonemic.lang"), lang, path)
     if found not in LANGUAGES or stored.get("phonemic.vocabulary_checksum") not in (None, vocabulary(found).checksum):
         writer = stored.get("phonemic.version", "of an unknown version")
         raise InputError(f"{path}: its {found} vocabulary is not this version's; phonemic {writer} wrote it, use that")
     fallback = stored.get("phonemic.fallback", FALLBACKS[0])
     if fallback not in FALLBACKS:
         raise InputError(f"{path}: has an unknown fallback {fallback!r}; use the phonemic version that wrote it")
+    readings = stored.get("phonemic.readings", READINGS[0])
+    if readings not in READINGS or (readings != READINGS[0] and found != "zh"):
+        raise InputError(f"{path}: has unknown readings {readings!r}; use the phonemic version that wrote it")
+    spoken = {name: _TRUTH.get(stored.get(f"phonemic.{name}", "false")) for name in ("sandhi", "erhua")}
+    for name, value in spoken.items():
+        if value is None or (value and found != "zh"):
+            raise InputError(f"{path}: has an unknown value of {name}; use the phonemic version that wrote it")
     from phonemic.tokenizer import Tokenizer
 
-    return Tokenizer(found, fallback=fallback)
+    return Tokenizer(
+        found, fallback=fallback, readings=readings, sandhi=bool(spoken["sandhi"]), erhua=bool(spoken["erhua"])
+    )
+
+
+_TRUTH = {"true": True, "false": False}
 
 
 # --- writing
@@ -196,7 +217,8 @@ def ids_writer(
 
     Arguments:
         path: the Parquet file. Column ``ids`` holds packed ids, list<int32>, one row a text and null for None. The
-            file's metadata hold the version, the language, the vocabulary's checksum and the fallback.
+            file's metadata hold the version, the language, the vocabulary's checksum, the fallback, the readings, and
+            sandhi and erhua where they are on.
         tokenizer: encodes.
         num_threads: threads that encode.
         spans: also write ``spans``, list<int32>: start and end of each position, in code points, one after the other.
@@ -252,9 +274,11 @@ def ids_tables(
 
 
 def _metadata(tokenizer: Tokenizer) -> dict[str, str]:
-    return {
+    spoken = {f"phonemic.{name}": "true" for name in ("sandhi", "erhua") if getattr(tokenizer, name)}
+    return spoken | {
         "phonemic.version": __version__,
         "phonemic.lang": tokenizer.lang,
         "phonemic.vocabulary_checksum": tokenizer.vocab.checksum,
         "phonemic.fallback": tokenizer.fallback,
+        "phonemic.readings": tokenizer.readings,
     }

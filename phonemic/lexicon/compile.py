@@ -1,4 +1,4 @@
-"""Compiles the rules and pypinyin's lexicon into tables-vi.bin and tables-zh.bin, which the core uses where they lie.
+"""Compiles the rules and the lexicons into the table files, which the core uses where they lie.
 
 ``setup.py`` runs this when the package is built; ``python -m phonemic.lexicon.compile`` runs it by hand. The layout of
 the numbers in each section is the contract with ``_core.pyx``, which reads them under the same names.
@@ -18,8 +18,11 @@ from numpy.typing import NDArray
 
 from phonemic import characters, inventory, mandarin, vietnamese
 from phonemic.lexicon import entries
+from phonemic.lexicon.contexts import compiled_contexts
 from phonemic.lexicon.entries import Tables, character_table
+from phonemic.lexicon.models import reading_data
 from phonemic.lexicon.phrases import PhraseTable, pair_set
+from phonemic.lexicon.spoken import compiled_speech
 from phonemic.lexicon.tables import write_tables
 
 IRREGULAR, STOP_CODA = 1, 2
@@ -185,9 +188,15 @@ def pair_sets(phrases: Iterable[str], changing: Iterable[str], same: Mapping[str
 
 
 def main(folder: Path = characters.DATA) -> None:
-    """Writes both files into ``folder``."""
-    for lang, tables in (("vi", vietnamese_tables), ("zh", mandarin_tables)):
-        write_tables(folder / f"tables-{lang}.bin", inventory.vocabulary(lang).checksum, tables())
+    """Writes the four files into ``folder``."""
+    mandarin_sections = mandarin_tables()
+    for name, tables in (
+        ("vi", vietnamese_tables()),
+        ("zh", mandarin_sections),
+        ("zh-context", compiled_contexts(mandarin_sections)),
+        ("zh-speech", compiled_speech(reading_data().simplified)),
+    ):
+        write_tables(folder / f"tables-{name}.bin", inventory.vocabulary(name[:2]).checksum, tables)
 
 
 if __name__ == "__main__":

@@ -82,6 +82,27 @@ def tables_of(lang: str) -> dict[str, NDArray[Any]]:
     return read_tables(tables_path(lang), vocabulary(lang).checksum)
 
 
-def tables_path(lang: str) -> Path:
-    """The table file of a language."""
-    return Path(__file__).parent / f"tables-{lang}.bin"
+@cache
+def context_tables() -> dict[str, NDArray[Any]]:
+    """The tables of Mandarin with those of readings in context, read once.
+
+    Raises:
+        TableError: a file is missing, damaged, or made for another vocabulary.
+    """
+    tables = tables_of("zh") | read_tables(tables_path("zh-context"), vocabulary("zh").checksum)
+    return tables | {"astral": tables["astral"] & 0x3FFFFFFF}  # without ZH_FIRST, ZH_SECOND
+
+
+@cache
+def speech_tables() -> dict[str, NDArray[Any]]:
+    """What Mandarin as it is spoken needs besides its other tables, read once.
+
+    Raises:
+        TableError: the file is missing, damaged, or made for another vocabulary.
+    """
+    return read_tables(tables_path("zh-speech"), vocabulary("zh").checksum)
+
+
+def tables_path(name: str) -> Path:
+    """The table file of a language, or of ``"zh-context"`` or ``"zh-speech"``."""
+    return Path(__file__).parent / f"tables-{name}.bin"

@@ -9,7 +9,7 @@ from phonemic import mandarin
 from phonemic.characters import plain
 from phonemic.errors import PhraseError
 from phonemic.inventory import vocabulary
-from phonemic.lexicon.entries import PACKED, ZH_EXACT, ZH_HAN, Tables, entry, with_entries
+from phonemic.lexicon.entries import PACKED, ZH_EXACT, ZH_HAN, ZH_MODEL, Tables, entry, with_entries
 from phonemic.lexicon.phrases import PhraseTable
 from phonemic.lexicon.tables import tables_of
 from phonemic.options import PhraseSource
@@ -86,7 +86,8 @@ def with_phrases(tables: Tables, phrases: Mapping[str, str]) -> Tables:
     packed = {phrase: [pack(mandarin.factorize(text)) for text in pinyin.split()] for phrase, pinyin in phrases.items()}
     first = {phrase[0] for phrase in phrases}
     changes = {char: entry(tables, char) | ZH_EXACT for char in first}
-    changes |= {phrase: changes[phrase] & ~PACKED | ids[0] for phrase, ids in packed.items() if len(phrase) == 1}
+    own = ~(PACKED | ZH_MODEL) if "models" in tables else ~PACKED
+    changes |= {phrase: changes[phrase] & own | ids[0] for phrase, ids in packed.items() if len(phrase) == 1}
     changes |= {char: changes[other] for char, other in same.items() if other in first}
     longer = {phrase: ids for phrase, ids in packed.items() if len(phrase) > 1}
     return (

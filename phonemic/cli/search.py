@@ -1,0 +1,128 @@
+"""``phonemic search``: names found by how they sound."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import chain
+from typing import TYPE_CHECKING
+
+import click
+
+from phonemic.cli.common import (
+    claim,
+    errors_option,
+    force_option,
+    input_texts,
+    language_option,
+    make_tokenizer,
+    max_line_option,
+    tokenizer_option,
+)
+from phonemic.cli.wordlists import cell, check_language, format_option, words_of
+from phonemic.errors import InputError
+from phonemic.terminal import json_text, standard_output
+
+if TYPE_CHECKING:
+    from phonemic.sound import Index, Match
+
+
+@click.command()
+@click.argument("names")
+@click.argument("query", nargs=-1)
+@language_option(required=False)
+@tokenizer_option("phrases")
+@click.option("-k", "most", type=click.IntRange(1), default=10, show_default=True, help="The largest number of names.")
+@click.option("--all", "every", is_flag=True, help="All names within the distance, not only the nearest few.")
+@click.option(
+    "--within",
+    type=click.FloatRange(0),
+    default=1.0,
+    show_default=True,
+    help="The greatest distance, in syllables; inf for any.",
+)
+@format_option
+@click.option("--save", "output", metavar="FILE", help="Write the index to a file that can be searched as NAMES.")
+@click.option("--column", default="text", show_default=True, help="The column of a Parquet file to read.")
+@errors_option
+@max_line_option
+@force_option
+def search(
+    *,
+    names: str,
+    query: tuple[str, ...],
+    lang: str | None,
+    phrases: str | None,
+    most: int,
+    every: bool,
+    within: float,
+    form: str,
+    output: str | None,
+    column: str,
+    errors: str,
+    max_line: int,
+    force: bool,
+) -> None:
+    """Finds the names that sound like QUERY, or like each line of standard input for "-".
+
+    NAMES is a text with one name per line, or an index that --save wrote. Each name is written with its distance: 0 if
+    it sounds the same, and 1 for each syllable that is missing, extra or shares nothing.
+    """
+    if not query and not output:
+        raise click.UsageError("give a QUERY, or --save FILE to keep the index")
+    if query == ("-",) and names == "-":
+        raise click.UsageError('NAMES and QUERY cannot both be "-"')
+    claim([output], force, [names])
+    index = _index(names, lang, phrases, column, errors, max_line)
+    if output:
+        index.save(output, overwrite=force)
+    if not query:
+        return
+    file = standard_output()
+    if form == "tsv":
+        file.write(b"query\tdistance\trow\tname\n")
+    for text in _queries(query, errors, max_line):
+        try:
+            found = index.search(text, k=None if every else most, within=within)
+        except ValueError as error:
+            raise InputError(f"{cell(text)[:40]!r}: {error}") from error
+        file.write(_shown(text, found, form, query == ("-",)).encode("utf-8", "surrogateescape"))
+    file.flush()
+
+
+def _index(names: str, lang: str | None, phrases: str | None, column: str, errors: str, max_line: int) -> Index:
+    """The index of a file, which holds one or the names for one."""
+    from phonemic.sound.index import Index
+    from phonemic.sound.storage import is_index
+
+    if names != "-" and is_index(names):
+        index = Index.load(names)
+        if phrases or lang not in (None, index.lang):
+            raise click.UsageError(f"{names} is an index for {index.lang} with its own options; leave the others out")
+        return index
+    if lang is None:
+        raise click.UsageError(f"{names} is a text: give its language with --lang")
+    tokenizer = make_tokenizer(lang, phrases=phrases)
+    texts = words_of([names], column, errors, max_line)
+    check_language(texts, tokenizer)
+    try:
+        return Index(texts, tokenizer=tokenizer)
+    except ValueError as error:
+        raise InputError(f"{names}: {error} (counted from 0, without blank lines)") from error
+
+
+def _queries(query: tuple[str, ...], errors: str, max_line: int) -> Iterator[str]:
+    if query != ("-",):
+        yield " ".join(query)
+        return
+    with input_texts(["-"], "text", errors, max_line) as lines:
+        yield from (text for line in chain.from_iterable(lines) if (text := (line or "").strip()))
+
+
+def _shown(query: str, found: list[Match], form: str, several: bool) -> str:
+    if form == "json":
+        return json_text({"query": query, "matches": [match._asdict() for match in found]}, indent=None) + "\n"
+    if form == "tsv":
+        rows = ((cell(query), f"{match.distance:.3f}", str(match.row), cell(match.name)) for match in found)
+        return "".join("\t".join(row) + "\n" for row in rows)
+    lines = [f"{match.distance:.3f}  {match.name}\n" for match in found]
+    return "".join([f"{query}\n", *("  " + line for line in lines)] if several else lines)

@@ -1,0 +1,116 @@
+"""Compiles the readings in context into tables-zh-context.bin: sections beside those of tables-zh.bin.
+
+``native/context.pxd`` reads them under the same names:
+
+* ``bmp``: in place of the default's, uint32 a character: its reading, or with MODEL the number of its model.
+* ``looks``: (65536,) uint32: what models see of a character, its class << 16, and flags.
+* ``models``: (models, 21) int32, see ``Model`` there: nine numbers, four biases, eight packed readings.
+* ``buckets``: (buckets, 2) uint64: four keys, each the lower 15 bits of a feature's hash and whether the bucket that it
+  belongs to has an odd number; and their payloads: DECIDES and the number of a reading, or weights, the lowest bits
+  first. What has no room in its bucket lies in the next.
+* ``filters``: uint8: for each model bits; where none of a place's features has its bit set, the bias decides.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from phonemic import mandarin
+from phonemic.inventory import vocabulary
+from phonemic.lexicon.entries import PACKED, ZH_FIRST, ZH_HAN, ZH_MODEL, ZH_SECOND, Tables
+from phonemic.lexicon.models import (
+    IN_BUCKET,
+    MOST_READINGS,
+    MOST_SCORED,
+    WIDTHS,
+    Model,
+    ReadingData,
+    hash_of,
+    reading_data,
+)
+from phonemic.readings import Reader
+
+CLASS_SHIFT, ENDS_FLAG, TRADITIONAL_FLAG = 16, 1 << 23, 1 << 24
+DECIDES = 1 << 15
+_SCALARS, _MOST_BITS = 9, 1 << 15
+_FIELDS = _SCALARS + MOST_SCORED + MOST_READINGS
+
+
+def _packed(reading: str) -> int:
+    return vocabulary("zh").pack(mandarin.factorize(reading))
+
+
+def _looks(data: ReadingData) -> np.ndarray:
+    reader = Reader(data)
+    table = np.zeros(0x10000, np.uint32)
+    for code in range(0x10000):
+        look = reader.look(chr(code))
+        flags = (ENDS_FLAG if look.ends else 0) | (TRADITIONAL_FLAG if look.traditional else 0)
+        table[code] = look.seen | look.kind << CLASS_SHIFT | flags
+    return table
+
+
+def _payload(model: Model, key: int) -> int:
+    if key in model.decides:
+        more, reading = model.decides[key]
+        return DECIDES | more << 3 | reading
+    width = WIDTHS[len(model.bias)]
+    return sum((weight & (1 << width) - 1) << width * place for place, weight in enumerate(model.weights[key]))
+
+
+def _filter(model: Model) -> np.ndarray:
+    """Bits of which those of all telling features are set; none where the bias alone never tells."""
+    words = 0 if model.by_script else min(max(4, len(model.telling) // 2), _MOST_BITS // 64)
+    bits = np.zeros(64 * words, bool)
+    if words:
+        bits[[(hash_of(*feature) & 0x7FFF) * len(bits) >> 15 for feature in model.telling]] = True
+    return np.packbits(bits, bitorder="little")
+
+
+def _arrays(models: list[Model]) -> Tables:
+    rows = np.zeros((len(models), _FIELDS), np.int32)
+    buckets = np.zeros((sum(model.buckets + 1 for model in models), 2, IN_BUCKET), np.uint16)
+    filters: list[np.ndarray] = []
+    begin = filtered = 0
+    for row, model in zip(rows, models, strict=True):
+        filters.append(_filter(model))
+        usual = model.bias.index(max(model.bias))
+        row[:_SCALARS] = (
+            begin, model.buckets, filtered, 8 * len(filters[-1]), model.slots, model.by_script, usual, len(model.bias),
+            WIDTHS[len(model.bias)],
+        )  # fmt: skip
+        row[_SCALARS : _SCALARS + len(model.bias)] = model.bias
+        readings = [_packed(reading) for reading in model.readings]
+        row[_SCALARS + MOST_SCORED : _SCALARS + MOST_SCORED + len(readings)] = readings
+        for bucket, keys in zip(buckets[begin:], model.layout(model.buckets) or [], strict=False):
+            for lane, key in enumerate(keys):
+                bucket[:, lane] = (key & 0x7FFF) << 1 | key >> 15 & 1, _payload(model, key)
+        begin += model.buckets + 1
+        filtered += len(filters[-1])
+    return {
+        "models": rows.reshape(-1),
+        "buckets": buckets.reshape(-1).view(np.uint64),
+        "filters": np.concatenate(filters),
+    }
+
+
+def compiled_contexts(base: Tables) -> Tables:
+    """All sections of tables-zh-context.bin.
+
+    Arguments:
+        base: those of tables-zh.bin.
+    """
+    data = reading_data()
+    bmp = base["bmp"] & ~np.uint32(ZH_FIRST | ZH_SECOND)
+    for char, reading in data.alone.items():
+        if ord(char) < 0x10000 and bmp[ord(char)] & ZH_HAN:
+            bmp[ord(char)] = bmp[ord(char)] & ~np.uint32(PACKED) | np.uint32(_packed(reading))
+    models: list[Model] = []
+    numbers: dict[int, int] = {}
+    for char, model in sorted(data.models.items()):
+        if ord(char) < 0x10000:
+            number = numbers.setdefault(id(model), len(models))
+            if number == len(models):
+                models.append(model)
+            bmp[ord(char)] = bmp[ord(char)] & ~np.uint32(PACKED) | np.uint32(ZH_MODEL | number)
+    return {"bmp": bmp, "looks": _looks(data)} | _arrays(models)

@@ -1,0 +1,344 @@
+"""The models of readings in context: those of ``readings.npz``, with the words that decide.
+
+``contexts.py`` compiles them, and ``phonemic.readings`` reads with them in plain Python.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache, cached_property
+
+import numpy as np
+
+from phonemic import mandarin
+from phonemic.characters import DATA
+
+#: So many readings of a model have weights, at most, and so many there are; the rest are of words.
+MOST_SCORED, MOST_READINGS = 4, 8
+#: Bits of a weight by how many readings have weights: 15 for all weights of a feature, of which the first is always 0.
+WIDTHS = {1: 15, 2: 15, 3: 7, 4: 5}
+#: The slots of windows that may decide alone, two characters, then one on either side; and all slots.
+DECIDING, ALL_SLOTS = 5, 12
+#: A bucket has so many features.
+IN_BUCKET = 4
+#: (length of a word, place of its target) -> the slot of the window that the rest of it stands in.
+SLOT_OF = {(3, 2): 0, (3, 1): 1, (3, 0): 2, (2, 1): 3, (2, 0): 4}
+#: Characters of simplified text that stand for others in traditional text: how they are read here, and there. 著 is
+#: there read as 着, but for its words.
+SCRIPTS = {"著": ("zhu4", "着"), "乾": ("qian2", "gan1"), "瞭": ("liao4", "liao3"), "徵": ("zhi3", "zheng1")}
+_OTHERS = {"著": "着", "乾": "干", "瞭": "了", "徵": "征"}
+#: Whose tone changes by the word that follows. They are read as they are alone: 不 *bù* also before a fourth tone.
+BY_SANDHI = "一不"
+
+#: More than all weights of a text together.
+_FAR = 1 << 24
+
+#: Slot of a window, and what stands there: one or two characters, classes, or 0.
+Feature = tuple[int, int, int]
+
+
+def hash_of(slot: int, first: int, second: int) -> int:
+    """32 bits of a feature."""
+    value = (slot * 0x85EBCA6B + first * 0x9E3779B1 + second * 0xC2B2AE35) % (1 << 32)
+    value = (value ^ value >> 15) * 0x2C1B3C6D % (1 << 32)
+    return value ^ value >> 16
+
+
+def feature_key(feature: Feature, buckets: int) -> int:
+    """What a model keeps of a feature: the bucket that it belongs to << 15 | the lower bits of its hash.
+
+    Features of one key are one feature, which is part of what a model is: one in 15,000 that it does not know seems to
+    be one that it knows.
+    """
+    value = hash_of(*feature)
+    return (value >> 16) * buckets >> 16 << 15 | value & 0x7FFF
+
+
+def more_of(feature: Feature) -> int:
+    """The 12 bits of a feature's hash above those of its key."""
+    return hash_of(*feature) >> 15 & 0xFFF
+
+
+@dataclass
+class Model:
+    """How a character is read: by a word that decides, or by the highest sum of weights, the first of equals.
+
+    Attributes:
+        readings: in numbered pinyin; those with weights first.
+        bias: a weight for each reading that has weights; the first is 0.
+        rows: the weights of a feature, one for each reading but the first.
+        words: features that decide, and the number of the reading.
+        slots: how many windows are looked at: DECIDING or ALL_SLOTS.
+        by_script: in text that is not traditional it is the first reading, unless a word decides.
+    """
+
+    readings: list[str]
+    bias: list[int]
+    rows: dict[Feature, list[int]] = field(default_factory=dict)
+    words: dict[Feature, int] = field(default_factory=dict)
+    slots: int = DECIDING
+    by_script: bool = False
+
+    def decide(self, feature: Feature, reading: str) -> None:
+        """Makes a feature decide.
+
+        Raises:
+            ValueError: it would be a ninth reading.
+        """
+        if reading not in self.readings:
+            if len(self.readings) == MOST_READINGS:
+                raise ValueError(f"{reading} would be a reading too many, after {', '.join(self.readings)}")
+            self.readings.append(reading)
+        self.words[feature] = self.readings.index(reading)
+
+    # What follows is asked for once all words are there.
+    @cached_property
+    def features(self) -> list[Feature]:
+        """Those of words, then those with weights."""
+        return [*sorted(self.words), *sorted(self.rows.keys() - self.words.keys())]
+
+    @cached_property
+    def buckets(self) -> int:
+        """How many buckets it has: as few as leave every feature a place, about seven in ten of which are taken."""
+        count = max(1, round(len(self.features) / (0.7 * IN_BUCKET)))
+        while self.layout(count) is None:
+            count += 1 + count // 50
+        return count
+
+    def layout(self, buckets: int) -> list[list[int]] | None:
+        """The keys in each bucket, and in one behind the last: that of a full bucket lies in the next. None if full."""
+        homes: list[list[int]] = [[] for _ in range(buckets + 1)]
+        for key in dict.fromkeys(feature_key(feature, buckets) for feature in self.features):
+            homes[key >> 15].append(key)
+        over: list[int] = []
+        for number, keys in enumerate(homes):
+            homes[number], over = [*over, *keys][:IN_BUCKET], [*over, *keys][IN_BUCKET:]
+            if any(key >> 15 < number for key in over):
+                return None
+        return None if over else homes
+
+    @cached_property
+    def decides(self) -> dict[int, tuple[int, int]]:
+        """The words, by key: more of the hash, which tells a word from what only has its key; and the reading."""
+        words = sorted(self.words.items(), reverse=True)
+        return {feature_key(word, self.buckets): (more_of(word), number) for word, number in words}
+
+    @cached_property
+    def weights(self) -> dict[int, list[int]]:
+        """The weights, by key; words have none."""
+        rows = {feature_key(feature, self.buckets): row for feature, row in sorted(self.rows.items(), reverse=True)}
+        return {key: row for key, row in rows.items() if key not in self.decides}
+
+    @cached_property
+    def telling(self) -> list[Feature]:
+        """Features without which it is the reading of the highest bias: words, and what speaks so much for another one
+        that as many as there are windows may outweigh the biases.
+        """
+        best = self.bias.index(max(self.bias))
+
+        def tells(row: list[int]) -> bool:
+            scores = [0, *row]
+            more = [self.slots * (score - scores[best]) for score in scores]
+            return any(gain > 0 and bias + gain >= self.bias[best] for gain, bias in zip(more, self.bias, strict=True))
+
+        known = [*self.words, *(feature for feature, row in self.rows.items() if tells(row))]
+        return sorted({feature for feature in known if feature[0] < self.slots})
+
+
+@dataclass(frozen=True)
+class ReadingData:
+    """All that readings in context need.
+
+    Attributes:
+        models: of the characters that vary, and of traditional ones that are read like them.
+        alone: the reading of any other character.
+        simplified: the character that another one is seen as.
+        classes: of a character; 0 is any other.
+        traditional: characters of traditional text only.
+    """
+
+    models: Mapping[str, Model]
+    alone: Mapping[str, str]
+    simplified: Mapping[str, str]
+    classes: Mapping[str, int]
+    traditional: frozenset[str]
+
+
+def numbered(pinyin: str) -> str:
+    """``háng`` as ``hang2``, ``lǜ`` as ``lv4``; what pinyin cannot write again as it is."""
+    try:
+        return mandarin.spell(mandarin.factorize(pinyin), numbers=True).replace("ü", "v")
+    except ValueError:
+        return pinyin
+
+
+def windows(word: str, at: int) -> Feature:
+    """The feature that says that a word stands around its character ``at``: of a long word, the two next to it."""
+    if len(word) > 3:
+        begin = min(max(at - 1, 0), len(word) - 3)
+        word, at = word[begin : begin + 3], at - begin
+    first, second = (*(ord(char) for place, char in enumerate(word) if place != at), 0)[:2]
+    return SLOT_OF[len(word), at], first, second
+
+
+def reviewed(name: str = "readings") -> dict[str, list[str]]:
+    """The words of ``lexicon/readings.tsv``, or another list: word -> numbered pinyin."""
+    lines = (DATA / f"{name}.tsv").read_text("utf-8").splitlines()
+    rows = [line.split("\t") for line in lines if not line.startswith("#")]
+    return {word: pinyin.split() for word, pinyin, _ in rows}
+
+
+def _learnt(made: Mapping[str, np.ndarray]) -> dict[str, Model]:
+    """The models of the file's arrays."""
+    names = made["names"].tolist()
+    columns = {
+        name: iter(made[name].tolist())
+        for name in ("readings", "bias", "windows", "slots", "firsts", "seconds", "weights")
+    }
+
+    def take(name: str, count: int) -> list[int]:
+        return [next(columns[name]) for _ in range(count)]
+
+    models = {}
+    for char, count, size in zip(made["chars"].tolist(), made["counts"].tolist(), made["sizes"].tolist(), strict=True):
+        model = Model([names[number] for number in take("readings", count)], take("bias", count))
+        model.slots = next(columns["windows"])
+        features = zip(take("slots", size), take("firsts", size), take("seconds", size), strict=True)
+        model.rows = {feature: take("weights", count - 1) for feature in features}
+        models[chr(char)] = model
+    return models
+
+
+class _Words:
+    """The words of the lexicon and of lists, put into models.
+
+    Arguments:
+        models: those that were learnt.
+        alone: the reading of each character alone.
+        simplified: traditional character -> simplified.
+    """
+
+    def __init__(self, models: dict[str, Model], alone: dict[str, str], simplified: Mapping[str, str]) -> None:
+        self.models, self.alone, self.learnt = models, alone, frozenset(models)
+        self.simplified = simplified
+
+    def _plain(self, word: str) -> str:
+        return "".join(self.simplified.get(char, char) for char in word)
+
+    def _model(self, char: str) -> Model:
+        return self.models.setdefault(char, Model([self.alone[char]], [0]))
+
+    def add_lexicon(self, phrases: Mapping[str, Sequence[str]]) -> None:
+        """Phrases that change a character that no model was learnt for; the longer ones that do not change it, too."""
+        changing: dict[str, set[str]] = {}
+        rows = []
+        for phrase, pinyin in sorted(phrases.items(), key=lambda row: (len(row[0]), row[0])):
+            readings, plain = [numbered(text) for text in pinyin], self._plain(phrase)
+            for at, (char, reading) in enumerate(zip(plain, readings, strict=True)):
+                if char in self.learnt or char not in self.alone or (char in BY_SANDHI and not reading.endswith("5")):
+                    continue
+                rows.append((plain, at, reading))
+                if reading != self.alone[char]:
+                    changing.setdefault(char, set()).add(plain)
+        most = {char: Counter[str]() for char in changing}
+        for word, at, reading in rows:
+            if word[at] in most:
+                most[word[at]][reading] += 1
+        for word, at, reading in rows:
+            char = word[at]
+            if char not in changing:
+                continue
+            usual = reading == self.alone[char]
+            common = [] if usual else [name for name, _ in most[char].most_common(MOST_READINGS - 2)]
+            inside = usual and any(other in word for other in changing[char])
+            if (reading in common or inside) and windows(word, at) not in self._model(char).words:
+                self._model(char).decide(windows(word, at), reading)
+
+    def add_scripts(self, phrases: Mapping[str, Sequence[str]]) -> None:
+        """Models of the characters of SCRIPTS, with their words of the lexicon."""
+        for char, (here, there) in SCRIPTS.items():
+            like = self.models.get(there)
+            own = Model([here, *like.readings[: MOST_SCORED - 1]], [0]) if like else Model([here, there], [0, 1])
+            if like:
+                cut = max(0, WIDTHS[len(like.bias)] - WIDTHS[min(len(like.bias) + 1, MOST_SCORED)])
+                own.bias += [_FAR + (bias >> cut) for bias in like.bias[: MOST_SCORED - 1]]
+                own.slots = like.slots
+                for feature, row in like.rows.items():
+                    own.rows[feature] = [0, *(weight >> cut for weight in row[: MOST_SCORED - 2])]
+            own.by_script = True
+            self.models[char] = own
+        simplified = {other: char for char, other in _OTHERS.items() if other == SCRIPTS[char][1]}
+        for phrase, pinyin in sorted(phrases.items()):
+            for at, char in enumerate(phrase):
+                if char in simplified:  # 看着, so 看著
+                    self.models[simplified[char]].decide(windows(self._plain(phrase), at), numbered(pinyin[at]))
+        for phrase, pinyin in sorted(phrases.items()):
+            for at, char in enumerate(phrase):
+                if char not in SCRIPTS or phrase.replace(char, _OTHERS[char]) in phrases:  # 特徵 is 特征
+                    continue
+                if numbered(pinyin[at]) == SCRIPTS[char][0]:
+                    self.models[char].decide(windows(self._plain(phrase), at), SCRIPTS[char][0])
+
+    def add_words(self, words: Mapping[str, Sequence[str]]) -> None:
+        """Words of which each character has a model, or is read so alone; a later word wins over an earlier one."""
+        for word, pinyin in words.items():
+            for at, (char, reading) in enumerate(zip(word, pinyin, strict=True)):
+                if char in self.models or self.alone.get(char) != reading:
+                    self._model(char).decide(windows(self._plain(word), at), reading)
+
+
+def _all_readings(char: str) -> set[str]:
+    from pypinyin.constants import PINYIN_DICT
+
+    return {numbered(text) for text in PINYIN_DICT.get(ord(char), "").split(",") if text}
+
+
+def _share(models: dict[str, Model], alone: dict[str, str], simplified: Mapping[str, str]) -> None:
+    """Reads traditional characters as simplified ones, but where only one of the readings is theirs (隻, 髮)."""
+    for char, other in simplified.items():
+        if char in SCRIPTS or ord(char) > 0xFFFF:
+            continue
+        if other in models:
+            own, others = _all_readings(char), models[other].readings
+            both = [reading for reading in others if reading in own]
+            if len(both) == 1 and any(reading not in (both[0], f"{both[0][:-1]}5") for reading in others):
+                alone[char] = both[0]
+            else:
+                models[char] = models[other]
+        elif other in alone:
+            alone[char] = alone[other]
+
+
+@cache
+def reading_data() -> ReadingData:
+    """Reads and joins it all.
+
+    Raises:
+        ImportError: pypinyin is not installed, or not in the pinned version.
+        OSError: there is no ``readings.npz``: it comes with the sources, not with what is installed.
+    """
+    lexicon = mandarin.lexicon()
+    with np.load(DATA / "readings.npz", allow_pickle=False) as file:
+        made = {name: file[name] for name in file.files}
+    texts = {name: made[name].tobytes().decode() for name in ("simplified", "traditional", "classed")}
+    pairs = texts["simplified"]
+    simplified = dict(zip(pairs[::2], pairs[1::2], strict=True))
+    for char, other in mandarin.compatibility_ideographs().items():
+        simplified[char] = simplified.get(other, other)
+    models = {char: model for char, model in _learnt(made).items() if lexicon.han.match(char)}
+    alone = {char: numbered(pinyin) for char, pinyin in lexicon.characters.items()}
+    words = _Words(models, alone, simplified)
+    words.add_lexicon(lexicon.phrases)
+    words.add_scripts(lexicon.phrases)
+    words.add_words(reviewed("readings-words"))
+    words.add_words(reviewed())
+    _share(models, alone, simplified)
+    for char, other in mandarin.compatibility_ideographs().items():
+        if ord(char) > 0xFFFF and other in lexicon.characters:
+            alone[char] = numbered(lexicon.characters[other])
+    classes = dict(zip(texts["classed"], made["classes"].tolist(), strict=True))
+    for char in models:
+        alone.pop(char, None)
+    return ReadingData(models, alone, simplified | _OTHERS, classes, frozenset(texts["traditional"]))

@@ -1,0 +1,72 @@
+"""The words that speech goes by, compiled into tables-zh-speech.bin: sections beside those of tables-zh.bin.
+
+``native/speech.pxd`` reads them under the same names:
+
+* ``speech.codes`` and so on: the words, a :class:`phonemic.lexicon.phrases.PhraseTable` whose readings say what becomes
+  of each character: LINKED, MERGED, PLAIN. Traditional characters share the codes of the simplified ones.
+* ``speech.kinds``: (65536,) uint8: IS_YI, IS_BU, NUMERAL, GE.
+* ``speech.symbols``: (6,) int32: onset | rime << 8 of *yī* and of *bù*, and the ids of the tones 1 to 4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+
+import numpy as np
+
+from phonemic import mandarin
+from phonemic.characters import DATA
+from phonemic.inventory import vocabulary
+from phonemic.lexicon.entries import Tables
+from phonemic.lexicon.phrases import PhraseTable
+from phonemic.speech import BU, ER, GE, LINKED, MERGED, NUMERALS, PLAIN, YI
+
+_KINDS = {YI: 1, BU: 2, GE: 8} | dict.fromkeys(NUMERALS, 4) | {YI: 1 | 4}
+
+
+def hand_written() -> dict[str, str]:
+    """What ``speech.tsv`` says of its words."""
+    return _rows("speech")
+
+
+def _rows(name: str) -> dict[str, str]:
+    lines = (DATA / f"{name}.tsv").read_text("utf-8").splitlines()
+    return {word: what for word, what, _ in (line.split("\t") for line in lines if not line.startswith("#"))}
+
+
+def actions(word: str, what: str) -> list[int]:
+    """What becomes of each character of a word.
+
+    Arguments:
+        word: in simplified characters.
+        what: ``"erhua"``, ``"linked"``, ``"plain"``, ``"number"`` or ``"儿"``, see ``speech.tsv``.
+    """
+    merged = [MERGED if what == "erhua" and at and char == ER else 0 for at, char in enumerate(word)]
+    found = [PLAIN if what == "plain" and char == YI else merges for char, merges in zip(word, merged, strict=True)]
+    if what == "linked" or (what == "erhua" and len(word) - sum(map(bool, merged)) == 2):
+        found[0] |= LINKED
+    return found
+
+
+@cache
+def words() -> dict[str, list[int]]:
+    """The words, and what becomes of each of their characters."""
+    return {word: actions(word, what) for word, what in (_rows("speech-words") | hand_written()).items()}
+
+
+def compiled_speech(simplified: Mapping[str, str]) -> Tables:
+    """All sections of tables-zh-speech.bin.
+
+    Arguments:
+        simplified: traditional character, or compatibility ideograph, -> simplified.
+    """
+    vocab = vocabulary("zh")
+    aliases = {char: other for char, other in simplified.items() if char != other}
+    kinds = np.zeros(0x10000, np.uint8)
+    for code in range(0x10000):
+        kinds[code] = _KINDS.get(simplified.get(chr(code), chr(code)), 0)
+    syllables = [vocab.pack(mandarin.factorize(text)) & 0xFFFF for text in ("yi1", "bu4")]
+    symbols = syllables + [vocab.id(mandarin.TONES[number]) for number in range(1, 5)]
+    table = PhraseTable.build(words(), aliases).sections("speech")
+    return table | {"speech.kinds": kinds, "speech.symbols": np.array(symbols, np.int32)}

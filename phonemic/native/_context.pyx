@@ -1,0 +1,64 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+# cython: freethreading_compatible=True
+"""The core that reads Mandarin in context; apart from ``_core.pyx``, so that the other readings cost what they did."""
+
+cimport numpy as cnp
+from libc.stdint cimport uint8_t, uint16_t, uint32_t
+
+import numpy as np
+
+from phonemic._core cimport Core
+from phonemic.native.context cimport Bucket, Contexts, Model, encode_in_context
+from phonemic.native.strings cimport UTF8, Text
+from phonemic.native.text cimport Output, utf8_t
+from phonemic.native.vietnamese cimport Memo
+
+cnp.import_array()
+
+
+cdef const void* numbers_in(dict sections, str name, type dtype) except NULL:
+    """Where a section's numbers lie. ``Core`` keeps the arrays alive; its own is not exported, which slowed it."""
+    array = sections[name]
+    if array.dtype != dtype or not array.flags.c_contiguous:
+        raise TypeError(f"section {name} must be {dtype.__name__}, not {array.dtype}")
+    return cnp.PyArray_DATA(<cnp.ndarray>array)
+
+
+cdef int take_contexts(Contexts* contexts, dict sections) except -1:
+    contexts.looks = <const uint32_t*>numbers_in(sections, "looks", np.uint32)
+    contexts.models = <const Model*>numbers_in(sections, "models", np.int32)
+    contexts.buckets = <const Bucket*>numbers_in(sections, "buckets", np.uint64)
+    contexts.filters = <const uint8_t*>numbers_in(sections, "filters", np.uint8)
+    return 0
+
+
+cdef class ContextCore(Core):
+    """The tables and options of Mandarin read in context; otherwise as :class:`phonemic._core.Core`.
+
+    Arguments:
+        sections: the arrays of both of Mandarin's table files, see ``lexicon/contexts.py``.
+        strict: of no use in Mandarin.
+    """
+
+    cdef Contexts contexts
+
+    def __cinit__(self, dict sections not None, bint strict=False):
+        take_contexts(&self.contexts, sections)
+
+    cdef void read(self, const Text* text, Memo* memo, Output* out) noexcept nogil:
+        if text.kind == UTF8:
+            encode_in_context(
+                &self.chars, &self.readings, &self.contexts, NULL, <const utf8_t*>text.data, text.length, out
+            )
+        elif text.kind == 1:
+            encode_in_context(
+                &self.chars, &self.readings, &self.contexts, NULL, <const uint8_t*>text.data, text.length, out
+            )
+        elif text.kind == 2:
+            encode_in_context(
+                &self.chars, &self.readings, &self.contexts, NULL, <const uint16_t*>text.data, text.length, out
+            )
+        else:
+            encode_in_context(
+                &self.chars, &self.readings, &self.contexts, NULL, <const uint32_t*>text.data, text.length, out
+            )

@@ -1,0 +1,271 @@
+"""Mandarin in context: a linear model for each character that varies, over the characters within three places."""
+
+from libc.stdint cimport int32_t, uint8_t, uint16_t, uint32_t, uint64_t
+
+from phonemic.native.mandarin cimport (
+    PACKED, SPECIAL, ZH_EXACT, Match, Readings, char_before, encode_special, longest_phrase, numbers_of, write_along,
+)
+from phonemic.native.speech cimport Speech, speak
+from phonemic.native.text cimport Characters, Output, State, char_at, check, entry_of, new_word, text_t
+
+# Layout of the tables: lexicon/contexts.py, which also says what the numbers mean.
+cdef enum:
+    ZH_MODEL = 1 << 30      # of an entry: its lower bits are a model's number
+    CLASS_SHIFT = 16        # of a character's looks: what it is seen as, its class, and these flags
+    CLASS_MASK = 127
+    ENDS = 1 << 23
+    TRADITIONAL = 1 << 24
+    RARE = 4                # what a character beyond the basic plane is seen as
+    REACH = 3               # places that are seen on either side
+    SCRIPT_REACH = 32       # places on either side that tell of the script
+    MOST_SCORED = 4
+    MOST_READINGS = 8
+    DECIDES = 1 << 15       # of a payload: it is 12 more bits of the hash, and a reading's number of 3 bits
+    SLOTS = 12              # windows
+    DECIDING = 5            # those that words stand in: the first ones
+
+cdef extern from *:
+    """
+    #define PHONEMIC_LOW UINT64_C(0x7FFF7FFF7FFF7FFF)
+    """
+    const uint64_t LOW "PHONEMIC_LOW"
+
+
+# A character that varies. A score is relative to that of reading 0.
+cdef struct Model:
+    uint32_t begin          # where its buckets begin
+    uint32_t buckets        # how many it has; there is one more for what has no room in the last
+    uint32_t filter         # where its filter begins
+    uint32_t bits           # of the filter, 0 where it has none
+    uint32_t slots          # windows that are looked at, from the first on
+    uint32_t by_script      # whether it is the first reading unless the text is traditional
+    uint32_t usual          # the reading of the highest bias
+    uint32_t scored         # readings that have weights; of one, only words decide
+    uint32_t width          # bits of a weight
+    int32_t bias[MOST_SCORED]
+    int32_t readings[MOST_READINGS]
+
+
+# The keys of four features, and what the model has for each: a word's reading, or weights.
+cdef struct Bucket:
+    uint64_t keys
+    uint64_t payloads
+
+
+cdef struct Contexts:
+    const uint32_t* looks
+    const Model* models
+    const Bucket* buckets
+    const uint8_t* filters
+
+
+cdef inline uint32_t looks_of(const Contexts* contexts, uint32_t char) noexcept nogil:
+    return contexts.looks[char] if char < 0x10000 else RARE
+
+
+cdef inline void look_around(const Contexts* contexts, const text_t* text, Py_ssize_t at, Py_ssize_t end,
+                             Py_ssize_t length, uint32_t* around) noexcept nogil:
+    """What stands around the character from ``at`` to ``end``: three before it and three behind it, in order.
+
+    0 where the text or the sentence has ended; the mark that ends it is seen from before, not from behind.
+    """
+    cdef Py_ssize_t place = at, step = 0
+    cdef uint32_t looks
+    cdef int number
+    for number in range(2 * REACH):
+        around[number] = 0
+    for number in range(REACH):
+        if place == 0:
+            break
+        looks = looks_of(contexts, char_before(text, place, length, &place))
+        if looks & ENDS:
+            break
+        around[REACH - 1 - number] = looks
+    place = end
+    for number in range(REACH):
+        if place >= length:
+            break
+        looks = looks_of(contexts, char_at(text, place, length, &step))
+        around[REACH + number] = looks
+        if looks & ENDS:
+            break
+        place += step
+
+
+cdef inline bint is_traditional(const Contexts* contexts, const text_t* text, Py_ssize_t at, Py_ssize_t end,
+                                Py_ssize_t length) noexcept nogil:
+    """Whether a character near by, in the same sentence, is of traditional text only."""
+    cdef Py_ssize_t place = at, step = 0
+    cdef uint32_t looks
+    cdef int _
+    for _ in range(SCRIPT_REACH):
+        if place == 0:
+            break
+        looks = looks_of(contexts, char_before(text, place, length, &place))
+        if looks & TRADITIONAL:
+            return True
+        if looks & ENDS:
+            break
+    place = end
+    for _ in range(SCRIPT_REACH):
+        if place >= length:
+            break
+        looks = looks_of(contexts, char_at(text, place, length, &step))
+        if looks & TRADITIONAL:
+            return True
+        if looks & ENDS:
+            break
+        place += step
+    return False
+
+
+cdef inline uint32_t hash_of(uint32_t slot, uint32_t first, uint32_t second) noexcept nogil:
+    cdef uint32_t value = slot * <uint32_t>0x85EBCA6B + first * <uint32_t>0x9E3779B1 + second * <uint32_t>0xC2B2AE35
+    value = (value ^ value >> 15) * <uint32_t>0x2C1B3C6D
+    return value ^ value >> 16
+
+
+cdef inline uint64_t equal_lanes(uint64_t lanes, uint64_t payloads) noexcept nogil:
+    """The payloads of the lanes, of 16 bits each, that are 0."""
+    lanes = ~((lanes & LOW) + LOW | lanes | LOW)  # their upper bits
+    return (lanes >> 15) * 0xFFFF & payloads
+
+
+cdef inline uint32_t payload_of(const Bucket* buckets, uint32_t count, uint32_t value) noexcept nogil:
+    """What a model has for a feature of this hash; 0 where it has nothing. It is in its bucket or in the next."""
+    cdef uint32_t home = (value >> 16) * count >> 16
+    cdef const Bucket* bucket = buckets + home
+    cdef uint64_t key = ((value & 0x7FFF) << 1 | home & 1) * <uint64_t>0x0001000100010001
+    cdef uint64_t found = equal_lanes(bucket[0].keys ^ key, bucket[0].payloads)
+    found |= equal_lanes(bucket[1].keys ^ key, bucket[1].payloads)
+    found |= found >> 32
+    return <uint32_t>(found | found >> 16) & 0xFFFF
+
+
+cdef inline int32_t best_reading(const Model* model, const uint32_t* payloads) noexcept nogil:
+    """The packed reading with the highest sum of weights, of three or more."""
+    cdef int32_t[MOST_SCORED] scores
+    cdef uint32_t slot, number, payload, best = 0, left = 32 - model.width
+    for number in range(MOST_SCORED):
+        scores[number] = model.bias[number]
+    for slot in range(model.slots):
+        payload = payloads[slot]
+        for number in range(1, model.scored):
+            scores[number] += <int32_t>(payload << left) >> left
+            payload >>= model.width
+    for number in range(1, model.scored):
+        if scores[number] > scores[best]:
+            best = number
+    return model.readings[best]
+
+
+cdef inline int32_t weigh(const Contexts* contexts, const Model* model, const uint32_t* values, const text_t* text,
+                          Py_ssize_t at, Py_ssize_t end, Py_ssize_t length) noexcept nogil:
+    """The packed reading by the hashes of all windows that are looked at."""
+    cdef const Bucket* buckets = contexts.buckets + model.begin
+    cdef uint32_t[SLOTS] payloads
+    cdef uint32_t slot, words = 0
+    cdef int32_t score = model.bias[1]
+    for slot in range(model.slots):
+        payloads[slot] = payload_of(buckets, model.buckets, values[slot])
+        words |= payloads[slot]
+    if words & DECIDES:
+        for slot in range(model.slots):
+            if payloads[slot] & DECIDES:
+                if (payloads[slot] >> 3 ^ values[slot] >> 15) & 0xFFF == 0:
+                    return model.readings[payloads[slot] & (MOST_READINGS - 1)]
+                payloads[slot] = 0  # no word: only its key is the same
+    if model.by_script and not is_traditional(contexts, text, at, end, length):
+        return model.readings[0]
+    if model.scored == 1:
+        return model.readings[0]
+    if model.scored > 2:
+        return best_reading(model, payloads)
+    for slot in range(model.slots):
+        score += <int32_t>(payloads[slot] << 17) >> 17
+    return model.readings[score > 0]
+
+
+cdef inline int32_t read_in_context(const Contexts* contexts, uint32_t which, const text_t* text, Py_ssize_t at,
+                                    Py_ssize_t end, Py_ssize_t length) noexcept nogil:
+    """The packed reading of the character from ``at`` to ``end``, whose model is number ``which``."""
+    cdef const Model* model = contexts.models + which
+    cdef const uint8_t* filter = contexts.filters + model.filter
+    cdef uint32_t[2 * REACH] around
+    cdef uint32_t[SLOTS] first
+    cdef uint32_t[SLOTS] second
+    cdef uint32_t[SLOTS] values
+    cdef uint32_t slot, bit, told = 0
+    look_around(contexts, text, at, end, length, around)
+    # (-2, -1), (-1, 1), (1, 2), -1, 1, -2, 2, -3, 3; of classes -1, 1, (-1, 1)
+    first[0] = around[1] & 0xFFFF
+    first[1] = first[3] = second[0] = around[2] & 0xFFFF
+    first[2] = first[4] = second[1] = around[3] & 0xFFFF
+    second[2] = around[4] & 0xFFFF
+    second[3] = second[4] = 0
+    if model.slots > DECIDING:
+        first[5], first[6], first[7], first[8] = first[0], second[2], around[0] & 0xFFFF, around[5] & 0xFFFF
+        first[9] = first[11] = around[2] >> CLASS_SHIFT & CLASS_MASK
+        first[10] = second[11] = around[3] >> CLASS_SHIFT & CLASS_MASK
+        second[5] = second[6] = second[7] = second[8] = second[9] = second[10] = 0
+        for slot in range(DECIDING, SLOTS):
+            values[slot] = hash_of(slot, first[slot], second[slot])
+    for slot in range(DECIDING):
+        values[slot] = hash_of(slot, first[slot], second[slot])
+    if model.bits:
+        for slot in range(model.slots):
+            bit = (values[slot] & 0x7FFF) * model.bits >> 15
+            told |= filter[bit >> 3] >> (bit & 7)
+        if not told & 1:
+            return model.readings[model.usual]
+    return weigh(contexts, model, values, text, at, end, length)
+
+
+cdef inline void encode_in_context(const Characters* chars, const Readings* readings, const Contexts* contexts,
+                                   const Speech* speech, const text_t* text, Py_ssize_t length,
+                                   Output* out) noexcept nogil:
+    """A reading from the table, or by its model, for each character; a user's phrases before both.
+
+    Arguments:
+        speech: changes what has been read, or NULL.
+    """
+    cdef State state
+    cdef Py_ssize_t at = 0, start, first, step = 0, prefix = 0
+    cdef uint32_t char, entry = 0, number
+    cdef const uint16_t* numbers
+    cdef int32_t* ids
+    cdef Match match
+    state.word, state.gap, state.open = -1, True, False
+    while at < length:
+        start, first, ids = at, out.count, out.ids + out.count
+        while at < length:
+            char = char_at(text, at, length, &step)
+            entry = entry_of(chars, char)
+            if entry & SPECIAL:
+                if entry & SPECIAL & ~ZH_EXACT:
+                    break
+                if readings.has_user:
+                    longest_phrase(&readings.user, text, at, length, char, step, &match, &prefix)
+                    if match.unit:
+                        numbers = numbers_of(&readings.user, match.unit)
+                        for number in range(match.characters):
+                            ids[number] = readings.user.readings[numbers[number]]
+                        ids += match.characters
+                        at = match.end
+                        continue
+            check(text, char, at, out)
+            if entry & ZH_MODEL:
+                ids[0] = read_in_context(contexts, entry & PACKED, text, at, at + step, length)
+            else:
+                ids[0] = <int32_t>(entry & PACKED)
+            ids += 1
+            at += step
+        out.count = ids - out.ids
+        if out.count > first:
+            new_word(&state)
+            state.open = True
+            write_along(text, start, length, first, state.word, out)
+            if speech != NULL:
+                speak(speech, text, start, at, length, first, out)
+        if at < length:
+            at = encode_special(chars, readings, text, at, length, &state, out)

@@ -1,0 +1,132 @@
+"""Readings in context, in plain Python: what ``native/context.pxd`` computes for ``readings="context"``.
+
+A character that varies is read by its own linear model over the characters within three places and their classes; any
+other has one reading. Traditional characters are read, and seen, as the simplified ones that they stand for. The models
+are in ``lexicon/readings.npz``, which ``benchmarks/readings`` makes; words that decide on their own come from the
+lexicon and from ``lexicon/readings.tsv``. ``lexicon/contexts.py`` compiles both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import NamedTuple
+
+from phonemic import mandarin
+from phonemic.characters import LETTER, fold, kind_of
+from phonemic.lexicon.models import ReadingData, feature_key, more_of, reading_data
+
+#: What is seen: places of characters, then places whose classes are seen. The order is that of the slots.
+WINDOWS = ((-2, -1), (-1, 1), (1, 2), (-1,), (1,), (-2,), (2,), (-3,), (3,))
+CLASS_WINDOWS = ((-1,), (1,), (-1, 1))
+#: How far a character sees, and how far one of SCRIPTS looks for traditional characters.
+REACH, SCRIPT_REACH = 3, 32
+#: Marks that a model sees as themselves; digits, letters and other symbols are one each, as are rare characters.
+MARKS = "，。、：；！？“”《》（）"
+DIGIT, OTHER_LETTER, SYMBOL, RARE = 1, 2, 3, 4
+#: What ends a sentence: seen from before, and nothing beyond it.
+ENDS = "。！？；!?;\n"
+
+
+class Look(NamedTuple):
+    """What a model sees of a character: a number, its class, and whether it ends a sentence or tells of the script."""
+
+    seen: int
+    kind: int
+    ends: bool
+    traditional: bool
+
+
+NOTHING = Look(0, 0, False, False)
+
+
+@dataclass(frozen=True)
+class Reader:
+    """Reads texts character by character.
+
+    Arguments:
+        data: the models, and what belongs to them.
+    """
+
+    data: ReadingData
+
+    def look(self, char: str) -> Look:
+        """What is seen of a character."""
+        plain = self.data.simplified.get(char, char)
+        code, kind = ord(plain), self.data.classes.get(plain, 0)
+        if ord(char) > 0xFFFF or code > 0xFFFF:
+            return Look(RARE, 0, False, False)
+        seen = code
+        if plain not in MARKS and (0x20 <= code < 0x3000 or 0xFF00 <= code < 0xFFF0):
+            digit = (fold(plain) or "").isdigit()
+            seen = DIGIT if digit else OTHER_LETTER if kind_of(plain) == LETTER else SYMBOL
+        return Look(seen, kind, char in ENDS, char in self.data.traditional)
+
+    def _near(self, text: str, at: int, direction: int, most: int) -> Iterator[Look]:
+        """What is seen on one side within the sentence, the nearest first."""
+        for place in range(at + direction, at + direction * (most + 1), direction):
+            if not 0 <= place < len(text):
+                return
+            look = self.look(text[place])
+            if look.ends and direction < 0:
+                return
+            yield look
+            if look.ends:
+                return
+
+    def is_traditional(self, text: str, at: int) -> bool:
+        """Whether a character near by, in the same sentence, is of traditional text only."""
+        sides = (self._near(text, at, direction, SCRIPT_REACH) for direction in (-1, 1))
+        return any(look.traditional for side in sides for look in side)
+
+    def features(self, text: str, at: int) -> list[tuple[int, int, int]]:
+        """(slot, first, second) for each window: what stands there; 0 for nothing, and where a window has one place."""
+        places = dict.fromkeys(range(-REACH, REACH + 1), NOTHING)
+        for direction in (-1, 1):
+            for distance, look in enumerate(self._near(text, at, direction, REACH), start=1):
+                places[direction * distance] = look
+        rows = [[places[place].seen for place in window] for window in WINDOWS]
+        rows += [[places[place].kind for place in window] for window in CLASS_WINDOWS]
+        return [(slot, row[0], row[1] if row[1:] else 0) for slot, row in enumerate(rows)]
+
+    def read(self, text: str, at: int) -> str | None:
+        """The reading of a character in a text: numbered pinyin (``hang2``, ``lv4``, ``le5``), None if it has none."""
+        model = self.data.models.get(text[at])
+        if model is None:
+            return self.data.alone.get(text[at])
+        scores = list(model.bias)
+        for feature in self.features(text, at)[: model.slots]:
+            key = feature_key(feature, model.buckets)
+            more, reading = model.decides.get(key, (-1, 0))
+            if more == more_of(feature):
+                return model.readings[reading]
+            for number, weight in enumerate(model.weights.get(key, ()), start=1):
+                scores[number] += weight
+        if model.by_script and not self.is_traditional(text, at):
+            return model.readings[0]
+        return model.readings[scores.index(max(scores))]
+
+
+@cache
+def reader() -> Reader:
+    """The reader of the package's own models.
+
+    Raises:
+        ImportError: pypinyin is not installed, or not in the pinned version.
+        OSError: there is no ``lexicon/readings.npz``: it comes with the sources, not with what is installed.
+    """
+    return Reader(reading_data())
+
+
+def read(text: str) -> list[str]:
+    """The reading of every character.
+
+    Arguments:
+        text: any str.
+
+    Returns:
+        Of a Han character its pinyin with the tone's number (``hang2``, ``lv4``, ``le5``), of any other itself.
+    """
+    found = (reader().read(text, at) if mandarin.lexicon().han.match(char) else None for at, char in enumerate(text))
+    return [reading or char for reading, char in zip(found, text, strict=True)]

@@ -1,0 +1,117 @@
+"""Words of a list that sound alike, and words that rhyme."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import cache
+from typing import NamedTuple
+
+from phonemic.dialects import check_dialect, pronounce
+from phonemic.encoding import Encoding
+from phonemic.inventory import EMPTY, NATIVE, Triple, characters_of
+from phonemic.sound.distances import reader
+from phonemic.sound.rhyme import LEVEL, rhyme_key
+from phonemic.sound.sounds import sounds
+from phonemic.tokenizer import Tokenizer
+
+
+class Group(NamedTuple):
+    """Words that have a sound in common.
+
+    Attributes:
+        sound: of homophones IPA, syllables parted by spaces; of rhymes nucleus and coda, or the class of Mandarin
+            verse, and ``level`` or ``oblique``.
+        words: two or more, in the order of the list.
+    """
+
+    sound: str
+    words: tuple[str, ...]
+
+
+def homophones(
+    words: Iterable[str], lang: str | None = None, *, dialect: str | None = None, tokenizer: Tokenizer | None = None
+) -> list[Group]:
+    """The words that sound the same.
+
+    Letters and digits must be the same too, but for their case; punctuation is not heard.
+
+    Arguments:
+        words: of any number of syllables; what occurs twice counts once.
+        lang: ``"vi"`` or ``"zh"``.
+        dialect: Vietnamese as it is spoken in ``"hanoi"``, ``"hue"`` or ``"saigon"``; None: as the spelling has it.
+        tokenizer: reads the words instead of ``Tokenizer(lang)``.
+
+    Returns:
+        The groups of two words or more, in the order of their first words.
+
+    Raises:
+        TypeError: a word is not a str, or nothing says the language.
+        ValueError: an unknown language, or no such dialect of it.
+    """
+    own = reader(lang, tokenizer)
+    check_dialect(dialect, own.lang)
+    found = sounds(own.lang)
+
+    def key(encoding: Encoding) -> list[str]:
+        triples, kinds = encoding.triples, encoding.kinds
+        heard = sorted({*found.heard(encoding.ids)[1].tolist()})
+        read = [_ipa(triples[at], dialect) if kinds[at] == NATIVE else characters_of(triples[at]) for at in heard]
+        return [" ".join(read)] if read else []
+
+    return _grouped(words, own, key)
+
+
+def rhymes(
+    words: Iterable[str], lang: str | None = None, *, near: bool = False, tokenizer: Tokenizer | None = None
+) -> list[Group]:
+    """The words that rhyme, by their last syllables.
+
+    Vietnamese: the same nucleus and coda, both tones level or both oblique. Mandarin: the same of the fourteen classes
+    of modern verse, both tones level or both oblique; a neutral tone rhymes with either.
+
+    Arguments:
+        words: of any number of syllables; what occurs twice counts once.
+        lang: ``"vi"`` or ``"zh"``.
+        near: Vietnamese: take near rhymes, too: the same coda, and nuclei of one series (*vần thông*).
+        tokenizer: reads the words instead of ``Tokenizer(lang)``.
+
+    Returns:
+        The groups of two words or more, in the order of their first words. A word with a neutral tone may be in two.
+
+    Raises:
+        TypeError: a word is not a str, or nothing says the language.
+        ValueError: an unknown language.
+    """
+    own = reader(lang, tokenizer)
+
+    def keys(encoding: Encoding) -> list[str]:
+        kinds = encoding.kinds.tolist()
+        if NATIVE not in kinds:
+            return []
+        last = encoding.triples[len(kinds) - 1 - kinds[::-1].index(NATIVE)]
+        same = rhyme_key(own.lang, last.rime, near)
+        tones = ("level", "oblique") if last.tone == EMPTY else (_tone_class(own.lang, last.tone),)
+        return [f"{same} {tone}" for tone in tones]
+
+    return _grouped(words, own, keys)
+
+
+def _grouped(words: Iterable[str], tokenizer: Tokenizer, keys: Callable[[Encoding], list[str]]) -> list[Group]:
+    if isinstance(words, str):
+        raise TypeError("expected a list of words, not one str")
+    distinct = list(dict.fromkeys(words))
+    groups: dict[str, list[str]] = {}
+    for word, encoding in zip(distinct, tokenizer.encode_batch(distinct), strict=True):
+        for key in keys(encoding):
+            groups.setdefault(key, []).append(word)
+    return [Group(sound, tuple(found)) for sound, found in groups.items() if len(found) > 1]
+
+
+def _tone_class(lang: str, tone: str) -> str:
+    return "level" if tone in LEVEL[lang] else "oblique"
+
+
+@cache
+def _ipa(triple: Triple, dialect: str | None) -> str:
+    parts = triple if dialect is None else pronounce(triple, dialect)
+    return "".join(part for part in parts if part != EMPTY)

@@ -1,0 +1,296 @@
+"""Names found by how they sound."""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+import mmap
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
+
+import numpy as np
+
+from phonemic.encoding import Encoding
+from phonemic.errors import SavedIndexError
+from phonemic.files.jsons import checked, damaged, loads
+from phonemic.files.writing import AnyPath, replacing
+from phonemic.sound import storage
+from phonemic.sound._search import Names
+from phonemic.sound.distances import costs, reader
+from phonemic.sound.sequences import DTYPES, LONGEST, build, check
+from phonemic.sound.sounds import LETTER, SYLLABLE, sounds
+from phonemic.tokenizer import Tokenizer
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_DTYPES = {**DTYPES, "offsets": "<i8", "text": "|u1", "options": "|u1"}
+
+
+class Match(NamedTuple):
+    """A name that was found.
+
+    Attributes:
+        name: as it was given.
+        distance: from the query, in syllables; see :func:`phonemic.distance`.
+        row: its place among the names of the index, from 0.
+    """
+
+    name: str
+    distance: float
+    row: int
+
+
+class Index(Sequence[str]):
+    """Names, found by how they sound: the nearest of a million in milliseconds, and the very ones.
+
+    What is found is what comparing the query with every name by :func:`phonemic.distance` would find. Of names that are
+    equally far the one that was given first comes first. Immutable: one index serves any number of threads, and it can
+    be pickled. It is also the sequence of its names.
+
+    A name without any syllable, letter or digit is only near what has none either. Names may occur more than once.
+
+    Arguments:
+        names: the names, of at most 1,000 syllables each.
+        lang: ``"vi"`` or ``"zh"``.
+        tokenizer: reads names and queries instead of ``Tokenizer(lang)``, with phrases of your own perhaps.
+
+    Raises:
+        TypeError: a name is not a str, or nothing says the language.
+        ValueError: an unknown language, or a name that is too long; the message says which.
+    """
+
+    def __init__(self, names: Iterable[str], lang: str | None = None, *, tokenizer: Tokenizer | None = None) -> None:
+        if isinstance(names, str):
+            raise TypeError("Index takes a list of names, not one str")
+        texts = list(names)
+        own = reader(lang, tokenizer)
+        batch, found = own.encode_batch(texts), sounds(own.lang)
+        rows, where = found.heard(batch.ids)
+        offsets = np.searchsorted(where, batch.offsets)
+        lengths = np.diff(offsets)
+        if int(lengths.max(initial=0)) > LONGEST:
+            longest = int(lengths.argmax())
+            raise ValueError(
+                f"name {longest} has {lengths[longest]:,} positions; an index takes at most {LONGEST:,} per name"
+            )
+        encoded = [text.encode("utf-8", "surrogatepass") for text in texts]
+        options = {
+            "tokenizer": own.options.to_json(),
+            "vocabulary": own.vocabulary.checksum,
+            "gaps": [SYLLABLE, LETTER],
+        }
+        arrays: dict[str, NDArray[Any]] = build(rows, offsets, found)
+        arrays["offsets"] = np.cumsum([0, *map(len, encoded)], dtype=np.int64)
+        arrays["text"] = np.frombuffer(b"".join(encoded), np.uint8)
+        arrays["options"] = np.frombuffer(json.dumps(options, ensure_ascii=False).encode(), np.uint8)
+        self._use(arrays, own, "an index")
+
+    def _use(self, arrays: dict[str, NDArray[Any]], tokenizer: Tokenizer, where: object) -> None:
+        found = sounds(tokenizer.lang)
+        offsets, names = arrays["offsets"], len(arrays["offsets"]) - 1
+        with damaged(where, SavedIndexError, "build it again"):
+            check(arrays, found, names)
+            if offsets[0] or offsets[-1] != len(arrays["text"]) or np.any(np.diff(offsets) < 0):
+                raise ValueError("its names do not fit together")
+        self._arrays, self._tokenizer, self._where = arrays, tokenizer, where
+        table, groups = arrays["sounds"].reshape(-1, 3), arrays["groups"].reshape(-1, 3)
+        self._names = Names(table, arrays["symbols"], groups, arrays["rows"], arrays["order"], costs(found), SYLLABLE)
+
+    @property
+    def tokenizer(self) -> Tokenizer:
+        """What reads names and queries."""
+        return self._tokenizer
+
+    @property
+    def lang(self) -> str:
+        """``"vi"`` or ``"zh"``."""
+        return self._tokenizer.lang
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all arrays, names included."""
+        return sum(array.nbytes for array in self._arrays.values())
+
+    def search(self, query: str | Encoding, k: int | None = 10, within: float | None = 1.0) -> list[Match]:
+        """The names that sound most like a query, the nearest first.
+
+        Arguments:
+            query: a name as it was heard or typed, of at most 1,000 syllables.
+            k: how many names; None for all that are near enough.
+            within: the greatest distance, in syllables; None for any, which takes longer where nothing is near.
+
+        Raises:
+            TypeError: the query is not a text.
+            ValueError: ``k`` is below 1, ``within`` is negative or not a number, or the query is too long.
+        """
+        if k is not None and k < 1:
+            raise ValueError(f"k must be at least 1, or None for all, not {k}")
+        rows = self._heard(self._encoded(query))[0]
+        keys = self._names.search(rows, thousandths(within), min(k or 0, len(self) or 1))
+        return [self._match(key) for key in keys.tolist()]
+
+    def occurrences(
+        self,
+        text: Encoding,
+        within: float,
+        *,
+        starts: Iterable[int] | None = None,
+        ends: Iterable[int] | None = None,
+        breaks: Iterable[int] = (),
+    ) -> list[tuple[Match, int, int]]:
+        """Everywhere in a text that a name is heard, overlaps included.
+
+        Arguments:
+            text: the text, encoded.
+            within: the greatest distance, in syllables.
+            starts: the positions of the text at which a name may begin; None for all.
+            ends: those before which it may end; None for all, and the end of the text.
+            breaks: those before which no name goes on.
+
+        Returns:
+            Every match, its first position and the one behind its last, by these two, then the nearest first.
+
+        Raises:
+            ValueError: ``within`` is negative or not a number.
+        """
+        rows, where = sounds(self.lang).heard(self._encoded(text).ids)
+        limit, size = thousandths(within), len(text)
+        begin = _numbers(where, starts, size)
+        end = np.unique(np.searchsorted(where, sorted({*(range(1, size + 1) if ends is None else ends)})))
+        cuts = np.append(np.searchsorted(where, sorted({*breaks})), len(rows))
+        weights = np.append(0, sounds(self.lang).gaps[rows[:, 0]].cumsum(dtype=np.int64))
+        groups = self._arrays["groups"].reshape(-1, 3)
+        reach = int(groups[:, 1].max(initial=0)) + limit
+        found = []
+        for first in begin.tolist():
+            cut = cuts[np.searchsorted(cuts, first, "right")]
+            last = min(cut, np.searchsorted(weights, weights[first] + reach, "right"))
+            sizes = end[(end > first) & (end <= min(last, first + LONGEST))] - first
+            if not len(sizes):
+                continue
+            query = np.ascontiguousarray(rows[first : first + sizes[-1]])
+            for length, keys in zip(sizes.tolist(), self._names.beginnings(query, limit, sizes), strict=True):
+                place = int(where[first]), int(where[first + length - 1]) + 1
+                found += [(self._match(key), *place) for key in keys.tolist()]
+        return found
+
+    def _encoded(self, query: str | Encoding) -> Encoding:
+        if not isinstance(query, Encoding):
+            return self._tokenizer.encode(query)
+        if query.vocabulary.lang != self.lang:
+            raise ValueError(f"the names are read as {self.lang!r}, but the query as {query.vocabulary.lang!r}")
+        return query
+
+    def _heard(self, query: Encoding) -> tuple[NDArray[np.uint8], NDArray[np.intp]]:
+        rows, where = sounds(self.lang).heard(query.ids)
+        if len(rows) > LONGEST:
+            raise ValueError(f"the query has {len(rows):,} positions; at most {LONGEST:,} can be searched for")
+        return rows, where
+
+    def _match(self, key: int) -> Match:
+        row = key & 0xFFFFFFFF
+        return Match(self[row], (key >> 32) / SYLLABLE, row)
+
+    def __len__(self) -> int:
+        return len(self._arrays["offsets"]) - 1
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[str]: ...
+    def __getitem__(self, index: int | slice) -> str | list[str]:
+        if isinstance(index, slice):
+            return [self[row] for row in range(*index.indices(len(self)))]
+        if not -len(self) <= index < len(self):
+            raise IndexError(f"row {index} is out of range for an index of {len(self)} names")
+        start, stop = self._arrays["offsets"][index % len(self) :][:2].tolist()
+        with damaged(self._where, SavedIndexError, "build it again"):
+            return self._arrays["text"][start:stop].tobytes().decode("utf-8", "surrogatepass")
+
+    def __iter__(self) -> Iterator[str]:
+        return (self[row] for row in range(len(self)))
+
+    def __repr__(self) -> str:
+        return f"Index({len(self):,} names, {self._tokenizer!r})"
+
+    def save(self, path: AnyPath, overwrite: bool = True) -> None:
+        """Writes the index to a file, which :meth:`load` maps into memory.
+
+        Arguments:
+            path: the file.
+            overwrite: whether one that is there is replaced, once the new one is complete.
+
+        Raises:
+            FileExistsError: the file is there, and is not to be replaced.
+            OSError: it cannot be written.
+        """
+        with replacing(path, overwrite) as file:
+            storage.write(file, self._little())
+
+    @classmethod
+    def load(cls, path: AnyPath) -> Index:
+        """Reads what :meth:`save` wrote. The file is checked once, and its pages are read where they are needed.
+
+        Raises:
+            SavedIndexError: the file is not a saved index, is damaged, or was made by another version.
+            OSError: it cannot be read.
+        """
+        return cls._read(storage.mapped(path), path)
+
+    def to_bytes(self) -> bytes:
+        """The index as :meth:`save` writes it."""
+        file = io.BytesIO()
+        storage.write(file, self._little())
+        return file.getvalue()
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Index:
+        """Reads what :meth:`to_bytes` gave.
+
+        Raises:
+            SavedIndexError: ``data`` is not that.
+        """
+        return cls._read(data, "a saved index")
+
+    @classmethod
+    def _read(cls, data: mmap.mmap | bytes, where: object) -> Index:
+        arrays = storage.read(data, _DTYPES, where)
+        with damaged(where, SavedIndexError, "build it again"):
+            options = loads(arrays["options"].tobytes())
+        fields = {"tokenizer": dict, "vocabulary": str, "gaps": list}
+        state = checked(options, fields, where, SavedIndexError)
+        tokenizer = Tokenizer.restore(state["tokenizer"], where)
+        if state["vocabulary"] != tokenizer.vocabulary.checksum or state["gaps"] != [SYLLABLE, LETTER]:
+            raise SavedIndexError(f"{where}: an index of another version of phonemic; build it again from its names")
+        made = cls.__new__(cls)
+        made._use(arrays, tokenizer, where)
+        return made
+
+    def _little(self) -> dict[str, NDArray[Any]]:
+        return {name: self._arrays[name].astype(dtype, copy=False) for name, dtype in _DTYPES.items()}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self).from_bytes, (self.to_bytes(),)
+
+
+def _numbers(where: NDArray[np.intp], positions: Iterable[int] | None, size: int) -> NDArray[np.intp]:
+    """The numbers, among what is heard, of those of some positions that are heard."""
+    wanted = np.zeros(size, bool)
+    wanted[slice(None) if positions is None else list(positions)] = True
+    return np.flatnonzero(wanted[where])
+
+
+def thousandths(within: float | None) -> int:
+    """A distance in syllables as the index has it; any is as far as two names can be from each other.
+
+    Raises:
+        ValueError: it is negative or not a number.
+    """
+    most = 2 * LONGEST * SYLLABLE
+    if within is None:
+        return most
+    if not within >= 0:
+        raise ValueError(f"within must be 0 or more, not {within}")
+    return min(most, math.floor(within * SYLLABLE + 1e-6)) if within < most else most

@@ -1,0 +1,138 @@
+"""Mandarin as it is spoken, in plain Python: what ``native/speech.pxd`` computes for ``sandhi`` and ``erhua``.
+
+Both come after reading, over the Han characters that touch, and go by lists of words: ``lexicon/speech.tsv``, by hand,
+and ``lexicon/speech-words.tsv``, from lexicons. The longest word counts, from left to right; traditional characters
+stand for simplified ones. What a user's phrases say is left alone.
+
+**Erhua.** In the words of the lists, 儿 is no syllable: it merges with the syllable before it, whose triple stays that
+of the syllable without 儿, and whose span covers both characters. The vocabulary has no rime of its own for that (its
+only one with *r* is that of *èr*). Where 儿 begins a word of the lists (儿子, 儿童), it does not merge.
+
+**Tone sandhi.** From the right to the left, so that a syllable knows the tone that the one behind it is said with:
+
+* 一, read *yī*, *yí* or *yì*: the second tone before the fourth, and before a neutral 个; the fourth before the first,
+  second and third; else the first. It keeps the first beside a numeral that it is written with (十一, 一二), before 十,
+  and in words where it is an ordinal or comes last (第一, 一月, 统一).
+* 不, read *bù* or *bú*: the second tone before the fourth, else the fourth.
+* Any other third tone: the second before a third tone. In a word of two syllables the tone that the second has alone
+  counts, so that 展览 keeps its own change in 展览馆 (both change) and 老板好; elsewhere the tone that the next is said
+  with, so that in 小老虎 and 我很好 only the middle one changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from typing import NamedTuple
+
+from phonemic.inventory import EMPTY, Triple
+from phonemic.mandarin import TONES, factorize
+
+YI, BU, GE, ER = "一不个儿"
+#: Beside these 一 is a digit. 两 is not among them: 一两天 is *yì liǎng tiān*.
+NUMERALS = "〇零一二三四五六七八九十"
+
+#: What becomes of a character of a word: its third tone changes before the tone that the next has alone; it is no
+#: syllable but merges with the one before it; it keeps the first tone.
+LINKED, MERGED, PLAIN = 1, 2, 4
+
+_ALTERED = {YI: factorize("yi1")[:2], BU: factorize("bu4")[:2]}
+
+
+class Part(NamedTuple):
+    """A syllable on its way.
+
+    Its character (simplified), its triple, how many characters it covers, what its word says of it, and whether a
+    user's phrase reads it.
+    """
+
+    char: str
+    triple: Triple
+    length: int
+    actions: int
+    own: bool
+
+
+@cache
+def _simplified() -> dict[str, str]:
+    from phonemic.lexicon.models import reading_data
+
+    return dict(reading_data().simplified)
+
+
+def _word(run: str, at: int) -> list[int]:
+    """What becomes of the characters of the longest word that begins there; nothing where none does."""
+    from phonemic.lexicon.spoken import words
+
+    longest = max(map(len, words()))
+    return next((words()[run[at:end]] for end in range(at + longest, at, -1) if run[at:end] in words()), [])
+
+
+def _actions(run: str) -> list[int]:
+    """What becomes of each character of a run of simplified characters."""
+    found: list[int] = []
+    while len(found) < len(run):
+        word = _word(run, len(found)) or [0]
+        for action in word:
+            leads = action & MERGED and _word(run, len(found))
+            found.append(action & ~MERGED if leads else action)
+    for at, char in enumerate(run):
+        beside = (at and run[at - 1] in NUMERALS) or (run[at + 1 : at + 2] and run[at + 1] in NUMERALS)
+        if char == YI and beside:
+            found[at] |= PLAIN
+    return found
+
+
+def speak(
+    run: str, triples: Sequence[Triple], own: Sequence[bool], sandhi: bool, erhua: bool
+) -> list[tuple[Triple, int]]:
+    """A run of Han characters as it is spoken.
+
+    Arguments:
+        run: the characters.
+        triples: how each is read.
+        own: whether a user's phrase says so.
+        sandhi: change tones.
+        erhua: merge 儿.
+
+    Returns:
+        The triple of each syllable, and how many characters it covers.
+    """
+    run = "".join(_simplified().get(char, char) for char in run)
+    parts: list[Part] = []
+    for char, triple, action, mine in zip(run, triples, _actions(run), own, strict=True):
+        if erhua and action & MERGED and not mine and not parts[-1].own:
+            parts[-1] = parts[-1]._replace(length=parts[-1].length + 1)
+        else:
+            parts.append(Part(char, triple, 1, action, mine))
+    return [(part.triple, part.length) for part in (_changed(parts) if sandhi else parts)]
+
+
+def _changed(parts: Sequence[Part]) -> list[Part]:
+    """The syllables of a run with their tones as they are said."""
+    made: list[Part] = []
+    behind: Part | None = None  # as it is read; the last of ``made`` is the same as it is said
+    for part in reversed(parts):
+        tone = part.triple.tone
+        next_tone = made[-1].triple.tone if made else None
+        if part.own:
+            pass
+        elif part.triple[:2] == _ALTERED.get(part.char) and tone != EMPTY:
+            tone = _bu(next_tone) if part.char == BU else _yi(part, behind, next_tone)
+        elif tone == TONES[3] == (behind.triple.tone if behind and part.actions & LINKED else next_tone):
+            tone = TONES[2]
+        made.append(part._replace(triple=part.triple._replace(tone=tone)))
+        behind = part
+    return made[::-1]
+
+
+def _bu(next_tone: str | None) -> str:
+    return TONES[2] if next_tone == TONES[4] else TONES[4]
+
+
+def _yi(part: Part, behind: Part | None, next_tone: str | None) -> str:
+    if part.actions & PLAIN or behind is None:
+        return TONES[1]
+    if next_tone == TONES[4] or (behind.char == GE and next_tone == EMPTY):
+        return TONES[2]
+    return TONES[4] if next_tone in (TONES[1], TONES[2], TONES[3]) else TONES[1]
