@@ -97,7 +97,8 @@ class PhonemicTokenizer(_SpanTokenizer):
 
     Arguments:
         lang: ``"vi"`` or ``"zh"``.
-        options: ``strict``, ``word_joiner``, ``phrases``, ``fallback``: see :class:`phonemic.TokenizerOptions`. The
+        options: ``strict``, ``word_joiner``, ``phrases``, ``fallback``, ``readings``, ``sandhi``, ``erhua``: see
+            :class:`phonemic.TokenizerOptions`. The
             word joiner separates and is not a token; the tokens are the same with either fallback.
 
     Raises:

@@ -1,4 +1,4 @@
-"""``python -m spacy_phonemic``: prints ready training configs, converts corpora."""
+"""``python -m spacy_phonemic``: prints ready training configs, converts corpora, checks both before a training."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from phonemic.files.outputs import claim
 from phonemic.files.writing import write_text
 from phonemic.inventory import LANGUAGES
 from phonemic.tasks.tagging import StrayTagWarning
-from spacy_phonemic.configs import TASKS, config_text
+from spacy_phonemic.configs import ENCODERS, TASKS, config_text
 
 #: The fields of a file of one's own that the command names.
 _FIELDS = ("text", "label", "word", "tag", "joiner", "comment")
@@ -30,7 +30,16 @@ def main(arguments: list[str] | None = None) -> int:
     config = commands.add_parser("config", help="print a training config: config ner --lang zh > config.cfg")
     config.add_argument("task", choices=TASKS)
     config.add_argument("--lang", choices=LANGUAGES, default="vi")
-    config.add_argument("--output", type=Path, help="write it into this file instead")
+    config.add_argument(
+        "--encoder",
+        choices=ENCODERS,
+        default="bert",
+        help="hash: spelling and sound in spaCy's own tok2vec, no torch; bert: PhonemicBERT (default); both",
+    )
+    config.add_argument("--checkpoint", help="of PhonemicBERT: a folder, or an installed one's name")
+    config.add_argument("--steps", type=int, default=20_000, help="of training (default: 20000)")
+    config.add_argument("--gpu", action="store_true", help="for a GPU: larger batches, half precision")
+    config.add_argument("--output", type=_file, help="write it into this file instead; - prints it")
     config.add_argument("--force", action="store_true", help="replace a file that is there")
     config.set_defaults(run=_config)
 
@@ -38,7 +47,19 @@ def main(arguments: list[str] | None = None) -> int:
         commands.add_parser("convert", help="convert a corpus: convert conllu train.conllu train.spacy --lang vi")
     )
 
-    given = parser.parse_args(arguments)
+    check = commands.add_parser(
+        "check",
+        help="tell what a training config will read and cost: check ner.cfg --paths.train train.spacy ...",
+        description="Reads the corpora and trains for a few steps; further options replace settings of the config.",
+    )
+    check.add_argument("config", type=Path, help="a training config")
+    check.add_argument("--gpu-id", type=int, default=-1, help="the GPU; -1: the CPU (default)")
+    check.set_defaults(run=_check, output=None, force=False)
+
+    given, rest = parser.parse_known_args(arguments)
+    if rest and given.run is not _check:
+        parser.error(f"unrecognized arguments: {' '.join(rest)}")
+    given.overrides = rest
     try:
         claim([given.output], given.force, [given.input] if "input" in given else ())
         status: int = given.run(given)
@@ -78,12 +99,30 @@ def _column(written: str) -> int | str:
 
 
 def _config(given: argparse.Namespace) -> int:
-    text = config_text(given.task, given.lang)
+    try:
+        text = config_text(given.task, given.lang, given.encoder, given.checkpoint, given.steps, given.gpu)
+    except ValueError as error:
+        raise InputError(str(error)) from None
     if given.output is None:
         sys.stdout.write(text)
     else:
         given.output.parent.mkdir(parents=True, exist_ok=True)
         write_text(given.output, text, given.force)
+    return 0
+
+
+def _file(name: str) -> Path | None:
+    return None if name == "-" else Path(name)
+
+
+def _check(given: argparse.Namespace) -> int:
+    from spacy.cli._util import parse_config_overrides
+
+    from spacy_phonemic.checking import report
+
+    for line in report(given.config, parse_config_overrides(given.overrides), given.gpu_id):
+        sys.stdout.write(f"{printable(line)}\n")
+        sys.stdout.flush()
     return 0
 
 
@@ -94,7 +133,7 @@ def _convert(given: argparse.Namespace) -> int:
 
     lang = given.lang or language_of(given.format)
     if lang is None:
-        raise InputError(f"{given.format} is of any language: give --lang {' or --lang '.join(LANGUAGES)}")
+        raise InputError(f"{given.format} does not imply a language: give --lang {' or --lang '.join(LANGUAGES)}")
     tokenizer = {"@tokenizers": "spacy_phonemic.SyllableTokenizer.v1"}
     nlp = spacy.blank(lang, config={"nlp": {"tokenizer": tokenizer}})
     options = {name: value for name in _FIELDS if (value := getattr(given, name)) is not None}
@@ -104,7 +143,7 @@ def _convert(given: argparse.Namespace) -> int:
         options |= {"kind": given.kind, "entities": not given.pos, "strict": given.strict}
     elif options or given.kind or given.pos:
         raise InputError(
-            f"{given.format} is a data set, which knows its own fields: leave --kind, --pos, --text ... out"
+            f"{given.format} is a data set, which defines its own fields: leave --kind, --pos, --text ... out"
         )
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always", StrayTagWarning)

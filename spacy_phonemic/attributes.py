@@ -110,7 +110,7 @@ def check_names(attrs: Mapping[str, str]) -> None:
     """
     for name, own in attrs.items():
         if name not in NAMES:
-            raise ValueError(f"attrs: there is no attribute {name!r}; there are {', '.join(NAMES)}")
+            raise ValueError(f"attrs: there is no attribute {name!r}; the attributes are {', '.join(NAMES)}")
         if not own.isidentifier():
             raise ValueError(f"attrs: {own!r}, the name for {name!r}, is not an identifier")
     names = [attrs.get(name, name) for name in NAMES]

@@ -45,8 +45,8 @@ def make_phonemic(
     lang = lang or nlp.lang
     if lang not in LANGUAGES:
         raise ValueError(
-            f"component {name!r}: the pipeline's language is {nlp.lang!r}, and phonemic reads 'vi' and 'zh'; "
-            "say which: nlp.add_pipe('phonemic', config={'lang': 'vi'})"
+            f"component {name!r}: the pipeline's language is {nlp.lang!r}, but phonemic reads only 'vi' and 'zh'; "
+            "choose one: nlp.add_pipe('phonemic', config={'lang': 'vi'})"
             if lang == nlp.lang
             else f"component {name!r}: unknown language {lang!r}: choose 'vi' or 'zh'"
         )
@@ -68,7 +68,8 @@ class Phonemic:
         attrs: other names for attributes whose names another plugin owns: ``{"tone": "phonemic_tone"}``.
         store: read the Docs in the pipeline, a batch in one call of the core, and write ids and spans into
             ``doc.user_data``, so that they are saved with the Docs.
-        options: ``strict``, ``word_joiner``, ``phrases``, ``fallback``: see :class:`phonemic.TokenizerOptions`. The
+        options: ``strict``, ``word_joiner``, ``phrases``, ``fallback``, ``readings``, ``sandhi``, ``erhua``: see
+            :class:`phonemic.TokenizerOptions`. The
             readings of a file of phrases are saved with the pipeline, which needs the file no more.
 
     Raises:

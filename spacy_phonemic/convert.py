@@ -84,10 +84,10 @@ def read(
     if form not in FORMATS:
         return _read_set(_set_of(form), path, nlp, split)
     if split is not None:
-        raise InputError(f"split is of a data set in a folder; {form} is the format of one file")
+        raise InputError(f"split applies to a data set in a folder; {form} is the format of a single file")
     chosen = kind or FORMATS[form]
     if chosen is None:
-        raise InputError(f"{os.fspath(path)}: {form} holds several kinds: say classification or sequence-labelling")
+        raise InputError(f"{os.fspath(path)}: {form} may hold several kinds: give classification or sequence-labelling")
     entities = entities and form != "conllu"
     examples = custom.read(chosen, path, lang=str(nlp.lang), file_format=form, entities=entities, **fields)
     return to_docs(examples, nlp, entities=entities)
@@ -141,9 +141,7 @@ def _read_set(dataset: DataSet, path: Folder, nlp: Language, split: str | None) 
     if split is not None:
         return read_split(dataset, path, split, nlp)
     if Path(path).is_dir():
-        raise InputError(
-            f"{os.fspath(path)}: a folder: say which split of {dataset.title}: {', '.join(dataset.splits)}"
-        )
+        raise InputError(f"{os.fspath(path)}: a folder: choose a split of {dataset.title}: {', '.join(dataset.splits)}")
     if all(len(layout.patterns) > 1 for layout in dataset.layouts):
         raise InputError(
             f"{os.fspath(path)}: a split of {dataset.title} is several files: give the folder and the split"

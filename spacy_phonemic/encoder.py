@@ -18,6 +18,7 @@ from thinc.layers.pytorchwrapper import forward as pytorch_forward
 from thinc.types import Floats2d, Ints1d
 
 from spacy_phonemic.options import EncoderOptions
+from spacy_phonemic.positions import PositionVectors, position_vectors, remember
 from spacy_phonemic.reading import reading_of
 from spacy_phonemic.requirements import require
 from spacy_phonemic.windows import Aligned, align, plan
@@ -39,7 +40,8 @@ def phonemic_bert(
     mixed_precision: bool = False,
     grad_checkpointing: bool = False,
     freeze_layers: int = 0,
-    learn_rate_factor: float = 1.0,
+    learn_rate_factor: float | None = None,
+    layer_decay: float = 1.0,
 ) -> Model[list[Doc], list[Floats2d]]:
     """PhonemicBERT: a vector for every token of a Doc.
 
@@ -62,7 +64,10 @@ def phonemic_bert(
         mixed_precision: compute in half precision where there is a GPU.
         grad_checkpointing: compute the layers anew in the backward pass, to save memory.
         freeze_layers: train neither the embeddings nor this many layers above them; 0: train all.
-        learn_rate_factor: the encoder's learning rate as a part of the optimizer's.
+        learn_rate_factor: the encoder's learning rate as a part of the optimizer's. None: 1 for fresh weights, 0.3 for
+            a pretrained encoder of at most 256 dimensions, 0.05 for a wider one; they suit a rate of 0.001.
+        layer_decay: each layer's learning rate as a part of that of the layer above it; the embeddings are the lowest
+            layer. 1: all have the same.
 
     Returns:
         A thinc model; its weights are made or read when it is initialized. Vectors are float32 (tokens, width).
@@ -83,6 +88,7 @@ def phonemic_bert(
         grad_checkpointing=grad_checkpointing,
         freeze_layers=freeze_layers,
         learn_rate_factor=learn_rate_factor,
+        layer_decay=layer_decay,
     )
     try:
         from spacy_phonemic.network import Network, NetworkShim
@@ -135,7 +141,7 @@ class PhonemicListener(Tok2VecListener):
 
 @Language.factory(
     "phonemic_transformer",
-    assigns=["doc.tensor"],
+    assigns=["doc.tensor", "doc._.phonemic_positions"],
     default_config={"model": {"@architectures": "spacy_phonemic.PhonemicBert.v1"}},
 )
 def make_phonemic_transformer(nlp: Language, name: str, model: Model[list[Doc], list[Floats2d]]) -> PhonemicTransformer:
@@ -152,6 +158,34 @@ class PhonemicTransformer(Tok2Vec):
         model: what :func:`phonemic_bert` made.
         name: the component's name in the pipeline.
     """
+
+    def set_annotations(self, docs: Sequence[Doc], tokvecs: Any) -> None:
+        """Puts the tokens' vectors into ``doc.tensor``, and has ``doc._.phonemic_positions`` ask this component.
+
+        Arguments:
+            docs: the Docs.
+            tokvecs: for each, vectors (tokens, width).
+        """
+        super().set_annotations(docs, tokvecs)
+        remember(docs, self)
+
+    def positions(self, docs: Sequence[Doc], layers: Sequence[int] = (-1,)) -> list[PositionVectors]:
+        """The vectors of the positions of Docs, before they are pooled to tokens.
+
+        Arguments:
+            docs: the Docs.
+            layers: 0 is the embeddings, -1 the last layer.
+
+        Returns:
+            For each Doc its ids, spans and vectors, see :class:`spacy_phonemic.positions.PositionVectors`.
+
+        Raises:
+            ValueError: there are no weights yet, there is no such layer, or a Doc is of another language.
+        """
+        nodes = (node for node in self.model.walk() if node.name == "phonemic_bert")
+        network = _network(next(nodes))
+        _check_weights(network)
+        return position_vectors(network, docs, layers)
 
     def initialize(self, get_examples: Callable[[], Iterable[Example]], *, nlp: Language | None = None) -> None:
         """Reads the checkpoint, or makes the weights, and tells the listeners how wide the vectors are.
@@ -187,7 +221,7 @@ def _initialize(model: Model[Any, Any], X: Sequence[Doc] | None = None, Y: Any =
     lang = network.options.lang
     if lang is None:
         if not X:
-            raise ValueError("lang is not given, and there are no documents to tell it: set lang to 'vi' or 'zh'")
+            raise ValueError("lang is not given, and there are no documents to infer it from: set lang to 'vi' or 'zh'")
         lang = reading_of(X[0]).encoding.vocabulary.lang
     device = _shim(model).device
     network.create(lang)
@@ -196,9 +230,13 @@ def _initialize(model: Model[Any, Any], X: Sequence[Doc] | None = None, Y: Any =
 
 
 def _forward(model: Model[Any, Any], X: Sequence[Doc], is_train: bool) -> tuple[Any, Callable[..., Any]]:  # noqa: N803
-    if _network(model).bert is None:
-        raise ValueError("the encoder has no weights yet: call nlp.initialize(), or load a trained pipeline")
+    _check_weights(_network(model))
     return pytorch_forward(model, X, is_train)
+
+
+def _check_weights(network: Network) -> None:
+    if network.bert is None:
+        raise ValueError("the encoder has no weights yet: call nlp.initialize(), or load a trained pipeline")
 
 
 def _convert_inputs(

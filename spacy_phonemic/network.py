@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-from functools import partial
+import re
+import warnings
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import safetensors.torch
 import srsly
@@ -18,7 +19,10 @@ from torch.nn import functional
 from phonemic.files.jsons import loads
 from phonemic_bert import PRESETS, CheckpointError, PhonemicBertConfig, PhonemicBertModel
 from phonemic_bert.checkpoints import resolve, silent_transformers
-from spacy_phonemic.options import EncoderOptions
+from spacy_phonemic.options import TOO_LOW, EncoderOptions
+
+#: The number of the layer that a parameter is of, in BERT and in ModernBERT.
+_LAYER = re.compile(r"bert\.encoder\.layers?\.(\d+)\.")
 
 
 class Network(nn.Module):
@@ -45,13 +49,19 @@ class Network(nn.Module):
         """
         checkpoint = self.options.checkpoint
         if checkpoint is None:
+            if self.options.rate_factor(0) < TOO_LOW:
+                warnings.warn(
+                    f"PhonemicBERT starts with fresh weights at {self.options.rate_factor(0)} of the learning rate, "
+                    "which suits pretrained ones: set learn_rate_factor to null, or checkpoint to a pretrained model",
+                    stacklevel=2,
+                )
             config = PhonemicBertConfig.from_preset(self.options.preset, lang)
             self._use(PhonemicBertModel(config, add_pooling_layer=False))
             return
         model = _read(checkpoint)
         if model.config.lang != lang:
             raise CheckpointError(
-                f"the checkpoint {checkpoint!r} is of {model.config.lang!r}, but the documents are read as {lang!r}"
+                f"the checkpoint {checkpoint!r} is for {model.config.lang!r}, but the documents are read as {lang!r}"
             )
         self._use(model)
 
@@ -64,7 +74,8 @@ class Network(nn.Module):
         if options.freeze_layers > count:
             raise ValueError(f"freeze_layers={options.freeze_layers}, but the model has {count} layers")
         if options.freeze_layers:
-            for module in (model.embeddings, *model.encoder.layer[: options.freeze_layers]):
+            layers = model.encoder.layers if config.backbone == "modernbert" else model.encoder.layer
+            for module in (model.embeddings, *layers[: options.freeze_layers]):
                 module.requires_grad_(False)
         if options.grad_checkpointing:
             # transformers 5 has a new name for it
@@ -77,10 +88,22 @@ class Network(nn.Module):
         if not batches:
             return torch.zeros(len(offsets) - 1, self.bert.config.hidden_size, device=offsets.device)
         hidden = torch.cat([self._hidden(ids, mask).flatten(0, 1).float() for ids, mask in batches])
-        pooled: Tensor = functional.embedding_bag(
-            rows, hidden, offsets, mode="sum", per_sample_weights=weights, include_last_offset=True
-        )
-        return pooled
+        return _pooled(hidden, rows, weights, offsets)
+
+    def layers_of(
+        self,
+        batches: list[tuple[Tensor, Tensor]],
+        rows: Tensor,
+        weights: Tensor,
+        offsets: Tensor,
+        layers: tuple[int, ...],
+    ) -> Tensor:
+        """The same of several layers, not mixed: float32 (len(layers), T, d)."""
+        if not batches:
+            return torch.zeros(len(layers), len(offsets) - 1, self.bert.config.hidden_size)
+        states = [self.bert(ids, attention_mask=mask, output_hidden_states=True).hidden_states for ids, mask in batches]
+        chosen = (torch.cat([state[layer].flatten(0, 1).float() for state in states]) for layer in layers)
+        return torch.stack([_pooled(hidden, rows, weights, offsets) for hidden in chosen])
 
     def _hidden(self, input_ids: Tensor, attention_mask: Tensor) -> Tensor:
         """The chosen layer, or the mixture of layers: (B, L, d)."""
@@ -92,6 +115,13 @@ class Network(nn.Module):
             return chosen[0]
         mixed: Tensor = torch.tensordot(self.mix.softmax(0), torch.stack(chosen), 1)
         return mixed
+
+    def rate(self, name: str) -> float:
+        """The learning rate of a parameter, by its name, as a part of the optimizer's."""
+        options, count = self.options, self.bert.config.num_hidden_layers
+        numbered = _LAYER.match(name)
+        below = count if name.startswith("bert.embeddings.") else count - 1 - int(numbered[1]) if numbered else 0
+        return options.rate_factor(self.bert.config.hidden_size) * options.layer_decay**below
 
     def save(self) -> bytes:
         """Configuration and weights, as JSON and safetensors in one msgpack; empty where there is no model yet."""
@@ -118,6 +148,13 @@ class Network(nn.Module):
     def __reduce__(self) -> Any:
         """Copies and pickles go through the bytes: transformers hangs functions on models that cannot be pickled."""
         return _restore, (self.options, self.save())
+
+
+def _pooled(hidden: Tensor, rows: Tensor, weights: Tensor, offsets: Tensor) -> Tensor:
+    pooled: Tensor = functional.embedding_bag(
+        rows, hidden, offsets, mode="sum", per_sample_weights=weights, include_last_offset=True
+    )
+    return pooled
 
 
 def _restore(options: EncoderOptions, data: bytes) -> Network:
@@ -168,9 +205,12 @@ class NetworkShim(PyTorchShim):  # type: ignore[misc,unused-ignore]
         return output, backprop if output.requires_grad else _no_gradient
 
     def finish_update(self, optimizer: Any) -> None:
-        """PyTorchShim's, at the encoder's own learning rate."""
-        at_own_rate: Any = partial(optimizer, lr_scale=self._model.options.learn_rate_factor)
-        super().finish_update(at_own_rate)
+        """PyTorchShim's, at the learning rates of the encoder's own layers."""
+
+        def at_own_rate(key: tuple[int, str], weights: Any, gradient: Any) -> Any:
+            return optimizer(key, weights, gradient, lr_scale=self._model.rate(key[1]))
+
+        super().finish_update(cast("Any", at_own_rate))
 
     def copy(self) -> NetworkShim:
         """A copy that the optimizer knows apart."""

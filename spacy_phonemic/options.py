@@ -8,6 +8,12 @@ from phonemic.inventory import LANGUAGES
 
 POOLINGS = ("mean", "first")
 
+#: The hidden size up to which a pretrained encoder wants a higher learning rate.
+SMALL = 256
+
+#: A part of the optimizer's learning rate below which fresh weights learn next to nothing in a run of usual length.
+TOO_LOW = 0.2
+
 
 @dataclass(frozen=True)
 class EncoderOptions:
@@ -27,7 +33,8 @@ class EncoderOptions:
     max_batch_positions: int
     grad_checkpointing: bool
     freeze_layers: int
-    learn_rate_factor: float
+    learn_rate_factor: float | None
+    layer_decay: float = 1.0
 
     def __post_init__(self) -> None:
         if self.lang is not None and self.lang not in LANGUAGES:
@@ -39,8 +46,20 @@ class EncoderOptions:
         if not self.layers:
             raise ValueError("layers is empty: name the layers to mix, or null for the last")
         for name, least in (("max_batch_positions", 1), ("freeze_layers", 0), ("learn_rate_factor", 0)):
-            if getattr(self, name) < least:
-                raise ValueError(f"{name}={getattr(self, name)}: must be at least {least}")
+            value = getattr(self, name)
+            if value is not None and value < least:
+                raise ValueError(f"{name}={value}: must be at least {least}")
+
+        if not 0 < self.layer_decay <= 1:
+            raise ValueError(f"layer_decay={self.layer_decay}: must be above 0 and at most 1")
+
+    def rate_factor(self, width: int) -> float:
+        """The encoder's learning rate as a part of the optimizer's, for a model of this hidden size."""
+        if self.learn_rate_factor is not None:
+            return self.learn_rate_factor
+        if self.checkpoint is None:
+            return 1.0
+        return 0.3 if width <= SMALL else 0.05
 
     def windows(self, room: int) -> tuple[int, int]:
         """Window and stride for a model with room for this many positions between [CLS] and [SEP].
@@ -62,5 +81,5 @@ class EncoderOptions:
     def _check_windows(window: int | None, stride: int | None) -> None:
         if (window is not None and window < 1) or (stride is not None and not 1 <= stride <= (window or stride)):
             raise ValueError(
-                f"stride={stride}, window={window}: both are at least 1, and the stride at most the window"
+                f"stride={stride}, window={window}: both must be at least 1, and the stride at most the window"
             )

@@ -81,7 +81,7 @@ def render(
 def _style(options: Mapping[str, Any]) -> dict[str, Any]:
     unknown = sorted(set(options) - set(OPTIONS))
     if unknown:
-        raise ValueError(f"unknown option {unknown[0]!r}: there are {', '.join(OPTIONS)}")
+        raise ValueError(f"unknown option {unknown[0]!r}: the options are {', '.join(OPTIONS)}")
     style = {**OPTIONS, **options}
     for name, value in style.items():
         if name not in ("colors", "ipa"):
@@ -92,25 +92,28 @@ def _style(options: Mapping[str, Any]) -> dict[str, Any]:
 
 def _box(item: Doc | Span, style: Mapping[str, Any], key: str) -> str:
     reading = reading_of(_doc(item), key)
+    lang = reading.encoding.vocabulary.lang
     body = "".join(
-        _token(token, reading.parts(token.idx, token.idx + len(token)), style) if not token.is_space else _space(token)
+        _token(token, lang, reading.parts(token.idx, token.idx + len(token)), style)
+        if not token.is_space
+        else _space(token)
         for token in item
     )
     title = _TITLE.format(escape(_title(item))) if _title(item) else ""
-    return _BOX.format(**style, lang=reading.encoding.vocabulary.lang, title=title, body=body)
+    return _BOX.format(**style, lang=lang, title=title, body=body)
 
 
 def _space(token: Token) -> str:
     return "<br>" * token.text.count("\n")
 
 
-def _token(token: Token, parts: list[Parts], style: Mapping[str, Any]) -> str:
-    syllables = "".join(_syllable(part, style) for part in parts)
+def _token(token: Token, lang: str, parts: list[Parts], style: Mapping[str, Any]) -> str:
+    syllables = "".join(_syllable(lang, part, style) for part in parts)
     return _TOKEN.format(text=escape(token.text), syllables=syllables)
 
 
-def _syllable(parts: Parts, style: Mapping[str, Any]) -> str:
-    return drawing.syllable(*parts[:3], parts.ipa if style["ipa"] else None, style["colors"])
+def _syllable(lang: str, parts: Parts, style: Mapping[str, Any]) -> str:
+    return drawing.syllable(lang, *parts[:3], parts.ipa if style["ipa"] else None, style["colors"])
 
 
 def _doc(item: Doc | Span) -> Doc:

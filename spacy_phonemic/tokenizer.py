@@ -32,7 +32,8 @@ def make_syllable_tokenizer(
 
     Arguments:
         lang: ``"vi"`` or ``"zh"``; None: the pipeline's.
-        options: ``strict``, ``word_joiner``, ``phrases``, ``fallback``: see :class:`phonemic.TokenizerOptions`. A word
+        options: ``strict``, ``word_joiner``, ``phrases``, ``fallback``, ``readings``, ``sandhi``, ``erhua``: see
+            :class:`phonemic.TokenizerOptions`. A word
             joiner becomes a token of its own; the tokens are the same with either fallback, but not their positions.
     """
 
@@ -51,7 +52,8 @@ class SyllableTokenizer:
     Arguments:
         vocab: the pipeline's.
         lang: ``"vi"`` or ``"zh"``.
-        options: ``strict``, ``word_joiner``, ``phrases``, ``fallback``: see :class:`phonemic.TokenizerOptions`.
+        options: ``strict``, ``word_joiner``, ``phrases``, ``fallback``, ``readings``, ``sandhi``, ``erhua``: see
+            :class:`phonemic.TokenizerOptions`.
 
     Raises:
         ValueError: an option does not fit.

@@ -10,23 +10,10 @@ from typing import Any, NamedTuple
 
 from spacy.tokens import Span, Token
 
-from phonemic import Syllable, Tokenizer, mandarin, vietnamese
+from phonemic import Syllable, Tokenizer
 from phonemic.inventory import LANGUAGES
+from phonemic.sound.rhyme import rhyme_key, tones_agree
 from spacy_phonemic.reading import reading_of
-
-#: The level tones of each language (*bằng*, 平), and the oblique ones (*trắc*, 仄): a rhyme keeps to one of the two. A
-#: neutral tone rhymes with either.
-LEVEL = {"vi": ("˧˧", "˨˩"), "zh": ("˥˥", "˧˥")}
-
-#: Vietnamese nuclei of one series: with the same coda they make a near rhyme (*vần thông*: nhau and dâu).
-SERIES = ("i e ɛ ie", "a ă ɘ ɘ̆ ɯ ɯɘ", "u o oː ɔ ɔː uo")
-
-#: The fourteen rhyme classes of modern Mandarin verse (中华新韵), as full finals of ``mandarin.FINALS``.
-CLASSES = {
-    "麻": "a ia ua", "波": "o e uo io", "皆": "ie üe ê", "开": "ai uai", "微": "ei uei", "豪": "ao iao",
-    "尤": "ou iou", "寒": "an ian uan üan", "文": "en in uen ün", "唐": "ang iang uang",
-    "庚": "eng ing ong iong ueng", "齐": "i er ü", "支": "-i(z) -i(zh)", "姑": "u",
-}  # fmt: skip
 
 
 class Rhyme(NamedTuple):
@@ -55,11 +42,11 @@ def rhymes(a: Any, b: Any, lang: str | None = None, near: bool = False) -> bool:
     """
     (one, lang_of_one), (other, lang_of_other) = _syllable(a, lang), _syllable(b, lang)
     if lang_of_one != lang_of_other:
-        raise ValueError(f"{a!r} is read as {lang_of_one}, {b!r} as {lang_of_other}: no rhyme across languages")
+        raise ValueError(f"{a!r} is read as {lang_of_one}, {b!r} as {lang_of_other}: two languages do not rhyme")
     if one is None or other is None:
         return False
     keys = rhyme_key(lang_of_one, one.rime, near), rhyme_key(lang_of_one, other.rime, near)
-    return keys[0] == keys[1] and _tones_agree(lang_of_one, one.tone, other.tone)
+    return keys[0] == keys[1] and tones_agree(lang_of_one, one.tone, other.tone)
 
 
 def rhymes_of_lines(text: str, syllables: Sequence[Syllable], lang: str) -> list[Rhyme]:
@@ -98,40 +85,6 @@ def rhymes_of_lines(text: str, syllables: Sequence[Syllable], lang: str) -> list
     return sorted(found, key=lambda rhyme: rhyme.syllables[0].start)
 
 
-@cache
-def rhyme_key(lang: str, rime: str, near: bool = False) -> str:
-    """What two rimes that rhyme have in common: nucleus and coda, or the name of the class.
-
-    Raises:
-        ValueError: the language has no such rime.
-    """
-    key = _vietnamese_keys(near).get(rime) if lang == "vi" else _mandarin_keys().get(rime)
-    if key is None:
-        raise ValueError(f"{rime!r} is not a rime of {lang!r}")
-    return key
-
-
-@cache
-def _vietnamese_keys(near: bool) -> dict[str, str]:
-    series = {nucleus: name.split()[0] for name in SERIES for nucleus in name.split()}
-    keys = {}
-    for nucleus in set(vietnamese.NUCLEI.values()):
-        for coda in {"", *vietnamese.CODAS.values()}:
-            for medial in ("", vietnamese.MEDIAL):
-                keys[medial + nucleus + coda] = f"{series[nucleus] if near else nucleus} {coda}".strip()
-    return keys
-
-
-@cache
-def _mandarin_keys() -> dict[str, str]:
-    classes = {final: name for name, finals in CLASSES.items() for final in finals.split()}
-    return {rime: classes.get(final, rime) for final, rime in mandarin.FINALS.items()}
-
-
-def _tones_agree(lang: str, one: str, other: str) -> bool:
-    return not (one and other) or (one in LEVEL[lang]) == (other in LEVEL[lang])
-
-
 def _syllable(item: Any, lang: str | None) -> tuple[Syllable | None, str]:
     """The last syllable of something, None where it has none, and its language."""
     if isinstance(item, Token | Span):
@@ -143,7 +96,7 @@ def _syllable(item: Any, lang: str | None) -> tuple[Syllable | None, str]:
     elif not isinstance(item, str | Syllable):
         raise TypeError(f"rhymes takes Tokens, Spans, Syllables or str, not {type(item).__name__}")
     elif lang is None:
-        raise TypeError(f"{item!r} does not say its language: rhymes(a, b, lang='vi') or 'zh'")
+        raise TypeError(f"{item!r} has no language of its own: give rhymes(a, b, lang='vi') or 'zh'")
     elif lang not in LANGUAGES:
         raise ValueError(f"unknown language {lang!r}: choose one of {', '.join(LANGUAGES)}")
     else:

@@ -1,4 +1,4 @@
-"""Ready training configs of spaCy: one file a task, for both languages."""
+"""Ready training configs of spaCy, put together from files: a base, an encoder, and the heads of a task."""
 
 from __future__ import annotations
 
@@ -7,30 +7,118 @@ from pathlib import Path
 
 from phonemic.inventory import LANGUAGES
 
-#: The tasks there is a config for.
-TASKS = ("ner", "pos", "ner_pos")
+#: The heads of each task, and what share of the training's score each of their scores has.
+TASKS: dict[str, dict[str, dict[str, float]]] = {
+    "ner": {"ner": {"ents_f": 1.0}},
+    "pos": {"tagger": {"tag_acc": 0.5}, "morphologizer": {"pos_acc": 0.5, "morph_acc": 0.0}},
+    "ner_pos": {
+        "tagger": {"tag_acc": 0.25},
+        "morphologizer": {"pos_acc": 0.25, "morph_acc": 0.0},
+        "ner": {"ents_f": 0.5},
+    },
+}
+
+#: The other scores of the heads, which are shown and do not count.
+_SHOWN: dict[str, dict[str, object]] = {
+    "ner": {"ents_p": 0.0, "ents_r": 0.0, "ents_per_type": None},
+    "tagger": {"tag_micro_p": None, "tag_micro_r": None, "tag_micro_f": None},
+    "morphologizer": {"morph_per_feat": None},
+}
+
+#: The encoders, and the component that has each: what is heard and written without torch, PhonemicBERT, both together.
+ENCODERS = {"hash": "tok2vec", "bert": "phonemic_transformer", "both": "phonemic_transformer"}
+
+#: Steps from which on the learning rate warms up for as long as the base says; fewer warm up for a tenth of them.
+_FULL_WARMUP = 2500
 
 
-def config_text(task: str, lang: str = "vi") -> str:
+def config_text(
+    task: str,
+    lang: str = "vi",
+    encoder: str = "bert",
+    checkpoint: str | None = None,
+    steps: int = 20_000,
+    gpu: bool = False,
+) -> str:
     """A training config, complete, as text.
 
     Arguments:
         task: ``"ner"``, ``"pos"`` or ``"ner_pos"``.
         lang: ``"vi"`` or ``"zh"``.
+        encoder: ``"hash"``: ``spacy_phonemic.PhonemicHashEmbed.v1`` in spaCy's own tok2vec; ``"bert"``: PhonemicBERT;
+            ``"both"``: one beside the other.
+        checkpoint: a folder, or the name of an installed checkpoint, for ``paths.checkpoint``; None: fresh weights.
+        steps: of training; the warm-up and the times of evaluation go by them.
+        gpu: larger batches, half precision in PhonemicBERT.
 
     Raises:
         ValueError: there is no config for that.
     """
+    _check(task, lang, encoder, checkpoint, steps)
+    heads, name = TASKS[task], ENCODERS[encoder]
+    parts = [_part("base"), _part(f"encoders/{encoder}"), *(_part(f"heads/{head}") for head in heads)]
+    parts += [_listener(head, name) for head in heads]
+    parts.append(_section("training.score_weights", _score_weights(heads)))
+    changes = {
+        'lang = "vi"': f'lang = "{lang}"',
+        "pipeline = []": f"pipeline = {json.dumps([name, *heads], separators=(',', ':'))}",
+        "checkpoint = null": f"checkpoint = {json.dumps(checkpoint)}",
+        "max_steps = 20000": f"max_steps = {steps}",
+        "eval_frequency = 200": f"eval_frequency = {max(1, min(200, steps // 10))}",
+        "[initialize.tokenizer]\n": _section("initialize.tokenizer", _tokenizer_settings(lang)),
+    }
+    if lang == "vi":
+        changes['"toneless","syllable"]'] = '"toneless","syllable","undiacritized"]'
+    if steps < _FULL_WARMUP:
+        changes["warmup_steps = 250"] = f"warmup_steps = {steps // 10}"
+    if gpu:
+        changes |= {"size = 2000": "size = 8000", "mixed_precision = false": "mixed_precision = true"}
+    text = "\n".join(parts)
+    for old, new in changes.items():
+        text = text.replace(old, new, 1)
+    return text
+
+
+def _check(task: str, lang: str, encoder: str, checkpoint: str | None, steps: int) -> None:
     if task not in TASKS:
         raise ValueError(f"there is no config {task!r}: choose one of {', '.join(TASKS)}")
     if lang not in LANGUAGES:
         raise ValueError(f"unknown language {lang!r}: choose one of {', '.join(map(repr, LANGUAGES))}")
+    if encoder not in ENCODERS:
+        raise ValueError(f"there is no encoder {encoder!r}: choose one of {', '.join(ENCODERS)}")
+    if encoder == "hash" and checkpoint is not None:
+        raise ValueError("the encoder 'hash' reads no checkpoint: choose 'bert' or 'both'")
+    if steps < 1:
+        raise ValueError(f"steps={steps}: must be at least 1")
+
+
+def _part(name: str) -> str:
+    return (Path(__file__).parent / f"{name}.cfg").read_text(encoding="utf-8")
+
+
+def _section(name: str, values: dict[str, object]) -> str:
+    return f"[{name}]\n" + "".join(f"{key} = {json.dumps(value)}\n" for key, value in values.items())
+
+
+def _listener(head: str, encoder: str) -> str:
+    """What passes the encoder's vectors on to a head."""
+    ours: dict[str, object] = {"@architectures": "spacy_phonemic.PhonemicListener.v1", "width": None, "upstream": "*"}
+    spacys = {"@architectures": "spacy.Tok2VecListener.v1", "width": "${components.tok2vec.model.encode.width}"}
+    return _section(
+        f"components.{head}.model.tok2vec", {**spacys, "upstream": "*"} if encoder == "tok2vec" else ours
+    ).replace('"${components.tok2vec.model.encode.width}"', "${components.tok2vec.model.encode.width}")
+
+
+def _score_weights(heads: dict[str, dict[str, float]]) -> dict[str, object]:
+    weights: dict[str, object] = {}
+    for head, shares in heads.items():
+        weights |= {**shares, **_SHOWN[head]}
+    return weights
+
+
+def _tokenizer_settings(lang: str) -> dict[str, object]:
+    """What the language's own tokenizer is initialized with: spaCy asks for it even where another one is used."""
     from spacy.util import get_lang_class
 
-    text = (Path(__file__).parent / f"{task}.cfg").read_text(encoding="utf-8")
-    # What the language's own tokenizer is initialized with: spaCy asks for it even where another tokenizer is used.
-    settings = get_lang_class(lang).Defaults.config.get("initialize", {}).get("tokenizer", {})
-    lines = "".join(f"{name} = {json.dumps(value)}\n" for name, value in settings.items())
-    return text.replace('lang = "vi"\n', f'lang = "{lang}"\n').replace(
-        "[initialize.tokenizer]\n", f"[initialize.tokenizer]\n{lines}"
-    )
+    settings: dict[str, object] = get_lang_class(lang).Defaults.config.get("initialize", {}).get("tokenizer", {})
+    return settings

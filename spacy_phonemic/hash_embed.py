@@ -1,0 +1,186 @@
+"""An embedding layer of spaCy's own kind, for what a token looks like and for what it sounds like. Needs no torch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+from spacy.attrs import IDX, LENGTH, intify_attr
+from spacy.ml.staticvectors import StaticVectors
+from spacy.strings import get_string_id
+from spacy.tokens import Doc
+from spacy.util import registry
+from thinc.api import HashEmbed, Maxout, Model, chain, concatenate, list2ragged, ragged2list, with_array, zero_init
+from thinc.types import Floats2d
+
+from phonemic.noise.respelling import without_diacritics
+from spacy_phonemic.reading import reading_of
+from spacy_phonemic.windows import align
+
+#: What of a packed id each component is.
+MASKS = {
+    "onset": 0x0000FF,
+    "rime": 0x00FF00,
+    "tone": 0xFF0000,
+    "toneless": 0x00FFFF,
+    "syllable": 0xFFFFFF,
+}
+
+#: Rows of a component's table, four of which make a vector; a table has the most that its language can use.
+ROWS = {"onset": 200, "rime": 1000, "tone": 100, "toneless": 4000, "syllable": 8000, "undiacritized": 4000}
+
+#: What no id tells: the letters of the first and of the last syllable of a token without any mark, *đ* as *d*.
+UNDIACRITIZED = "undiacritized"
+
+#: How often a component is exchanged in training for once that a spelling is.
+_COMPONENTS_SHARE = 0.25
+
+#: A component's vector is narrower than that of a spelling: there are two of each, and they tell the same in part.
+_NARROWER = 3
+
+
+@registry.architectures("spacy_phonemic.PhonemicHashEmbed.v1")
+def phonemic_hash_embed(
+    width: int,
+    attrs: list[str],
+    rows: list[int],
+    include_static_vectors: bool = False,
+    components: Sequence[str] = tuple(MASKS),
+    mishearing: float = 0.5,
+) -> Model[list[Doc], list[Floats2d]]:
+    """The ``MultiHashEmbed`` of spaCy with columns for the sounds of a token: an ``embed`` for ``spacy.Tok2Vec.v2``.
+
+    A token has the columns of ``attrs``, and those of ``components`` for its first and for its last syllable, which are
+    read in the context of the Doc. A Vietnamese word is often two syllables, a Chinese one two characters; of a token
+    of one syllable, both are that one. A token that is not a syllable has its symbols of the vocabulary there, one
+    without any position (white space) a value of its own.
+
+    ``"undiacritized"``, for Vietnamese, is what stays of a syllable whose tone mark, or all of whose marks, are lost:
+    its letters. *tieng* and *viet* are not syllables, so no id can tell that they are *tiếng* and *Việt*.
+
+    During training, half of the Docs stay as they are; in the others, a token's spelling is at times that of another
+    token, and so, less often, are its onset, its rime and so on. So the layers above learn what to trust where a word
+    is written as another that sounds alike, or where its tone marks are lost, though they never see one.
+
+    Arguments:
+        width: of the vectors that come out, and of a spelling's column; a sound's column has a third of it.
+        attrs: the columns of spelling, as ``MultiHashEmbed`` takes them: ``["NORM", "PREFIX", "SUFFIX", "SHAPE"]``.
+        rows: the rows of the table of each of ``attrs``.
+        include_static_vectors: whether the vocab's word vectors are a column too.
+        components: any of ``"onset"``, ``"rime"``, ``"tone"``, ``"toneless"`` (onset and rime), ``"syllable"`` and
+            ``"undiacritized"``.
+        mishearing: how often a spelling is exchanged in those Docs: a share of the tokens, at least 0 and below 1. A
+            component is exchanged a quarter as often.
+
+    Returns:
+        A thinc model from Docs to float32 (tokens, width) for each.
+
+    Raises:
+        ValueError: an argument does not fit.
+    """
+    _check(attrs, rows, components, mishearing)
+    narrow = max(1, width // _NARROWER)
+    shapes = [(width, count) for count in rows]
+    shapes += [(narrow, ROWS[name]) for name in components for _ in ("first", "last")]
+    # Each column has a seed of its own: the same value is hashed otherwise in each. The sounds begin with zeros, so
+    # that a pipeline begins as one of spelling alone.
+    first = [None] * len(attrs) + [zero_init if attrs else None] * (len(shapes) - len(attrs))
+    tables: list[Model[Any, Any]] = [
+        HashEmbed(size, count, column=column, seed=column + 1, dropout=0.0, initializer=first[column])
+        for column, (size, count) in enumerate(shapes)
+    ]
+    columns: Model[Any, Any] = chain(
+        Model("phonemic_columns", _forward, attrs={"attrs": attrs, "components": components, "mishearing": mishearing}),
+        cast("Model[Any, Any]", list2ragged()),
+        with_array(concatenate(*tables) if len(tables) > 1 else tables[0]),
+    )
+    wide = sum(size for size, _ in shapes)
+    if include_static_vectors:
+        columns, wide = concatenate(columns, StaticVectors(width, dropout=0.0)), wide + width
+    mixed: Model[Any, Any] = with_array(Maxout(width, wide, nP=3, dropout=0.0, normalize=True))
+    return chain(columns, mixed, ragged2list())
+
+
+def _check(attrs: Sequence[str], rows: Sequence[int], components: Sequence[str], mishearing: float) -> None:
+    if len(attrs) != len(rows):
+        raise ValueError(f"rows={list(rows)}: give one number for each of the {len(attrs)} attrs")
+    for name in attrs:
+        if intify_attr(name) is None:
+            raise ValueError(f"attrs: {name!r} is not an attribute of a token, such as 'NORM'")
+    unknown = [name for name in components if name not in ROWS]
+    if unknown or len(set(components)) < len(components):
+        raise ValueError(f"components={list(components)}: choose some of {', '.join(ROWS)}, each once")
+    if not attrs and not components:
+        raise ValueError("there are no columns: name some attrs or some components")
+    if not 0 <= mishearing < 1:
+        raise ValueError(f"mishearing={mishearing}: must be at least 0 and below 1")
+
+
+def token_columns(doc: Doc, attrs: Sequence[str], components: Sequence[str]) -> NDArray[np.uint64]:
+    """The values that are hashed: uint64 (tokens, columns), the attributes first, then each component's two.
+
+    A component's value is 0 where the token has no position, else the packed id's part and 1 above it; or the hash of
+    its letters.
+
+    Arguments:
+        doc: the Doc; it is read as its pipeline reads.
+        attrs: names of attributes.
+        components: names of :data:`ROWS`.
+    """
+    made = np.zeros((len(doc), len(attrs) + 2 * len(components)), np.uint64)
+    if attrs:
+        made[:, : len(attrs)] = doc.to_array(list(attrs)).reshape(len(doc), len(attrs))
+    if UNDIACRITIZED in components:
+        at = len(attrs) + 2 * components.index(UNDIACRITIZED)
+        made[:, at : at + 2] = np.array([_letters(token.norm_) for token in doc], np.uint64).reshape(-1, 2)
+    if any(name in MASKS for name in components):
+        encoding = reading_of(doc).encoding
+        bounds = doc.to_array([IDX, LENGTH]).astype(np.int64).reshape(-1, 2)
+        first, last = align(encoding.spans, bounds[:, 0], bounds.sum(axis=1))
+        ids = np.append(encoding.ids, 0).astype(np.uint64)
+        for at, places in enumerate((first, last - 1)):
+            packed = ids[np.where(first < last, places, len(ids) - 1)]
+            for number, name in enumerate(components):
+                if name in MASKS:
+                    column = len(attrs) + 2 * number + at
+                    made[:, column] = np.where(first < last, (packed & np.uint64(MASKS[name])) + np.uint64(1), 0)
+    return made
+
+
+@lru_cache(maxsize=1 << 16)
+def _letters(word: str) -> tuple[int, int]:
+    """The hashes of the letters of a word's first and last syllable, which a space or an underscore parts."""
+    syllables = word.replace("_", " ").split()
+    if not syllables:
+        return 0, 0
+    first, last = (get_string_id(without_diacritics(syllable)[0]) for syllable in (syllables[0], syllables[-1]))
+    return first, last
+
+
+def _forward(
+    model: Model[Any, Any], docs: Sequence[Doc], is_train: bool
+) -> tuple[list[Any], Callable[[Any], Sequence[Doc]]]:
+    found = [token_columns(doc, model.attrs["attrs"], model.attrs["components"]) for doc in docs]
+    share = model.attrs["mishearing"]
+    if is_train and share and found:
+        found = _exchanged(found, len(model.attrs["attrs"]), share)
+    return [model.ops.asarray(cast("Any", columns), dtype="uint64") for columns in found], lambda gradients: []
+
+
+def _exchanged(found: list[NDArray[np.uint64]], spelling: int, share: float) -> list[NDArray[np.uint64]]:
+    """The same columns; in half of the Docs, some values are those of another token of the batch.
+
+    The first ``spelling`` columns are exchanged together, as a token is written otherwise as a whole; then each two.
+    """
+    rows, lengths = np.concatenate(found), [len(columns) for columns in found]
+    count, columns = rows.shape
+    groups = np.concatenate([np.zeros(spelling, int), 1 + np.arange(columns - spelling) // 2])
+    shares = np.where(np.arange(groups[-1] + 1) == 0, share, share * _COMPONENTS_SHARE)
+    misheard = np.repeat(np.random.random(len(found)) < 0.5, lengths)[:, None]  # noqa: NPY002 - what spaCy's seed sets
+    drawn = misheard & (np.random.random((count, len(shares))) < shares)  # noqa: NPY002
+    others = np.random.randint(0, max(1, count), drawn.shape)[:, groups]  # noqa: NPY002
+    exchanged = np.where(drawn[:, groups], np.take_along_axis(rows, others, 0), rows)
+    return np.split(exchanged, np.cumsum(lengths)[:-1])

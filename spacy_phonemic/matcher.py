@@ -1,0 +1,367 @@
+"""The ``phonemic_matcher`` pipeline component: entities of a list, found though they were misheard or mistyped."""
+
+from __future__ import annotations
+
+import json
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from spacy.language import Language
+from spacy.tokens import Doc, Span
+from spacy.training import Example
+from spacy.vocab import Vocab
+
+from phonemic import Encoding, Index
+from phonemic.errors import InputError, SavedIndexError
+from phonemic.files.jsons import checked, damaged, loads, read_object
+from phonemic.files.writing import write_json
+from phonemic.inventory import LANGUAGES
+from phonemic.sound.sounds import sounds
+from phonemic.tokenizer import Tokenizer
+from spacy_phonemic.reading import check_phrases, make_tokenizer
+from spacy_phonemic.requirements import require
+
+#: What a span that was found has: the distance in syllables, and the name of the list.
+DISTANCE, NAME = "phonemic_distance", "phonemic_name"
+
+#: What may stand within a name, besides white space: hyphens, middle dots, apostrophes.
+_JOINS = frozenset("-\u2010\u2011\u00b7\u30fb\u2027'\u2019_")
+
+Within = float | dict[str, float]
+
+
+class Entity(NamedTuple):
+    """A name of the list: its label, how it is written, an id of the user's."""
+
+    label: str
+    name: str
+    id: str
+
+
+@Language.factory(
+    "phonemic_matcher",
+    assigns=["doc.ents", f"span._.{DISTANCE}", f"span._.{NAME}"],
+    default_config={
+        "lang": None, "within": 0.3, "labels": None, "least": 2, "spans_key": None, "overwrite": False, "phrases": None,
+    },
+)  # fmt: skip
+def make_phonemic_matcher(
+    nlp: Language,
+    name: str,
+    lang: str | None,
+    within: float | dict[str, float],
+    labels: list[str] | None,
+    least: int,
+    spans_key: str | None,
+    overwrite: bool,
+    phrases: dict[str, str] | str | None,
+) -> PhonemicMatcher:
+    """The factory of the component; see :class:`PhonemicMatcher`."""
+    lang = lang or nlp.lang
+    if lang not in LANGUAGES:
+        raise ValueError(
+            f"component {name!r}: names are read as 'vi' or 'zh', not {lang!r}; choose one: "
+            "nlp.add_pipe('phonemic_matcher', config={'lang': 'vi'})"
+        )
+    require(nlp, "spacy")
+    return PhonemicMatcher(
+        nlp.vocab, lang, within=within, labels=labels, least=least, spans_key=spans_key, overwrite=overwrite,
+        phrases=phrases, name=name,
+    )  # fmt: skip
+
+
+class PhonemicMatcher:
+    """Finds the entities of a list by how they sound, and puts the distance on their spans.
+
+    ``span._.phonemic_distance`` is in syllables, see :func:`phonemic.distance`; ``span._.phonemic_name`` is the name as
+    the list has it, and ``span.id_`` the id that the list gives it. A name begins and ends with a token and does not go
+    across punctuation, but for hyphens, middle dots and apostrophes. Where matches overlap, ``doc.ents`` gets the
+    nearest, then the longest, then the first; a group of spans gets all, of one place and label the nearest.
+
+    Arguments:
+        vocab: the pipeline's.
+        lang: ``"vi"`` or ``"zh"``; in a config also null: the pipeline's language.
+        within: the greatest distance of a name; or one for each label, which then are the only labels that are found.
+        labels: the labels to find; None for all.
+        least: a name of fewer syllables is found only where it is heard exactly: short words are near to many others.
+        spans_key: the group of ``doc.spans`` that the matches go to; None: they become entities.
+        overwrite: entities that are there and overlap a match give way; otherwise the match does.
+        phrases: Mandarin: your own readings, see :class:`phonemic.TokenizerOptions`. They are saved with the pipeline.
+        name: of the component, for messages.
+
+    Raises:
+        ValueError: an option does not fit.
+    """
+
+    def __init__(
+        self,
+        vocab: Vocab,
+        lang: str,
+        *,
+        within: Within = 0.3,
+        labels: Sequence[str] | None = None,
+        least: int = 2,
+        spans_key: str | None = None,
+        overwrite: bool = False,
+        phrases: Any = None,
+        name: str = "phonemic_matcher",
+    ) -> None:
+        self.vocab, self.name = vocab, name
+        self.within, self.least = _checked_within(within), least
+        self.only = None if labels is None else tuple(labels)
+        self.spans_key, self.overwrite = spans_key, overwrite
+        self.tokenizer, self._missing = make_tokenizer(lang, phrases=phrases)
+        self._entities: list[Entity] = []
+        self._index: Index | None = None
+        for attribute in (DISTANCE, NAME):
+            if not Span.has_extension(attribute):
+                Span.set_extension(attribute, default=None)
+
+    def add(self, label: str, names: Iterable[str], ids: Iterable[str] | None = None) -> None:
+        """Adds names to the list.
+
+        Arguments:
+            label: their label.
+            names: the names.
+            ids: an id for each, which ``span.id_`` gets.
+
+        Raises:
+            TypeError: one str instead of a list.
+            ValueError: there are not as many ids as names.
+        """
+        if isinstance(names, str):
+            raise TypeError("add takes a list of names, not one str")
+        texts = list(names)
+        own = [""] * len(texts) if ids is None else list(ids)
+        patterns = [{"label": label, "pattern": text, "id": id_} for text, id_ in zip(texts, own, strict=True)]
+        self.add_patterns(patterns)
+
+    def add_patterns(self, patterns: Iterable[dict[str, Any]]) -> None:
+        """Adds names to the list, in the form that the ``entity_ruler`` has.
+
+        Arguments:
+            patterns: ``{"label": "PER", "pattern": "Nguyễn Văn An"}`` each, with an ``"id"`` perhaps.
+
+        Raises:
+            InputError: one is not of this form, or nothing of it can be heard; the message says which.
+        """
+        new = []
+        for number, pattern in enumerate(patterns):
+            where = f"{self.name}, pattern {number}"
+            fields = checked(pattern, {"label": str, "pattern": str}, where)
+            id_ = checked(pattern, {"id": str}, where, optional=True).get("id", "")
+            if not len(self._heard(fields["pattern"])):
+                raise InputError(f"{where}: {fields['pattern']!r} has no sound; leave it out")
+            new.append(Entity(fields["label"], fields["pattern"], id_))
+        self._entities += new
+        self._index = None
+
+    def _heard(self, name: str) -> Any:
+        return sounds(self.tokenizer.lang).heard(self.tokenizer.encode(name).ids)[0]
+
+    def clear(self) -> None:
+        """Takes all names off the list."""
+        self._entities, self._index = [], None
+
+    @property
+    def patterns(self) -> list[dict[str, str]]:
+        """The list, as :meth:`add_patterns` takes it."""
+        return [{"label": label, "pattern": name} | ({"id": id_} if id_ else {}) for label, name, id_ in self._entities]
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The labels of the list that are looked for, sorted."""
+        return tuple(sorted({label for label, *_ in self._entities if self._limit(label) is not None}))
+
+    @property
+    def index(self) -> Index:
+        """The names that are looked for, in the order of the list."""
+        if self._index is None:
+            self._wanted = [entity for entity in self._entities if self._limit(entity.label) is not None]
+            self._sizes = [len(self._heard(entity.name)) for entity in self._wanted]
+            self._index = Index([entity.name for entity in self._wanted], tokenizer=self.tokenizer)
+        return self._index
+
+    def __len__(self) -> int:
+        return len(self._entities)
+
+    def _limit(self, label: str) -> float | None:
+        """The greatest distance of a name with a label; None where the label is not looked for."""
+        if self.only is not None and label not in self.only:
+            return None
+        return self.within.get(label) if isinstance(self.within, dict) else self.within
+
+    def __call__(self, doc: Doc) -> Doc:
+        """Finds the names in one Doc."""
+        check_phrases(self._missing)
+        found = self.match(doc)
+        if self.spans_key is not None:
+            group = doc.spans.get(self.spans_key, [])
+            doc.spans[self.spans_key] = [*group, *found]
+        elif found:
+            self._set_entities(doc, found)
+        return doc
+
+    def pipe(self, stream: Iterable[Doc], *, batch_size: int = 256) -> Iterator[Doc]:
+        """Finds the names in a stream of Docs.
+
+        Arguments:
+            stream: the Docs.
+            batch_size: not used.
+        """
+        return map(self, stream)
+
+    def match(self, doc: Doc) -> list[Span]:
+        """The spans of a Doc that sound like a name of the list, those at one place with one label once, in order."""
+        index = self.index
+        if not len(index) or not len(doc):
+            return []
+        limits = {label: limit for label in self.labels if (limit := self._limit(label)) is not None}
+        encoding = self.tokenizer.encode(doc.text)
+        tokens, starts, ends, breaks = _borders(doc, encoding, self.tokenizer.lang)
+        nearest: dict[tuple[int, int, str], tuple[float, int]] = {}
+        places = index.occurrences(encoding, max(limits.values()), starts=starts, ends=ends, breaks=breaks)
+        for found, first, stop in places:
+            label = self._wanted[found.row].label
+            limit = 0 if self._sizes[found.row] < self.least else limits[label]
+            place = tokens[first], tokens[stop - 1] + 1, label
+            if found.distance <= limit and (found.distance, found.row) < nearest.get(place, (float("inf"), 0)):
+                nearest[place] = found.distance, found.row
+        spans = []
+        for (start, stop, label), (distance, row) in sorted(nearest.items(), key=lambda one: (one[0][:2], one[1])):
+            entity = self._wanted[row]
+            span = Span(doc, start, stop, label=label, span_id=entity.id)
+            if span._.get(DISTANCE) is None or distance <= span._.get(DISTANCE):
+                span._.set(DISTANCE, distance)
+                span._.set(NAME, entity.name)
+            spans.append(span)
+        return spans
+
+    def _set_entities(self, doc: Doc, found: list[Span]) -> None:
+        """Makes entities of the nearest that do not overlap."""
+        kept = [] if self.overwrite else list(doc.ents)
+        taken = {token for span in kept for token in range(span.start, span.end)}
+        chosen = []
+        for span in sorted(found, key=lambda one: (one._.get(DISTANCE), one.start - one.end, one.start)):
+            if taken.isdisjoint(range(span.start, span.end)):
+                chosen.append(span)
+                taken |= {*range(span.start, span.end)}
+        if self.overwrite:
+            kept = [span for span in doc.ents if taken.isdisjoint(range(span.start, span.end))]
+        doc.set_ents([*chosen, *kept])
+
+    def initialize(
+        self,
+        get_examples: Callable[[], Iterable[Example]] | None = None,
+        *,
+        nlp: Language | None = None,
+        patterns: list[dict[str, str]] | None = None,  # spaCy evaluates this, and knows no other names
+    ) -> None:
+        """Replaces the list: ``[initialize.components.phonemic_matcher] patterns = {...}``.
+
+        Arguments:
+            get_examples: not used.
+            nlp: not used.
+            patterns: see :meth:`add_patterns`; None leaves no name.
+        """
+        self.clear()
+        self.add_patterns(patterns or [])
+
+    def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
+        """The list and all options, as JSON.
+
+        Arguments:
+            exclude: not used; there are no parts to leave out.
+        """
+        return json.dumps(self._state(), ensure_ascii=False).encode()
+
+    def from_bytes(self, data: bytes, *, exclude: Iterable[str] = ()) -> PhonemicMatcher:
+        """Reads what :meth:`to_bytes` wrote.
+
+        Raises:
+            SavedIndexError: ``data`` is not that.
+        """
+        with damaged("a saved phonemic_matcher", SavedIndexError):
+            return self._load(loads(data), "a saved phonemic_matcher")
+
+    def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
+        """Writes the list and all options as JSON.
+
+        Arguments:
+            path: the file; what is there is replaced once the new file is complete.
+            exclude: not used.
+        """
+        write_json(path, self._state(), indent=1)
+
+    def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> PhonemicMatcher:
+        """Reads what :meth:`to_disk` wrote.
+
+        Raises:
+            SavedIndexError: the file is not that.
+        """
+        return self._load(read_object(path, SavedIndexError), str(path))
+
+    def _state(self) -> dict[str, Any]:
+        return {
+            "tokenizer": self.tokenizer.options.to_json(),
+            "within": self.within,
+            "labels": self.only,
+            "least": self.least,
+            "spans_key": self.spans_key,
+            "overwrite": self.overwrite,
+            "patterns": self.patterns,
+        }
+
+    def _load(self, state: object, where: str) -> PhonemicMatcher:
+        fields: dict[str, Any] = {
+            "tokenizer": dict, "within": float | int | dict, "labels": list | None, "least": int,
+            "spans_key": str | None, "overwrite": bool, "patterns": list,
+        }  # fmt: skip
+        read = checked(state, fields, where, SavedIndexError)
+        with damaged(where, SavedIndexError):
+            self.tokenizer, self._missing = Tokenizer.restore(read["tokenizer"], where), None
+            self.within, self.least = _checked_within(read["within"]), read["least"]
+            self.only = None if read["labels"] is None else tuple(map(str, read["labels"]))
+            self.spans_key, self.overwrite = read["spans_key"], read["overwrite"]
+        self.clear()
+        try:
+            self.add_patterns(read["patterns"])
+        except InputError as error:
+            raise SavedIndexError(f"{where}: damaged ({error})") from error
+        return self
+
+
+def _checked_within(within: Within) -> Within:
+    for value in within.values() if isinstance(within, dict) else [within]:
+        if isinstance(value, bool) or not isinstance(value, int | float) or not value >= 0:
+            raise ValueError(f"within is a distance in syllables, 0 or more, or one for each label, not {within!r}")
+    return dict(within) if isinstance(within, dict) else float(within)
+
+
+def _borders(doc: Doc, encoding: Encoding, lang: str) -> tuple[dict[int, int], list[int], list[int], list[int]]:
+    """Where names may begin and end in a Doc.
+
+    Returns:
+        Of each position that is heard the token that it lies in; the positions with which the sound of a token begins;
+        those before which that of a token has ended; and those before which no name goes on.
+    """
+    heard = sorted({*sounds(lang).heard(encoding.ids)[1].tolist()})
+    spans, text, begins = encoding.spans.tolist(), doc.text, [token.idx for token in doc]
+    tokens = {at: bisect_right(begins, spans[at][0]) - 1 for at in heard}
+    across = {at: bisect_right(begins, spans[at][1] - 1) - 1 for at in heard}
+    starts, ends, breaks, before = [], [], [], None
+    for at in heard:
+        if before is None or across[before] != tokens[at]:
+            starts.append(at)
+            if before is not None and across[before] == tokens[before]:
+                ends.append(before + 1)
+        if before is not None and any(
+            not char.isspace() and char not in _JOINS for char in text[spans[before][1] : spans[at][0]]
+        ):
+            breaks.append(at)
+        before = at
+    if before is not None:
+        ends.append(before + 1)
+    return tokens, starts, ends, breaks

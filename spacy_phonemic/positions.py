@@ -1,0 +1,108 @@
+"""The vectors of a Doc's positions, layer by layer: what lies beneath the vectors of its tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+from weakref import WeakKeyDictionary, ref
+
+import numpy as np
+from numpy.typing import NDArray
+from spacy.tokens import Doc
+
+from spacy_phonemic.reading import reading_of
+from spacy_phonemic.windows import Aligned, plan
+
+if TYPE_CHECKING:
+    from spacy_phonemic.encoder import PhonemicTransformer
+    from spacy_phonemic.network import Network
+
+#: The attribute of a Doc.
+NAME = "phonemic_positions"
+
+
+class PositionVectors(NamedTuple):
+    """What the encoder makes of the positions of a text; [CLS] and [SEP] are left out.
+
+    Attributes:
+        ids: packed ids, int32 (N,).
+        spans: the characters of each, half-open, int32 (N, 2).
+        layers: which layers; 0 is the embeddings, -1 the last.
+        vectors: float32 (len(layers), N, d); where windows overlap, the mean over them.
+    """
+
+    ids: NDArray[np.int32]
+    spans: NDArray[np.int32]
+    layers: tuple[int, ...]
+    vectors: NDArray[np.float32]
+
+
+def position_vectors(network: Network, docs: Sequence[Doc], layers: Sequence[int]) -> list[PositionVectors]:
+    """Reads Docs and encodes their positions.
+
+    Arguments:
+        network: the encoder, with weights.
+        docs: the Docs, in its language.
+        layers: see :class:`PositionVectors`.
+
+    Raises:
+        ValueError: there is no such layer, or a Doc is of another language.
+    """
+    import torch
+
+    count, lang = network.bert.config.num_hidden_layers, network.bert.config.lang
+    if not layers or not all(-count - 1 <= layer <= count for layer in layers):
+        raise ValueError(f"layers={list(layers)}: the model has the layers 0 (embeddings) to {count}")
+    readings = [reading_of(doc).encoding for doc in docs]
+    for encoding in readings:
+        if encoding.vocabulary.lang != lang:
+            raise ValueError(f"the encoder was made for {lang!r}, but this document is read as another language")
+    places = [np.arange(len(encoding.ids), dtype=np.int64) for encoding in readings]
+    aligned = [Aligned(encoding.ids, at, at + 1) for encoding, at in zip(readings, places, strict=True)]
+    options = network.options
+    batches, *pooled = plan(aligned, network.window, network.stride, "mean", options.max_batch_positions)
+    device = next(network.parameters()).device
+    training = network.training
+    network.eval()
+    try:
+        with torch.no_grad():
+            tensors: list[Any] = [tuple(torch.from_numpy(array).to(device) for array in batch) for batch in batches]
+            rows, weights, offsets = (torch.from_numpy(array).to(device) for array in pooled)
+            found = network.layers_of(tensors, rows, weights, offsets, tuple(layers)).cpu().numpy()
+    finally:
+        network.train(training)
+    bounds = np.cumsum([0, *(len(encoding.ids) for encoding in readings)])
+    return [
+        PositionVectors(encoding.ids, encoding.spans, tuple(layers), found[:, start:end])
+        for encoding, start, end in zip(readings, bounds[:-1], bounds[1:], strict=True)
+    ]
+
+
+#: The component that each Doc went through.
+_encoders: WeakKeyDictionary[Doc, ref[PhonemicTransformer]] = WeakKeyDictionary()
+
+
+def remember(docs: Sequence[Doc], encoder: PhonemicTransformer) -> None:
+    """Notes which component Docs went through."""
+    for doc in docs:
+        _encoders[doc] = ref(encoder)
+
+
+def of_doc(doc: Doc) -> PositionVectors:
+    """The last layer's vectors of a Doc's positions, computed now: the getter of ``doc._.phonemic_positions``.
+
+    Raises:
+        ValueError: the Doc went through no ``phonemic_transformer`` that still lives.
+    """
+    known = _encoders.get(doc)
+    encoder = None if known is None else known()
+    if encoder is None:
+        raise ValueError(
+            "this Doc has not been through a phonemic_transformer in this process: pass it through the pipeline, or "
+            "call nlp.get_pipe('phonemic_transformer').positions([doc])"
+        )
+    return encoder.positions([doc])[0]
+
+
+if not Doc.has_extension(NAME):
+    Doc.set_extension(NAME, getter=of_doc)
