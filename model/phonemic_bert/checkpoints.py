@@ -42,7 +42,7 @@ def checkpoint_path(name: str) -> Path:
         except ImportError as error:
             raise CheckpointError(f"checkpoint {name!r}: its package {entry.module} cannot be imported") from error
         if not isinstance(folder, Path) or not (folder / "config.json").is_file():
-            raise CheckpointError(f"checkpoint {name!r}: there is none in its package {entry.module}; reinstall it")
+            raise CheckpointError(f"checkpoint {name!r}: its package {entry.module} holds none; reinstall it")
         return folder
     installed = ", ".join(checkpoint_names()) or "none"
     raise CheckpointError(

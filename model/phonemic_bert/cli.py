@@ -15,16 +15,16 @@ from phonemic.version import __version__
 
 #: Command -> its summary, the first sentence of its help.
 COMMANDS = {
-    "card": "Writes the model card of CHECKPOINT anew from its log, with what you add.",
+    "card": "Rewrites the model card of CHECKPOINT from its log, with what you add.",
     "embeddings": "Draws the onsets, rimes and tones that CHECKPOINT has learned.",
     "export": "Writes CHECKPOINT, the final folder of a run, to OUT with smaller weights in files of limited size.",
-    "finetune": "Fine-tunes encoders on tasks by the paper's protocol, and writes a file of results a run.",
+    "finetune": "Fine-tunes encoders on tasks by the paper's protocol, and writes one file of results per run.",
     "grid": "Writes the grid NAME (base, small), a TOML file that explains every field, to standard output.",
-    "inspect": "Shows what CHECKPOINT makes of each TEXT, syllable by syllable.",
+    "inspect": "Shows what CHECKPOINT predicts for each TEXT, syllable by syllable.",
     "params": "Counts the parameters of each part and compares the sums with the paper's 87.94M.",
     "prepare": PHONEMIC["prepare"],
     "preset": "Writes the preset NAME, a TOML file that explains every field, to standard output.",
-    "pretrain": "Learns from a prepared CORPUS by CONFIG into the folder RUN.",
+    "pretrain": "Pretrains on a prepared CORPUS by CONFIG into the folder RUN.",
     "results": "Makes tables and plots of what finetune wrote to FOLDER.",
 }
 #: Command -> the module that it lies in.

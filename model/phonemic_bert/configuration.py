@@ -80,8 +80,8 @@ class PhonemicBertConfig(BertConfig):
             raise CheckpointError(f"vocab_size={vocab_size}, but the {lang} vocabulary has {len(symbols)} symbols")
         if vocabulary_checksum not in (None, symbols.checksum):
             raise CheckpointError(
-                f"the checkpoint's {lang} vocabulary has checksum {vocabulary_checksum}, that of the installed "
-                f"phonemic {symbols.checksum}: the ids mean other symbols. "
+                f"the checkpoint's {lang} vocabulary has checksum {vocabulary_checksum}, but that of the installed "
+                f"phonemic is {symbols.checksum}: the ids stand for other symbols. "
                 "Use the phonemic version that made the checkpoint"
             )
         given = {"composition": composition, "head": head, "vectors": vectors, "backbone": backbone}
@@ -92,8 +92,9 @@ class PhonemicBertConfig(BertConfig):
         listed = triples(lang).checksum if head == "joint" or composition in ("table", "both") else None
         if triples_checksum not in (None, listed):
             raise CheckpointError(
-                f"the checkpoint's list of {lang} triples has checksum {triples_checksum}, that of the installed "
-                f"phonemic {listed}: its rows mean other syllables. Use the phonemic version that made the checkpoint"
+                f"the checkpoint's list of {lang} triples has checksum {triples_checksum}, but that of the installed "
+                f"phonemic is {listed}: its rows stand for other syllables. "
+                "Use the phonemic version that made the checkpoint"
             )
         # The embedding table is not tied to the prediction heads: each head has weights of its own.
         super().__init__(vocab_size=len(symbols), **{"tie_word_embeddings": False, **kwargs})

@@ -1,15 +1,18 @@
-"""Registers the project's classes with transformers' Auto classes when those are imported, and imports nothing before.
+"""Registers the project's classes with transformers when its Auto classes and pipelines are imported, and not before.
 
-So ``import phonemic_bert`` is light, and Auto classes know PhonemicBERT whichever of the two is imported first.
+So ``import phonemic_bert`` is light, and transformers knows PhonemicBERT whichever of the two is imported first.
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
+from functools import wraps
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
+
+from phonemic_bert.checkpoints import resolve
 
 
 def _register_configurations(auto: Any) -> None:
@@ -17,6 +20,7 @@ def _register_configurations(auto: Any) -> None:
 
     for config in (PhonemicBertConfig, PlainModernBertConfig):
         auto.AutoConfig.register(config.model_type, config, exist_ok=True)
+    _take_names(auto.AutoConfig)
 
 
 def _register_tokenizer(auto: Any) -> None:
@@ -24,6 +28,7 @@ def _register_tokenizer(auto: Any) -> None:
     from phonemic_bert.tokenization import PhonemicBertTokenizer
 
     auto.AutoTokenizer.register(PhonemicBertConfig, slow_tokenizer_class=PhonemicBertTokenizer, exist_ok=True)
+    _take_names(auto.AutoTokenizer)
 
 
 def _register_models(auto: Any) -> None:
@@ -38,6 +43,40 @@ def _register_models(auto: Any) -> None:
         for suffix, names in _AUTO_MODELS.items():
             for name in names:
                 getattr(auto, name).register(config, getattr(module, prefix + suffix), exist_ok=True)
+    for names in _AUTO_MODELS.values():
+        for name in names:
+            _take_names(getattr(auto, name))
+
+
+def _register_pipelines(pipelines: Any) -> None:
+    from phonemic_bert.pipelines import SyllableFillMaskPipeline, SyllableTokenClassificationPipeline
+
+    for task, ours in (
+        ("fill-mask", SyllableFillMaskPipeline),
+        ("token-classification", SyllableTokenClassificationPipeline),
+    ):
+        pipelines.PIPELINE_REGISTRY.supported_tasks[task]["impl"] = ours
+    pipeline = pipelines.pipeline
+
+    @wraps(pipeline)
+    def by_name(*args: Any, **kwargs: Any) -> Any:
+        return pipeline(*map(resolve, args), **{name: resolve(value) for name, value in kwargs.items()})
+
+    pipelines.pipeline = by_name
+
+
+def _take_names(auto: Any) -> None:
+    """Has an Auto class take the names of installed checkpoints, and refuse one of ours that is not installed.
+
+    transformers would look for it on a hub, where anybody could own the name.
+    """
+    from_pretrained = auto.from_pretrained.__func__
+
+    @wraps(from_pretrained)
+    def by_name(cls: Any, pretrained_model_name_or_path: Any, *args: Any, **kwargs: Any) -> Any:
+        return from_pretrained(cls, resolve(pretrained_model_name_or_path), *args, **kwargs)
+
+    auto.from_pretrained = classmethod(by_name)
 
 
 #: How the name of a class of ours ends, and the Auto classes that give it.
@@ -50,11 +89,12 @@ _AUTO_MODELS = {
     "ForMultipleChoice": ("AutoModelForMultipleChoice",),
 }
 
-#: The modules of the Auto classes, and what is registered in each.
+#: The modules of the Auto classes and of the pipelines, and what is registered in each.
 _REGISTER: dict[str, Callable[[Any], None]] = {
     "transformers.models.auto.configuration_auto": _register_configurations,
     "transformers.models.auto.tokenization_auto": _register_tokenizer,
     "transformers.models.auto.modeling_auto": _register_models,
+    "transformers.pipelines": _register_pipelines,
 }
 
 
@@ -91,7 +131,7 @@ class AutoFinder:
         return spec
 
     def register(self) -> None:
-        """Registers with those modules of the Auto classes that are imported, if no such import is going on."""
+        """Registers with those modules that are imported, if no such import is going on."""
         for name, register in _REGISTER.items():
             if not self._running and name in sys.modules and name not in self._registered:
                 self._registered.add(name)

@@ -62,11 +62,11 @@ def check_folder(folder: Path) -> None:
     """
     if (folder / "adapter_config.json").exists():
         raise CheckpointError(
-            f"{folder}: holds an adapter, which names another checkpoint; load that one, and the adapter with peft"
+            f"{folder}: holds an adapter, which names another checkpoint; load that one, then the adapter with peft"
         )
     for path in folder.iterdir():
         if is_stream(path):  # reading would wait, or never end
-            raise CheckpointError(f"{path}: is a device or a FIFO, and not a file of a checkpoint")
+            raise CheckpointError(f"{path}: is a device or a FIFO, not a file of a checkpoint")
     if not (folder / CONFIG).is_file():
         return
     config = read_object(folder / CONFIG, CheckpointError)
@@ -99,12 +99,12 @@ def check_config(config: object, where: object) -> None:
         if str(name).endswith("_implementation"):
             for one in value.values() if isinstance(value, dict) else [value]:
                 if one is not None and (not isinstance(one, str) or "/" in one):
-                    raise CheckpointError(f"{where}: {name} is {one!r}: no checkpoint says which program computes it")
+                    raise CheckpointError(f"{where}: {name} is {one!r}: a checkpoint must not name code to run")
         elif name == "transformers_weights" and value is not None:
             _check_name(value, where)
         elif name in SIZES and value is not None:
             if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= SIZES[name]:
-                raise CheckpointError(f"{where}: {name} is {value!r}, and not a number from 0 to {SIZES[name]:,}")
+                raise CheckpointError(f"{where}: {name} is {value!r}, not a number from 0 to {SIZES[name]:,}")
         elif name in ("id2label", "label2id") and value is not None and not isinstance(value, dict):
             raise CheckpointError(f"{where}: {name} is of type {type(value).__name__}, not a JSON object")
         else:

@@ -44,7 +44,7 @@ def labels_of(spans: Iterable[Span], offsets: Sequence[Offsets]) -> list[Label]:
     for span in ordered:
         if JOINER in span.label or not (match := _PART.fullmatch(f"B-{span.label}")) or match[3]:
             raise ValueError(
-                f"no label can be called {span.label!r}: it holds {JOINER!r}, or ends with numbers as @1:3"
+                f"{span.label!r} cannot be the name of a label: it contains {JOINER!r}, or ends in numbers such as @1:3"
             )
     parts: list[list[str]] = []
     pieces = own(offsets)
@@ -147,7 +147,7 @@ def word_labels(tags: Sequence[str], words: Sequence[Offsets], offsets: Sequence
     found: dict[int, list[str]] = {}
     for tag, at in zip(tags, _firsts(words, offsets), strict=True):
         if JOINER in tag:
-            raise ValueError(f"a tag cannot be called {tag!r}: it holds {JOINER!r}")
+            raise ValueError(f"{tag!r} cannot be the name of a tag: it contains {JOINER!r}")
         if at is not None:
             found.setdefault(at, []).append(tag)
     return [JOINER.join(found[at]) if at in found else None for at in range(len(offsets))]

@@ -25,7 +25,7 @@ _LIMIT = click.IntRange(1)
 
 @click.command(name="finetune")
 @click.argument("tasks", nargs=-1, metavar="[TASK]...")
-@click.option("--data", type=click.Path(file_okay=False), help="The set's folder, or one that holds many sets.")
+@click.option("--data", type=click.Path(file_okay=False), help="The data set's folder, or a folder of data sets.")
 @click.option(
     "--encoder", "encoders", multiple=True, required=True, help="A checkpoint, or NAME=CHECKPOINT. Repeatable."
 )
@@ -40,29 +40,29 @@ _LIMIT = click.IntRange(1)
     "--grid", default="base", show_default=True, metavar="NAME_OR_FILE", help="Settings: base, small or a file."
 )
 @click.option("--set", "overrides", multiple=True, metavar="SECTION.FIELD=VALUE", help="Overrides --grid. Repeatable.")
-@click.option("--seeds", default="1,2,3,4", show_default=True, help="A run for each.")
+@click.option("--seeds", default="1,2,3,4", show_default=True, help="One run for each.")
 @click.option("--results", required=True, type=click.Path(file_okay=False), help="The folder for results.")
 @click.option("--save", type=click.Path(file_okay=False), help="A folder for the fine-tuned models.")
 @click.option("--predictions", is_flag=True, help="Write the predictions of the test sets beside the results.")
 @click.option("--noise", multiple=True, metavar="NAME[:OPTION=VALUE,...]", help="Also test with noise. Repeatable.")
 @click.option("--ratios", default="0.075,0.15,0.225,0.3,0.375", show_default=True, help="Ratios of the noise.")
-@click.option("--divide", metavar="SPLIT", help="Make train, dev and test of one split.")
+@click.option("--divide", metavar="SPLIT", help="Divide one split into train, dev and test.")
 @click.option("--max-train", type=_LIMIT, help="Train on at most this many examples, drawn by seed.")
 @click.option("--max-dev", type=_LIMIT, help="Use at most this many dev examples, drawn by seed.")
 @click.option("--max-test", type=_LIMIT, help="Test on at most this many examples, the same for every seed.")
 @click.option(
     "--custom", "--own", metavar="KIND", help="Files of your own: classification, sentence-pair, sequence-labelling ..."
 )
-@click.option("--train", metavar="FILE", help="With --custom: to train on.")
-@click.option("--dev", metavar="FILE", help="With --custom: to choose by. [default, with --test: a tenth of --train]")
-@click.option("--test", metavar="FILE", help="With --custom: to report on. [default, with --dev: --dev]")
+@click.option("--train", metavar="FILE", help="With --custom: the training set.")
+@click.option("--dev", metavar="FILE", help="With --custom: the dev set. [default, with --test: a tenth of --train]")
+@click.option("--test", metavar="FILE", help="With --custom: the test set. [default, with --dev: --dev]")
 @click.option("--lang", type=click.Choice(LANGUAGES), help="With --custom: the language.")
-@click.option("--name", help="With --custom: what results call it. [default: the folder of --train]")
+@click.option("--name", help="With --custom: its name in the results. [default: the folder of --train]")
 @click.option(
-    "--field", "fields", multiple=True, metavar="NAME=VALUE", help="With --custom: what a column is called. Repeatable."
+    "--field", "fields", multiple=True, metavar="NAME=VALUE", help="With --custom: the name of a column. Repeatable."
 )
 def finetune(tasks: tuple[str, ...], results: str, **options: Any) -> None:
-    """Fine-tunes encoders on tasks by the paper's protocol, and writes a file of results a run.
+    """Fine-tunes encoders on tasks by the paper's protocol, and writes one file of results per run.
 
     TASK is a data set's name (tnews), or one target of a set that has several (uit-vsfc.sentiment). Runs that are
     finished are not repeated: the same command continues what was interrupted. Ctrl-C and SIGTERM exit with status 75.
@@ -78,7 +78,7 @@ def finetune(tasks: tuple[str, ...], results: str, **options: Any) -> None:
     options["ratios"] = _numbers(options["ratios"], float, "--ratios")
     options["seeds"] = _numbers(options["seeds"], int, "--seeds")
     if bool(tasks) == bool(options["custom"]):
-        raise click.UsageError("name one TASK or more, or files of your own by --custom")
+        raise click.UsageError("give one TASK or more, or files of your own with --custom")
     beside = [f"--{name}" for name in (*_FILES, "fields") if tasks and options[name]]
     if beside:
         raise click.UsageError(f"{beside[0].removesuffix('s')} is for --custom: a TASK knows its files")
@@ -130,7 +130,7 @@ def _place(value: str) -> int | str:
 
 def _yes(value: str) -> bool:
     if value not in ("true", "false"):
-        raise click.BadParameter(f"{value!r}: true or false")
+        raise click.BadParameter(f"{value!r} must be true or false")
     return value == "true"
 
 
@@ -178,9 +178,9 @@ def _numbers(written: str, kind: type, option: str) -> list[Any]:
     try:
         numbers = [kind(part) for part in written.split(",")]
     except ValueError as error:
-        raise click.BadParameter(f"{written!r}: numbers with commas between them", param_hint=option) from error
+        raise click.BadParameter(f"{written!r} must be numbers separated by commas", param_hint=option) from error
     if len(set(numbers)) != len(numbers):
-        raise click.BadParameter(f"{written!r}: one is given twice", param_hint=option)
+        raise click.BadParameter(f"{written!r}: a number is given twice", param_hint=option)
     return numbers
 
 

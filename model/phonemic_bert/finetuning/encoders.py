@@ -89,7 +89,7 @@ class Encoder:
             OSError: the checkpoint has no weights.
         """
         if head not in HEADS:
-            raise CheckpointError(f"no head is called {head!r}: choose one of {', '.join(HEADS)}")
+            raise CheckpointError(f"unknown head {head!r}: choose one of {', '.join(HEADS)}")
         if head in _BY_OFFSET and not self.tokenizer.is_fast:
             raise CheckpointError(
                 f"{self.path}: {type(self.tokenizer).__name__} gives no offsets, which labels and answers need; save a "
@@ -191,7 +191,7 @@ def _described(path: Path) -> dict[str, Any] | None:
         described = checked(read_origin(path)["corpus"]["tokenizer"])
         return None if described["name"] == "phonemic" else described
     except (RunError, KeyError, TypeError) as error:
-        raise CheckpointError(f"{path / ORIGIN}: it does not say which tokenizer it was ({error})") from error
+        raise CheckpointError(f"{path / ORIGIN}: it does not name its tokenizer ({error})") from error
 
 
 def _baseline_tokenizer(

@@ -55,9 +55,9 @@ def score(metric: str, gold: Sequence[Any], predicted: Sequence[Any], *, lang: s
             the metric or the language is unknown.
     """
     if metric not in _METRICS:
-        raise ValueError(f"no metric is called {metric!r}: choose one of {', '.join(_METRICS)}")
+        raise ValueError(f"unknown metric {metric!r}: choose one of {', '.join(_METRICS)}")
     if lang not in _ANSWERS:
-        raise ValueError(f"no language is called {lang!r}: choose one of {', '.join(_ANSWERS)}")
+        raise ValueError(f"unknown language {lang!r}: choose one of {', '.join(_ANSWERS)}")
     if len(gold) != len(predicted):
         raise ValueError(f"{len(gold)} gold items, but {len(predicted)} predictions")
     if not gold:

@@ -65,10 +65,10 @@ def parse(written: str, ratios: Sequence[float]) -> list[NoiseCondition]:
     """
     name, _, rest = written.partition(":")
     if name not in NAMES:
-        raise InputError(f"no noise is called {name!r}: choose one of {', '.join(NAMES)}")
+        raise InputError(f"unknown noise {name!r}: choose one of {', '.join(NAMES)}")
     pairs = [part.partition("=") for part in rest.split(",") if part]
     if any(not equals for _, equals, _ in pairs):
-        raise InputError(f"{written!r}: the options of noise are written name=value, with commas between them")
+        raise InputError(f"{written!r}: the options of noise are written name=value, separated by commas")
     known = (*_OF_HOMOPHONES, *_OPTIONS) if name == HOMOPHONES else _OPTIONS
     unknown = next((key for key, *_ in pairs if key not in known), None)
     if unknown is not None:

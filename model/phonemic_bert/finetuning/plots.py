@@ -68,7 +68,7 @@ def draw_robustness(results: Results, path: Path) -> None:
     """
     found = list(robustness(results))
     if not found:
-        raise InputError("no result was tested with noise: give phonemic-bert finetune --noise")
+        raise InputError("no result was tested with noise: run phonemic-bert finetune with --noise")
     rows = list(dict.fromkeys(row for _, _, curves in found for row in curves))
     colours = _colours(rows)
     figure, panels = _panels([f"{name_of(column)}, {noise}" for column, noise, _ in found], 3.0)
@@ -114,6 +114,6 @@ def _save(figure: Any, path: Path) -> None:
         known = figure.canvas.get_supported_filetypes()
         form = path.suffix.lower().removeprefix(".")
         if form not in known:
-            raise InputError(f"{path}: not a picture format; choose a suffix of {', '.join(sorted(known))}")
+            raise InputError(f"{path}: not an image format; choose one of {', '.join(sorted(known))}")
         with replacing(path) as file:
             figure.savefig(file, format=form, metadata={"Date": None} if form == "svg" else None, dpi=130)

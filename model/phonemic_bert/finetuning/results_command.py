@@ -18,9 +18,9 @@ from phonemic.terminal import console
     "--format", "form", type=click.Choice(["screen", "markdown", "latex", "csv"]), default="screen", show_default=True
 )
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="Write the tables to a file.")
-@click.option("--plot", type=click.Path(dir_okay=False, path_type=Path), help="Draw them: a .png, .svg or .pdf file.")
-@click.option("--against", metavar="ENCODER", help="Also each encoder's lead over this one, seed by seed.")
-@click.option("--robustness", is_flag=True, help="Scores by the ratio of noise instead.")
+@click.option("--plot", type=click.Path(dir_okay=False, path_type=Path), help="Plot them in a .png, .svg or .pdf file.")
+@click.option("--against", metavar="ENCODER", help="Also show each encoder's lead over this one, seed by seed.")
+@click.option("--robustness", is_flag=True, help="Show scores by the ratio of noise instead.")
 @force_option
 def results(
     folder: Path, form: str, out: Path | None, plot: Path | None, against: str | None, robustness: bool, force: bool
@@ -42,7 +42,7 @@ def results(
         say(printable(problem), err=True)
     chosen = list(tabulation.robustness_tables(found) if robustness else tabulation.score_tables(found))
     if not chosen:
-        raise click.UsageError("no result was tested with noise: give phonemic-bert finetune --noise")
+        raise click.UsageError("no result was tested with noise: run phonemic-bert finetune with --noise")
     if against:
         chosen += tabulation.difference_tables(found, against)
     if form == "screen":

@@ -95,7 +95,7 @@ class Settings(sections.Sections):
         values = _GRIDS.read(source)
         tasks = values.pop(_TASKS, {})
         if not isinstance(tasks, dict):
-            raise SettingsError(f"{source}: [{_TASKS}] holds sections, as [{_TASKS}.c3.text]")
+            raise SettingsError(f"{source}: [{_TASKS}] must hold sections, such as [{_TASKS}.c3.text]")
         overrides = list(overrides)
         settings = cls._made(values, {}, overrides, str(source))
         for name, part in tasks.items():  # a mistake in any task's part of the file is an error for all
@@ -106,7 +106,7 @@ class Settings(sections.Sections):
     @classmethod
     def _made(cls, values: Mapping[str, Any], part: Any, overrides: list[str], where: str) -> Settings:
         if not isinstance(part, Mapping):
-            raise SettingsError(f"{where} holds sections, as [{_TASKS}.c3.text]")
+            raise SettingsError(f"{where} must hold sections, such as [{_TASKS}.c3.text]")
         merged = {name: dict(section) if isinstance(section, dict) else section for name, section in values.items()}
         for name, fields in part.items():
             if not isinstance(fields, Mapping) or not isinstance(merged.setdefault(name, {}), dict):

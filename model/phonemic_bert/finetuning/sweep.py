@@ -106,7 +106,7 @@ class Sweep:
         other = known.setdefault(encoder.name, encoder.path)
         if other.resolve() != encoder.path.resolve():
             raise CheckpointError(
-                f"{encoder.path} is called {encoder.name}, as {other} is: say --encoder NAME={encoder.path}"
+                f"{encoder.path} and {other} are both called {encoder.name}: give --encoder NAME={encoder.path}"
             )
         return encoder
 

@@ -81,7 +81,7 @@ def difference_tables(results: Results, against: str) -> Iterator[Table]:
     """
     known = sorted({row for _, row in results.cells})
     if against not in known:
-        raise InputError(f"no encoder is called {against!r} here: choose one of {', '.join(known)}")
+        raise InputError(f"unknown encoder {against!r}: choose one of {', '.join(known)}")
     for lang, columns in _languages(results):
         rows = [row for row in results.rows(lang) if row != against]
         if against in results.rows(lang) and rows:

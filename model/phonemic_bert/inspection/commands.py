@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 @click.command(name="inspect")
 @click.argument("checkpoint", required=False)
 @click.argument("texts", metavar="[TEXT]...", nargs=-1)
-@click.option("--input", "path", metavar="FILE", help="One text a line, also .gz, .bz2, .xz or .zst; - for stdin.")
+@click.option("--input", "path", metavar="FILE", help="One text per line, also .gz, .bz2, .xz or .zst; - for stdin.")
 @click.option("--predictions", metavar="FILE", help="What `finetune --predictions` wrote, JSON lines; - for stdin.")
 @click.option("--lang", type=click.Choice(LANGUAGES), help="The language, for --predictions without a CHECKPOINT.")
 @click.option("--errors-only", is_flag=True, help="Show only texts with an error.")
 @click.option("--limit", type=click.IntRange(0), default=20, show_default=True, help="Show this many texts.")
 @click.option(
-    "-k", "k", type=click.IntRange(0), default=5, show_default=True, help="Syllables a position; 0 leaves them out."
+    "-k", "k", type=click.IntRange(0), default=5, show_default=True, help="Syllables per position; 0 leaves them out."
 )
 @click.option("--html", metavar="FILE", help="Write one HTML page instead.")
 @click.option("--json", "as_json", is_flag=True, help="Write JSON.")
@@ -57,7 +57,7 @@ def inspect(
     if sum(map(bool, (texts, path, predictions))) != 1:
         raise click.UsageError("give one of TEXT, --input and --predictions")
     if not checkpoint and not (predictions and lang):
-        raise click.UsageError("give a CHECKPOINT; --predictions can do with --lang instead")
+        raise click.UsageError("give a CHECKPOINT; with --predictions, --lang is enough")
     if html and as_json:
         raise click.UsageError("give --html or --json, not both")
     claim([html], force, [path for path in (path, predictions) if path])
@@ -167,7 +167,7 @@ def _write(
     help="How symbols are placed; by default tsne for rimes and pca for the others.",
 )
 @click.option("--seed", default=0, show_default=True, help="Seed of t-SNE and of the shuffled classes.")
-@click.option("--title", help="Over the picture; by default the checkpoint's name.")
+@click.option("--title", help="Title of the picture; by default the checkpoint's name.")
 @force_option
 def embeddings(
     checkpoint: str, out: str, coordinates: str | None, method: str | None, seed: int, title: str, force: bool

@@ -51,6 +51,7 @@ class Panel:
     """One component's symbols on a plane.
 
     Attributes:
+        lang: ``"vi"`` or ``"zh"``.
         component: "onset", "rime" or "tone".
         symbols: what is placed, IPA; "[EMPTY]" where a syllable may lack the component.
         classes: grouping to the class of each symbol.
@@ -62,6 +63,7 @@ class Panel:
         separations: of each grouping in which some class has two symbols, and some symbols differ.
     """
 
+    lang: str
     component: str
     symbols: tuple[str, ...]
     classes: dict[str, tuple[str, ...]]
@@ -145,7 +147,8 @@ def panels(model: PhonemicBertModel, method: str | None = None, seed: int = 0, s
             for name, group in classes.items()
         )
         separations = tuple(one for one in measured if one is not None)
-        found.append(Panel(component, symbols, classes, vectors, places, chosen, quality, separations))
+        of_symbols = symbols, classes, vectors, places, chosen, quality, separations
+        found.append(Panel(model.config.lang, component, *of_symbols))
     return found
 
 

@@ -59,7 +59,7 @@ def page(title: str, lang: str, examples: Sequence[Example], found: Confusions |
         parts.append(_line(note, f"color: {_QUIET}"))
     if found is not None:
         parts.append(_errors(found))
-    parts += [_example(one) for one in examples]
+    parts += [_example(one, lang) for one in examples]
     body = _BODY.format(lang=lang, font=drawing.FONT, color=drawing.COLOR, parts="\n".join(parts))
     return drawing.page(body, title, lang)
 
@@ -68,7 +68,7 @@ def _line(text: str, look: str = "") -> str:
     return _LINE.format(look=look, text=escape(visible(text)))
 
 
-def _example(example: Example) -> str:
+def _example(example: Example, lang: str) -> str:
     look = {True: f"color: {_GOOD}", False: f"color: {_BAD}; font-weight: 600", None: ""}[example.correct]
     mark = {True: f" {RIGHT}", False: f" {WRONG}", None: ""}[example.correct]
     text = example.readings[0].text
@@ -83,7 +83,7 @@ def _example(example: Example) -> str:
         shown = [f"{label} {probability(share)}" for label, share in list(example.probabilities.items())[:5]]
         parts.append(_line(f"labels: {' · '.join(shown)}", f"color: {_QUIET}; font-size: 0.85em"))
     for annotated in example.readings:
-        boxes = "".join(_position(annotated, at, one) for at, one in enumerate(annotated.positions))
+        boxes = "".join(_position(annotated, at, one, lang) for at, one in enumerate(annotated.positions))
         parts.append(f"<div>{boxes}</div>")
         if annotated.masked is not None:
             parts.append(_details("each syllable masked in turn", _masked(annotated)))
@@ -92,10 +92,10 @@ def _example(example: Example) -> str:
     return _EXAMPLE.format("\n".join(parts))
 
 
-def _position(annotated: AnnotatedText, at: int, position: AnnotatedPosition) -> str:
+def _position(annotated: AnnotatedText, at: int, position: AnnotatedPosition, lang: str) -> str:
     syllable = position.syllable
     native = position.kind == "native"
-    box = drawing.syllable(syllable.onset, syllable.rime, syllable.tone, syllable.ipa) if native else ""
+    box = drawing.syllable(lang, syllable.onset, syllable.rime, syllable.tone, syllable.ipa) if native else ""
     labels = []
     gold = annotated.gold[at] if annotated.gold else ""
     if gold:

@@ -10,6 +10,7 @@ import numpy as np
 from phonemic import PhonemicError
 from phonemic.files import replacing, require
 from phonemic.inventory import EMPTY
+from phonemic.notations import tone_name
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -39,7 +40,7 @@ _NOTE = (
 FONTS = ("Noto Sans", "Charis SIL", "Doulos SIL", "DejaVu Sans")
 
 #: The sizes of the symbols in points, and how many figures stand in one line over them.
-_SIZES = {"onset": 14, "rime": 9.5, "tone": 17}
+_SIZES = {"onset": 14, "rime": 9.5, "tone": 15}
 _COLUMNS = {"onset": 1, "rime": 3, "tone": 1}
 
 _METHODS = {"pca": "{:.0%} of the variance", "tsne": "t-SNE, keeps {:.0%} of nearest five"}
@@ -86,7 +87,7 @@ def check_path(path: str | Path) -> Path:
     """
     path = Path(path)
     if path.suffix not in FORMATS:
-        raise PhonemicError(f"{path}: the name of a picture ends in {', '.join(FORMATS)}")
+        raise PhonemicError(f"{path}: an image file must end in {', '.join(FORMATS)}")
     return path
 
 
@@ -95,13 +96,17 @@ _BOXES = ((0.015, 0.49, 0.3, 0.34), (0.34, 0.035, 0.645, 0.795), (0.015, 0.035, 
 _DATE = {"svg": "Date", "pdf": "CreationDate"}
 
 
-def label_of(symbol: str) -> str:
-    """How a symbol is written in the picture."""
-    return "∅" if symbol == EMPTY else symbol
+def labels_of(panel: Panel) -> list[str]:
+    """How a panel's symbols are written in the picture: tone letters, which are small, with the tone's name."""
+    labels = ["∅" if symbol == EMPTY else symbol for symbol in panel.symbols]
+    if panel.component != "tone":
+        return labels
+    names = (tone_name(panel.lang, symbol) for symbol in panel.symbols)
+    return [f"{label} {name}" for label, name in zip(labels, names, strict=True)]
 
 
 def _written(panels: list[Panel]) -> str:
-    return "".join(label_of(symbol) for panel in panels for symbol in panel.symbols)
+    return "".join(label for panel in panels for label in labels_of(panel))
 
 
 def _font(characters: str) -> str:
@@ -128,8 +133,8 @@ def _panel(axes: Any, panel: Panel, size: float) -> None:
     points = axes.transData.transform(panel.places)
     renderer = require("matplotlib.backends.backend_agg", "finetune").FigureCanvasAgg(axes.figure).get_renderer()
     texts = [
-        axes.text(0, 0, label_of(symbol), color=colour, fontsize=size, ha="center", va="center", transform=None)
-        for symbol, colour in zip(panel.symbols, colours, strict=True)
+        axes.text(0, 0, label, color=colour, fontsize=size, ha="center", va="center", transform=None)
+        for label, colour in zip(labels_of(panel), colours, strict=True)
     ]
     extents = [text.get_window_extent(renderer) for text in texts]
     sizes = np.array([(extent.width + 2, extent.height + 1) for extent in extents])
@@ -142,15 +147,19 @@ def _panel(axes: Any, panel: Panel, size: float) -> None:
         if np.hypot(*(centre - point)) > 1.5 * size:
             line = inverse.transform([point, centre])
             axes.plot(*line.T, color=colour, linewidth=0.5, alpha=0.4, zorder=1)
-    _legend(axes, panel.classes[grouping])
+    _legend(axes, panel.classes[grouping], renderer)
 
 
-def _legend(axes: Any, classes: tuple[str, ...]) -> None:
+def _legend(axes: Any, classes: tuple[str, ...], renderer: Any) -> None:
+    """The classes' colours beneath a panel, in as many rows as keep within it."""
     lines = require("matplotlib.lines", "finetune")
     names = [name for name in COLOURS if name in classes]
     handles = [lines.Line2D([], [], marker="s", linestyle="", color=COLOURS[name], label=name) for name in names]
-    axes.legend(handles=handles, loc="upper right", bbox_to_anchor=(1, -0.005), ncols=len(names), frameon=False,
-                fontsize=8, handletextpad=-0.3, columnspacing=0.6, borderpad=0)  # fmt: skip
+    for columns in range(len(names), 0, -1):
+        legend = axes.legend(handles=handles, loc="upper right", bbox_to_anchor=(1, -0.005), ncols=columns,
+                             frameon=False, fontsize=8, handletextpad=-0.3, columnspacing=0.6, borderpad=0)  # fmt: skip
+        if legend.get_window_extent(renderer).x0 >= axes.get_window_extent(renderer).x0:
+            return
 
 
 def _heading(panel: Panel, grouping: str) -> str:

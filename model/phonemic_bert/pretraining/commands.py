@@ -27,7 +27,7 @@ _FOLDER = click.Path(file_okay=False)
     "--export", "dtype", type=click.Choice(["fp16"]), help="Also write RUN/final-fp16, files of 15 MB at most."
 )
 def pretrain(config: str, corpus: str, run: str, overrides: tuple[str, ...], dtype: str | None) -> None:
-    """Learns from a prepared CORPUS by CONFIG, a preset's name or a TOML file, into the folder RUN.
+    """Pretrains on a prepared CORPUS by CONFIG, a preset's name or a TOML file, into the folder RUN.
 
     An interrupted run is continued by the same command. SIGTERM and Ctrl-C save first and exit with status 75.
     """
@@ -59,7 +59,7 @@ def preset(name: str) -> None:
 @click.argument("checkpoint", type=_FOLDER)
 @click.argument("out", type=_FOLDER)
 @click.option("--dtype", type=click.Choice(["float16", "bfloat16", "float32"]), default="float16", show_default=True)
-@click.option("--shard-mb", default=15.0, show_default=True, help="The largest file of weights, in megabytes.")
+@click.option("--shard-mb", default=15.0, show_default=True, help="The size limit of a weights file, in megabytes.")
 @force_option
 def export(checkpoint: str, out: str, dtype: str, shard_mb: float, force: bool) -> None:
     """Writes CHECKPOINT, the final folder of a run, to OUT with smaller weights in files of limited size."""
@@ -75,7 +75,7 @@ def export(checkpoint: str, out: str, dtype: str, shard_mb: float, force: bool) 
 @click.option("--licence", "--license", help="The licence of the weights, an SPDX name.")
 @click.option("--data", help="What the text is and where it comes from.")
 def card(checkpoint: str, licence: str | None, data: str | None) -> None:
-    """Writes the model card of CHECKPOINT anew from its log, with what you add."""
+    """Rewrites the model card of CHECKPOINT from its log, with what you add."""
     require("pyarrow", "pretrain")
     from phonemic.files.jsons import damaged
     from phonemic.files.outputs import check_own

@@ -62,7 +62,7 @@ class FlatCorpus:
         self.symbols = Symbols.of_manifest(corpus.tokenizer, corpus.folder / MANIFEST)
         flat = Path(cache or corpus.folder) / f"flat-{fingerprint(corpus)[:16]}"
         if flat.is_symlink():
-            raise CorpusError(f"{flat}: is a link; remove it, and the corpus is unfolded there")
+            raise CorpusError(f"{flat}: is a link; remove it, and the flat corpus is written there")
         if not flat.exists():
             _unfold(corpus, self.symbols, flat, advance)
         elif verify:

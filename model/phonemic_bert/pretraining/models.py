@@ -94,8 +94,8 @@ def make_model(settings: Settings, symbols: Symbols) -> PreTrainedModel:
             model = PlainModernBertForMaskedLM(PlainModernBertConfig(**plain, **own, **fields))
         elif shape.neighbours:
             raise SettingsError(
-                f"model.neighbours = {shape.neighbours}: a plain model has them with model.backbone = 'modernbert'; "
-                "with 'bert' it is transformers' own"
+                f"model.neighbours = {shape.neighbours}: a plain model has them with model.backbone = "
+                "'modernbert' only; with 'bert' it is transformers' own"
             )
         else:
             model = BertForMaskedLM(BertConfig(tie_word_embeddings=shape.tied_head, **plain, **fields))

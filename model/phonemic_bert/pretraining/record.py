@@ -68,7 +68,7 @@ def check_folder(folder: Path, record: dict[str, Any]) -> None:
         return
     earlier = read_record(folder)
     if earlier["corpus"]["manifest"] != record["corpus"]["manifest"]:
-        raise RunError(f"{folder}: this run learns from another corpus; choose another folder, or that corpus")
+        raise RunError(f"{folder}: this run is trained on another corpus; choose another folder, or that corpus")
     for section, values in record["settings"].items():
         for name, value in values.items():
             was = earlier["settings"].get(section, {}).get(name)

@@ -156,8 +156,8 @@ def _continued(checkpoint: Path | None, control: StepControl) -> Iterator[None]:
             raise
         said = " ".join(str(error).split())[:300]
         raise RunError(
-            f"{checkpoint}: the run cannot be continued from it ({type(error).__name__}: {said}); remove it, and the "
-            "one before it is taken"
+            f"{checkpoint}: the run cannot be continued from it ({type(error).__name__}: {said}); remove it, and "
+            "the run continues from the one before it"
         ) from error
 
 
@@ -212,7 +212,7 @@ def split(
     }
     packed = pack(corpus.offsets, length, held)
     if not len(packed):
-        raise SettingsError(f"{corpus.folder}: no text is left to learn from; its documents are empty or held out")
+        raise SettingsError(f"{corpus.folder}: no text is left to train on; its documents are empty or held out")
     count = settings.optimization.steps * settings.optimization.batch_size
     train = MaskedSequences(corpus.ids, corpus.offsets, packed, count=count, **options)
     parts = [corpus.ids[corpus.offsets[number] : corpus.offsets[number + 1]] for number in held]

@@ -139,7 +139,7 @@ class MaskedSequences(Dataset[dict[str, Tensor]]):
 
     def __getitem__(self, index: int) -> dict[str, Tensor]:
         if index >= len(self):
-            raise IndexError(f"sequence {index} of {len(self)}")
+            raise IndexError(f"sequence {index} is out of range for {len(self)} sequences")
         if self.count is None:
             return self.masked(index, 0, EVALUATION)
         epoch, place = divmod(index, len(self.packed))

@@ -116,6 +116,6 @@ def _same_version(tokenizer: dict[str, Any], where: Path) -> None:
         if tokenizer.get(name) != value:
             raise CorpusError(
                 f"{where}: the corpus was tokenized by phonemic {tokenizer.get('version')} ({name} "
-                f"{tokenizer.get(name)}), but installed is {__version__} ({name} {value}): the same text would give "
-                "other ids. Prepare the corpus again, or install that version"
+                f"{tokenizer.get(name)}), but phonemic {__version__} ({name} {value}) is installed: the same text "
+                "would give different ids. Prepare the corpus again, or install that version"
             )

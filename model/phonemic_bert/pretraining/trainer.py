@@ -249,8 +249,8 @@ class PretrainingTrainer(Trainer):
         except Exception as error:
             reason = str(error).splitlines()[0] if str(error) else type(error).__name__
             raise RunError(
-                f"{place.parent}: cannot save {what} ({reason}). The checkpoints before it are whole: "
-                "see whether the disk is full, then run the same command again to continue"
+                f"{place.parent}: cannot save {what} ({reason}). The earlier checkpoints are intact: "
+                "check whether the disk is full, then run the same command again to continue"
             ) from error
 
     def continue_losses(self) -> None:
@@ -283,7 +283,7 @@ def checkpoint_damage(checkpoint: Path) -> str:
                 with safe_open(path, "pt") as file:
                     file.keys()
             elif path.suffix in (".pt", ".pth", ".bin") and not is_zipfile(path):
-                raise ValueError("not a file of torch's, or the end is missing")
+                raise ValueError("not a torch file, or truncated")
         except (ValueError, OSError, RecursionError, SafetensorError) as error:
             return f"{path}: {error}"
     try:

@@ -20,6 +20,7 @@ from phonemic_bert.tokenization.truncation import windows
 
 #: Attributes that are lists of special tokens.
 _EXTRA = ("additional_special_tokens", "extra_special_tokens", "model_specific_special_tokens")
+_OF_LOADING = ("is_local", "local_files_only")
 logger = logging.get_logger(__name__)
 
 
@@ -44,7 +45,8 @@ class RowsTokenizer(PreTrainedTokenizerBase):
         Raises:
             CheckpointError: one is.
         """
-        kwargs = {**self.special_names, **kwargs}
+        # What transformers 5 says of a loading belongs to none that is saved.
+        kwargs = {**self.special_names, **{name: kwargs[name] for name in kwargs if name not in _OF_LOADING}}
         for name, value in kwargs.items():
             self._check_special(name, value)
         return kwargs

@@ -204,5 +204,5 @@ class Rows(Sequence[Row]):
         if isinstance(index, slice):
             return [Row(self, number) for number in range(*index.indices(len(self)))]
         if not -len(self) <= index < len(self):
-            raise IndexError(f"row {index} of {len(self)}")
+            raise IndexError(f"row {index} is out of range for {len(self)} rows")
         return Row(self, index % len(self))

@@ -39,7 +39,8 @@ class PhonemicBertTokenizer(RowsTokenizer):
         vocab_file: what ``phonemic.Tokenizer.save`` wrote; ``from_pretrained`` passes it.
         model_max_length: the longest row, special tokens included, that ``truncation=True`` cuts to.
         kwargs: the options of :class:`phonemic.TokenizerOptions` (``strict``, ``word_joiner``, ``phrases``,
-            ``fallback``), and what every transformers tokenizer takes (``padding_side``, ``truncation_side`` ...).
+            ``fallback``, ``readings``, ``sandhi``, ``erhua``), and what every transformers tokenizer takes
+            (``padding_side``, ``truncation_side`` ...).
 
     Raises:
         CheckpointError: neither a language nor a saved tokenizer, or special tokens other than BERT's.
@@ -64,7 +65,7 @@ class PhonemicBertTokenizer(RowsTokenizer):
         elif lang is not None:
             self.phonemic = Tokenizer(lang, **options)
         else:
-            raise CheckpointError('say the language: lang="vi" or "zh"')
+            raise CheckpointError('give the language: lang="vi" or "zh"')
         super().__init__(model_max_length=model_max_length, **self._fixed(kwargs))
 
     @classmethod

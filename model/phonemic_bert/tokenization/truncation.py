@@ -52,7 +52,7 @@ def windows(
             if 0 in (keep_one, keep_other) and one and other:
                 raise ValueError(f"text {text}: a row of {limit} positions has no room for both texts of the pair")
             if limit == 0:
-                raise ValueError("no position of text fits a row: max_length is too small for windows")
+                raise ValueError("no position of text fits in a row: max_length is too small for windows")
             rows += [RowSource(text, part, other_part) for part in parts[1:] for other_part in other_parts]
             rows += [RowSource(text, parts[0], other_part) for other_part in other_parts[1:]]
     return rows
@@ -75,7 +75,7 @@ def _kept(text: int, one: int, other: int, strategy: str, limit: int, pair: bool
     target = one if strategy == "only_first" else other
     if target <= rest:
         raise ValueError(
-            f"text {text}: {one} + {other} positions do not fit {limit} with truncation={strategy!r}, "
+            f"text {text}: {one} + {other} positions do not fit in {limit} with truncation={strategy!r}, "
             "which would leave nothing of that text"
         )
     return (one - rest, other) if strategy == "only_first" else (one, other - rest)
@@ -88,7 +88,7 @@ def _parts(length: int, keep: int, stride: int, side: str) -> list[Part]:
     if keep == 0:
         return [(0, 0)]
     if stride >= keep:
-        raise ValueError(f"stride={stride} must be smaller than the {keep} positions of text that fit a row")
+        raise ValueError(f"stride={stride} must be smaller than the {keep} positions of text that fit in a row")
     step, parts = keep - stride, []
     for start in range(0, length, step):
         parts.append((start, min(start + keep, length)))

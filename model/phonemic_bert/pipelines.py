@@ -1,0 +1,111 @@
+"""transformers' pipelines where they would not fit PhonemicBERT; with any other model they do what they always do.
+
+``pipeline("fill-mask", model=...)`` ranks whole syllables, and ``pipeline("token-classification", ...)`` gives words as
+they stand in the text. :mod:`phonemic_bert.registration` puts both in their tasks' places.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+from warnings import catch_warnings, simplefilter
+
+import numpy as np
+from transformers import FillMaskPipeline, TokenClassificationPipeline
+
+from phonemic.inventory import NATIVE, kinds_of
+from phonemic_bert.fill_mask import Filling, fill_mask
+
+
+def _is_ours(model: Any) -> bool:
+    return bool(model.config.model_type == "phonemic-bert")
+
+
+class SyllableFillMaskPipeline(FillMaskPipeline):
+    """The task ``fill-mask``, which with PhonemicBERT ranks real syllables: see :func:`phonemic_bert.fill_mask`.
+
+    Called with a text, or a list of texts, and with ``top_k`` (5) and ``targets`` (syllables, the only ones to rank).
+    For each ``[MASK]`` it gives a list of dicts: ``score``, the probability among real syllables; ``token``, the packed
+    id; ``token_str``, the syllable (Vietnamese spelling, or pinyin); ``sequence``, the text with it; ``characters``, in
+    Mandarin, those that are read so. With one ``[MASK]`` in the text it is that list, with several a list of them.
+    """
+
+    def _sanitize_parameters(  # type: ignore[override]
+        self, top_k: int | None = None, targets: str | Iterable[str] | None = None, tokenizer_kwargs: Any = None
+    ) -> Any:
+        if not _is_ours(self.model):
+            return super()._sanitize_parameters(top_k, targets, tokenizer_kwargs)
+        if tokenizer_kwargs:
+            raise ValueError("PhonemicBERT's fill-mask takes no tokenizer_kwargs: truncate the text beforehand")
+        given = {"k": top_k, "targets": [targets] if isinstance(targets, str) else targets}
+        return {}, {name: value for name, value in given.items() if value is not None}, {}
+
+    def preprocess(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:  # type: ignore[override]
+        """The text as it is; the model's own function reads it."""
+        return {"text": inputs} if _is_ours(self.model) else super().preprocess(inputs, *args, **kwargs)
+
+    def _forward(self, model_inputs: Any, **kwargs: Any) -> Any:  # type: ignore[override]
+        if not _is_ours(self.model):
+            return super()._forward(model_inputs, **kwargs)
+        text: str = model_inputs["text"]
+        fillings = fill_mask(self.model, self.tokenizer, text, **kwargs)  # type: ignore[arg-type]
+        return {"found": [[_described(text, filling) for filling in each] for each in fillings]}
+
+    def postprocess(self, model_outputs: Any, *args: Any, **kwargs: Any) -> Any:
+        """Dicts as the class says."""
+        if not _is_ours(self.model):
+            return super().postprocess(model_outputs, *args, **kwargs)
+        found = model_outputs["found"]
+        return found[0] if len(found) == 1 else found
+
+
+def _described(text: str, filling: Filling) -> dict[str, Any]:
+    described = {
+        "score": filling.score,
+        "token": filling.packed,
+        "token_str": filling.syllable,
+        "sequence": text[: filling.start] + filling.syllable + text[filling.end :],
+    }
+    return {**described, "characters": filling.characters} if filling.characters else described
+
+
+class SyllableTokenClassificationPipeline(TokenClassificationPipeline):
+    """The task ``token-classification``, or ``ner``, whose words are the text's own with PhonemicBERT.
+
+    A word, for the strategies that work on words (``first``, ``average``, ``max``), is a syllable, or what stands
+    together of a foreign word or a number.
+    """
+
+    def gather_pre_entities(self, sentence: str, input_ids: Any, *args: Any, **kwargs: Any) -> list[dict[str, Any]]:
+        """The positions with their text, and which of them goes on with a word."""
+        if not _is_ours(self.model):
+            return super().gather_pre_entities(sentence, input_ids, *args, **kwargs)
+        with catch_warnings():  # that it does not know words, which it is told below
+            simplefilter("ignore", UserWarning)
+            found: list[dict[str, Any]] = super().gather_pre_entities(sentence, input_ids, *args, **kwargs)
+        native = kinds_of(np.asarray(input_ids, np.int32)) == NATIVE
+        last = None
+        for entity in found:
+            start, end, at = entity["start"], entity["end"], entity["index"]
+            if start is None:  # no offsets were asked for
+                continue
+            entity["word"] = sentence[start:end]
+            entity["is_subword"] = bool(
+                last is not None
+                and last["end"] == start
+                and not native[at]
+                and not native[last["index"]]
+                and (sentence[start - 1] + entity["word"]).isalnum()
+            )
+            last = entity
+        return found
+
+    def postprocess(self, all_outputs: Any, *args: Any, **kwargs: Any) -> Any:  # type: ignore[override]
+        """Entities with the text that they span."""
+        sentence = all_outputs[0]["sentence"]
+        entities = super().postprocess(all_outputs, *args, **kwargs)
+        if _is_ours(self.model):
+            for entity in entities:
+                if entity["start"] is not None:
+                    entity["word"] = sentence[entity["start"] : entity["end"]]
+        return entities
