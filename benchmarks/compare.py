@@ -60,5 +60,5 @@ def _sentence(session: Session, rival: Rival, lang: str, process: RivalProcess) 
         row = Measurement("One sentence", f"{lang}, encode, {way}", f"{rival.name}, encode", at_least=bound)
         row.value = ratio(seconds["rival"], seconds["us"])
         row.runs = {"ours": seconds["us"], "other": seconds["rival"]}
-        row.note = f"{statistics.median(seconds['rival']) * 1e6:.1f} µs a call"
+        row.note = f"{statistics.median(seconds['rival']) * 1e6:.1f} µs per call"
         yield row

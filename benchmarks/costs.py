@@ -45,7 +45,7 @@ def sentence(session: Session) -> Iterator[Measurement]:
             )
             row.runs = {"ours": seconds["us"], "other": seconds["empty"]}
             row.value = statistics.median(us - empty for us, empty in zip(*row.runs.values(), strict=True)) * 1e6
-            row.note = f"15 syllables; {len(rows):,} calls a run"
+            row.note = f"15 syllables; {len(rows):,} calls per run"
             yield row
 
 
@@ -118,20 +118,20 @@ def scaling(session: Session) -> Iterator[Measurement]:
             batches = _batches(language.texts, size)
             seconds = in_turns({"all": _each_batch(encode, batches)}, session.runs)
             done = sum(texts.size_of(rows) for rows in batches)
-            yield _speed(f"{lang}, {size // 1000:,} kB a batch", done, seconds["all"], f"{len(batches):,} batches")
+            yield _speed(f"{lang}, {size // 1000:,} kB per batch", done, seconds["all"], f"{len(batches):,} batches")
         whole = texts.read(language.whole)
         done = texts.size_of(whole)
         if not session.quick:
             seconds = in_turns({"all": language.batch(whole)}, min(session.runs, 7))
             yield _speed(
-                f"{lang}, {done / MEGABYTE:,.0f} MB a batch", done, seconds["all"], "all the distinct text there is"
+                f"{lang}, {done / MEGABYTE:,.0f} MB per batch", done, seconds["all"], "all the distinct text there is"
             )
         total = session.size if session.quick else 1_000 * MEGABYTE
         seconds_of, streamed = [], 0
         for block in texts.shuffles(whole, total, session.size):
             seconds_of.append(language.batch(block)())
             streamed += texts.size_of(block)
-        note = f"the text in {len(seconds_of)} blocks, shuffled anew each time round"
+        note = f"the text in {len(seconds_of)} blocks, reshuffled on every pass"
         yield _speed(f"{lang}, {streamed / MEGABYTE:,.0f} MB streamed", streamed, [sum(seconds_of)], note)
 
 
@@ -162,7 +162,7 @@ def _speed(what: str, size: int, seconds: list[float], note: str) -> Measurement
 
 
 def worst(session: Session) -> Iterator[Measurement]:
-    """Inputs made to be slow, by the time for a byte against that of the ordinary text."""
+    """Inputs made to be slow, by the time per byte against that of ordinary text."""
     for lang in LANGS:
         language = session.language(lang)
         plain = texts.head(language.texts, session.size // 4)
@@ -170,9 +170,9 @@ def worst(session: Session) -> Iterator[Measurement]:
         for name, rows in worst_cases.inputs(lang, language.tokenizer, session.size // 2):
             size = texts.size_of(rows)
             seconds = in_turns({"bad": language.batch(rows), "plain": language.batch(plain)}, min(session.runs, 7))
-            row = Measurement("Worst inputs", f"{lang}, {name}", "the plain text", at_least=5)
+            row = Measurement("Worst inputs", f"{lang}, {name}", "ordinary text", at_least=5)
             time_ratio(row, seconds["bad"], seconds["plain"], size, plain_size)
             assert row.value is not None
             row.value *= plain_size / size
-            row.note = "time for a byte"
+            row.note = "time per byte"
             yield row

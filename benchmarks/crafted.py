@@ -27,7 +27,7 @@ if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks import texts
-from benchmarks.crafted_texts import Pools, own_phrases, pools
+from benchmarks.crafted_texts import Pools, pools, user_phrases
 from benchmarks.environment import environment
 from benchmarks.report import PAGE, number, put_between
 from benchmarks.session import LANGS
@@ -157,7 +157,7 @@ class Bench:
                 best = other
         yield f"after {rounds} changes: {_name(best)}", self.kinds, best
         picked = {name: self._slowest(name) for name, weight in best.items() if weight > 0}
-        yield f"the slowest {PICKED} pieces of each of these", picked, best
+        yield f"the slowest {PICKED} pieces of each of these kinds", picked, best
 
     def _slowest(self, name: str) -> list[str]:
         """The pieces of a kind that cost most: the worse half of them again and again."""
@@ -177,9 +177,9 @@ class Bench:
             for way in self.ways:
                 yield self.compare(name, rows, way, self.runs)
         if self.lang == "zh":
-            for name, (own, text) in own_phrases().items():
+            for name, (own, text) in user_phrases().items():
                 rows = [(text * (1 + SIZE // len(text)))[:SIZE]]
-                yield self.compare(f"own phrases: {name}", rows, "list of str", self.runs, own)
+                yield self.compare(f"user phrases: {name}", rows, "list of str", self.runs, own)
 
 
 def _arrow(tokenizer: Tokenizer, rows: list[str]) -> Text:
@@ -206,7 +206,7 @@ def page(result: dict[str, Any]) -> str:
         f"{where['cores']}, {where['system']}, Python {where['python']}, {where['compiler']}; {versions}. "
         f"{result['runs']} runs, {result['rounds']} changes; the load of the machine was {result['load']:.1f}.",
         "",
-        "| text | way | ns a character | ordinary | times a character | times a byte | fastest runs, a byte |",
+        "| text | way | ns per character | ordinary | ratio per character | ratio per byte | the same, fastest runs |",
         "| --- | --- | ---: | ---: | ---: | ---: | ---: |",
     ]
     for row in found:
@@ -260,7 +260,7 @@ def main() -> None:
     }
     write_json(given.out, result)
     put_between(given.page, BEGIN, END, page(result))
-    worst = max((row for row in rows if "own phrases" not in row.name), key=lambda row: row.by_byte)
+    worst = max((row for row in rows if "user phrases" not in row.name), key=lambda row: row.by_byte)
     print(f"\nThe worst: {worst.by_byte:.2f} times an ordinary byte ({worst.lang}, {worst.name}, {worst.way}); "
           f"the bound is {BOUND}.")  # fmt: skip
 

@@ -90,7 +90,7 @@ def _vietnamese() -> Pools:
     }
 
 
-def own_phrases() -> Mapping[str, tuple[Tokenizer, str]]:
+def user_phrases() -> Mapping[str, tuple[Tokenizer, str]]:
     """Phrases of a user that are as long as they may be, with the text that costs them most, by what they share."""
     dice = random.Random(SEED)
     many = [chr(code) for code in range(0x4E00, 0x4E00 + 4000)]
@@ -100,8 +100,8 @@ def own_phrases() -> Mapping[str, tuple[Tokenizer, str]]:
     turned = {"".join((many + many)[at : at + longest]) + "丁" for at in range(len(many))}
     short = {"".join(dice.choices(many[:60], k=2)) for _ in range(2000)}
     cases = {
-        "one beginning, 63 phrases": (alike, "一"),
-        "4,000 phrases, each almost there": (turned, "".join(many)),
+        "63 phrases with one prefix": (alike, "一"),
+        "4,000 phrases, each nearly matched": (turned, "".join(many)),
         "2,000 phrases of 2 characters": (short, "".join(sorted(short))),
     }
     made = {}

@@ -161,11 +161,12 @@ def conditions(found: Results) -> str:
     runs = [run for point in found.cells.values() for run in point.runs]
     newest = max(runs, key=lambda run: run["date"])
     versions = ", ".join(f"{name} {version}" for name, version in newest["versions"].items())
-    commits = " and ".join(dict.fromkeys(str(run["git"])[:7] for run in sorted(runs, key=lambda run: run["date"])))
+    commits = list(dict.fromkeys(str(run["git"])[:7] for run in sorted(runs, key=lambda run: run["date"])))
     hours = sum(run["seconds"] for run in runs) / 3600
     return (
-        f"{len(runs)} runs, {' or '.join(map(str, seeds))} seeds a cell, {hours:.1f} hours of training and evaluation, "
-        f"last on {newest['date'][:10]}, at commit {commits}. {versions}."
+        f"{len(runs)} runs, {' or '.join(map(str, seeds))} seeds per cell, "
+        f"{hours:.1f} hours of training and evaluation, last on {newest['date'][:10]}, "
+        f"at commit{'s' * (len(commits) > 1)} {', '.join(commits)}. {versions}."
     )
 
 

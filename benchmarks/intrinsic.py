@@ -16,6 +16,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator
+from functools import partial
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -30,7 +31,7 @@ from benchmarks.corpora import CORPORA
 from benchmarks.environment import environment
 from phonemic import intrinsic, tasks
 from phonemic.cli.common import print_figures
-from phonemic.cli.stats import text_progress
+from phonemic.cli.progress import Advance, progress
 from phonemic.errors import PhonemicError
 from phonemic.intrinsic.measure import Measures
 from phonemic.intrinsic.plots import draw
@@ -116,9 +117,15 @@ def measured(
         if lang not in loaded:
             chosen = names or [name for name in intrinsic.available(lang, folder) if name not in SAME_AS_ANOTHER]
             loaded[lang] = intrinsic.tokenizers(chosen, lang, folder)
-        with text_progress(" ".join(filter(None, (title, form)))) as advance:
+        name = " ".join(filter(None, (title, form)))
+        with progress("texts") as count:
+            advance = partial(_advance, count, name)
             rows += intrinsic.measure(title, lang, intrinsic.chunks(texts), loaded[lang], alpha, form, 1, advance)
     return rows
+
+
+def _advance(count: Advance, name: str, texts: int) -> None:
+    count(name, texts, 0)
 
 
 def packages() -> dict[str, str]:

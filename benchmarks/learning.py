@@ -230,7 +230,7 @@ def draw(out: str, results: dict[str, dict[str, float]], curve: list[dict[str, f
         axes.plot([point["step"] for point in curve], [point[name] for point in curve], marker=".", label="model")
         for baseline, style in (("unigram", ":"), ("bigram", "--"), ("syllable bigram", "-.")):
             axes.axhline(results[baseline][name], color="tab:red", linestyle=style, label=baseline)
-        axes.set(title=name, xlabel="step", ylabel="nats a held-out position", ylim=(0, None))
+        axes.set(title=name, xlabel="step", ylabel="nats per held-out position", ylim=(0, None))
     axes.legend()
     figure.savefig(f"{out}.png", dpi=110)
 

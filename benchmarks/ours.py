@@ -77,7 +77,7 @@ def spans(session: Session) -> Iterator[Measurement]:
     for lang in LANGS:
         language = session.language(lang)
         seconds = in_turns({"with": language.batch(spans=True), "without": language.batch()}, session.runs)
-        row = Measurement("Options", f"{lang}, spans asked for too", "without spans", at_least=1.25, aim=1.1)
+        row = Measurement("Options", f"{lang}, with spans", "without spans", at_least=1.25, aim=1.1)
         yield time_ratio(row, seconds["with"], seconds["without"], language.bytes, language.bytes)
 
 
@@ -95,11 +95,11 @@ def _forms(language: Language) -> Iterator[tuple[str, list[str] | str]]:
 
 
 def forms(session: Session) -> Iterator[Measurement]:
-    """The same sentences in another form, by the time for the whole text; and mixed text, by the time for a byte."""
+    """The same sentences in another form, by the time for the whole text; and mixed text, by the time per byte."""
     for lang in LANGS:
         language = session.language(lang)
         for name, form in _forms(language):
-            row = Measurement("Other text", f"{lang}, {name}", "the plain text", at_least=2, aim=1.3)
+            row = Measurement("Other text", f"{lang}, {name}", "ordinary text", at_least=2, aim=1.3)
             if isinstance(form, str):
                 row.note = form
                 yield row
@@ -112,7 +112,7 @@ def forms(session: Session) -> Iterator[Measurement]:
 
 
 def _mixed(session: Session, language: Language) -> Measurement:
-    row = Measurement("Other text", f"{language.lang}, as on social media", "the plain text")
+    row = Measurement("Other text", f"{language.lang}, as on social media", "ordinary text")
     try:
         posts = texts.social(language.lang, session.data, session.size // 4)
     except texts.MissingTextError as error:
@@ -122,7 +122,7 @@ def _mixed(session: Session, language: Language) -> Measurement:
     size = texts.size_of(posts)
     time_ratio(row, seconds["posts"], seconds["plain"], size, language.bytes)
     row.value = ratio(seconds["posts"], seconds["plain"]) * language.bytes / size
-    row.note = "time for a byte"
+    row.note = "time per byte"
     row.details["positions_a_second"] = len(language.tokenizer.encode_batch(posts).ids) / row.runs["ours"][0]
     return row
 
@@ -141,9 +141,9 @@ def threads(session: Session) -> Iterator[Measurement]:
             path = language.path if session.quick else language.whole
             lines = texts.read(path)
             seconds = _threads(language.tokenizer, lines, path, cores, MORE * session.runs)
-            note = f"by the clock, {len(seconds['one'])} turns"
+            note = f"wall clock, {len(seconds['one'])} turns"
             ceiling = Measurement(
-                "Two threads", f"{lang}, two processes, a half each", "one after the other", note=note
+                "Two threads", f"{lang}, two processes, half the text each", "one after the other", note=note
             )
             in_a_row = [sum(pair) for pair in zip(*(seconds[name] for name in ALONE), strict=True)]
             ceiling.value = ratio(in_a_row, seconds["together"])

@@ -19,7 +19,7 @@ from benchmarks.timing import ROOT
 RESULT = ROOT / "benchmarks" / "results" / "speed.json"
 PAGE = ROOT / "docs" / "research" / "benchmarks.md"
 BEGIN, END = "<!-- speed: made by benchmarks/report.py -->", "<!-- speed: end -->"
-HEADS = ("what", "against", "us, MB/s", "other, MB/s", "figure", "at least", "aim", "", "note")
+HEADS = ("what", "against", "ours, MB/s", "other, MB/s", "figure", "required", "aim", "", "note")
 
 
 def number(value: float | None, unit: str = "") -> str:
@@ -71,17 +71,16 @@ def section(result: dict[str, Any]) -> str:
     where = result["environment"]
     rows = [Measurement.from_dict(record) for record in result["rows"]]
     verdicts = [row.verdict for row in rows]
-    counted = ", ".join(
-        f"{verdicts.count(verdict)} {verdict}" for verdict in ("aim met", "met", "missed", "not measured")
-    )
+    aims, met, missed, absent = (verdicts.count(verdict) for verdict in ("aim met", "met", "missed", "not measured"))
     versions = ", ".join(f"{name} {version}" for name, version in where["versions"].items() if version)
     facts = [
         f"Measured {where['date']} at commit {where['commit']} on {where['processor']}, {where['cores']} cores, "
         f"{where['system']}, Python {where['python']}, {where['compiler']}.",
         f"Versions: {versions}.",
-        f"Text: {result['megabytes']} MB of distinct lines a language, {result['runs']} runs. "
-        f"Of the figures with something to reach: {counted}.",
-        "![MB a second, logarithmic](benchmarks.svg)" if result.get("chart") else "",
+        f"Text: {result['megabytes']} MB of distinct lines per language, {result['runs']} runs. "
+        f"Of the figures with a target, {aims} reach the aim, {met} what is required, and {missed} miss it; "
+        f"{absent} rows could not be measured.",
+        "![MB per second, logarithmic](benchmarks.svg)" if result.get("chart") else "",
     ]
     return "\n\n".join([fact for fact in facts if fact] + [markdown(rows)])
 

@@ -188,7 +188,7 @@ RIVALS = [
     Rival("xpinyin", ("zh",), "xpinyin", _xpinyin),
     Rival("g2pM", ("zh",), "g2pM", _g2pm),
     Rival("dragonmapper", ("zh",), "dragonmapper", _dragonmapper, "pinyin, since its IPA fails on nü"),
-    Rival("pinyin-to-ipa", ("zh",), "pinyin-to-ipa", _pinyin_to_ipa, "from pinyin; getting that is not counted"),
+    Rival("pinyin-to-ipa", ("zh",), "pinyin-to-ipa", _pinyin_to_ipa, "from pinyin; making the pinyin is not counted"),
     Rival("cpp-pinyin", ("zh",), "cpp-pinyin", _absent),
     Rival("donglao-g2p", ("vi",), "donglao-g2p", _donglao, "without normalization"),
     Rival("sea-g2p", ("vi",), "sea-g2p", _sea_g2p, "without normalization"),

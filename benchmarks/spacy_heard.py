@@ -12,22 +12,21 @@ from __future__ import annotations
 
 import sys
 import tempfile
-from collections.abc import Callable
 from pathlib import Path
 
 import click
-import spacy
 import torch
-from spacy.tokens import Doc, DocBin
+from spacy.tokens import Doc
 
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from benchmarks.spacy_training import MODELS, TASKS, config_of, convert, measure
+from benchmarks.spacy_noise import Words, rewrite
+from benchmarks.spacy_training import TASKS, config_of, convert, measure
 from phonemic import Tokenizer
 
 
-def hearing(lang: str) -> Callable[[Doc], list[str]]:
+def hearing(lang: str) -> Words:
     """A function that gives the words of a Doc as they are heard."""
     tokenizer, stands_for = Tokenizer(lang), dict[int, str]()
 
@@ -45,25 +44,6 @@ def hearing(lang: str) -> Callable[[Doc], list[str]]:
     return words
 
 
-def rewrite(path: Path, lang: str, words: Callable[[Doc], list[str]]) -> None:
-    """Replaces the words of a .spacy file and keeps tags, parts of speech, sentences and entities."""
-    nlp = spacy.blank(lang)
-    made = [
-        Doc(
-            nlp.vocab,
-            words=words(doc),
-            spaces=[bool(token.whitespace_) for token in doc],
-            tags=[token.tag_ for token in doc],
-            pos=[token.pos_ for token in doc],
-            morphs=[str(token.morph) for token in doc],
-            sent_starts=[token.is_sent_start for token in doc],
-            ents=[f"{token.ent_iob_}-{token.ent_type_}" if token.ent_type_ else "O" for token in doc],
-        )
-        for doc in DocBin().from_disk(path).get_docs(nlp.vocab)
-    ]
-    DocBin(docs=made).to_disk(path)
-
-
 @click.command()
 @click.argument("data", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @click.option("--tasks", default="vtb,weibo,gsd", show_default=True, help="which corpora")
@@ -79,10 +59,13 @@ def main(data: Path, tasks: str, steps: int, seeds: int) -> None:
             convert(task, data, corpus, 0)
             words = hearing(task.lang)
             for part in ("train", "dev", "test"):
-                rewrite(corpus / f"{part}.spacy", task.lang, words)
+                path = corpus / f"{part}.spacy"
+                rewrite(path, task.lang, words, path)
             for seed in range(seeds):
-                config = config_of(task, MODELS[0], seed, steps, "tiny", None, 1.0, corpus)
-                click.echo(f"{name} seed {seed}: {100 * measure(name, MODELS[0], seed, config, corpus, -1).score:.2f}")
+                config = config_of(task, "HashEmbedCNN", seed, steps, "tiny", None, 1.0, corpus)
+                click.echo(
+                    f"{name} seed {seed}: {100 * measure(name, 'HashEmbedCNN', seed, config, corpus, -1).score:.2f}"
+                )
 
 
 if __name__ == "__main__":

@@ -1,12 +1,15 @@
-"""POS and NER through spaCy: its own HashEmbedCNN, PhonemicBERT from scratch, PhonemicBERT from a checkpoint.
+"""POS and NER through spaCy: its own HashEmbedCNN, PhonemicHashEmbed, PhonemicBERT, and both of ours together.
 
     python benchmarks/spacy_training.py DATA --checkpoint-vi FOLDER --checkpoint-zh FOLDER --output results.json
+    python benchmarks/spacy_training.py DATA --models HashEmbedCNN,PhonemicHashEmbed --seeds 5 --steps 400
 
-The same sentences, the same number of steps, batches, heads, warm-up and tokens for all; the encoder from scratch has a
-higher learning rate than the pretrained one. POS is of the treebank's words, NER of syllables. The model of the best
-development score is evaluated on the test part. Each run is added to the output as it ends, and what is there already
-is not run again, so that the script may be stopped and started. Printed: mean and standard deviation over the seeds,
-and words a second of ``nlp.pipe`` on the test part (tokenizing included for NER, the median of three passes), of the
+The same sentences, the same number of steps, batches, heads, warm-up and tokens for all, so the same words seen; the
+encoder from scratch has a higher learning rate than the pretrained one. POS is of the treebank's words, NER of
+syllables. The model of the best development score is evaluated on the test part as it is, and with 15 and 30 % of the
+Chinese characters replaced by homophones, or of the Vietnamese syllables without their tone mark or all marks. Each run
+is added to the output as it ends, and what is there already is not run again, so that the script may be stopped and
+started. Printed: means over the seeds, the standard deviation on clean text, the processor's seconds of training,
+words a second of ``nlp.pipe`` on the test part (tokenizing included for NER, the median of three passes), of the
 processor's time with one thread, so that other programs do not matter.
 """
 
@@ -15,6 +18,7 @@ from __future__ import annotations
 import json
 import os
 import statistics
+import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -33,6 +37,10 @@ from spacy.training.initialize import init_nlp
 from spacy.training.loop import train
 from thinc.api import Config, require_gpu
 
+if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from benchmarks.spacy_noise import noisy, rewrite
 from phonemic.files.writing import write_json
 from spacy_phonemic.configs import config_text
 from spacy_phonemic.convert import read, write
@@ -71,13 +79,23 @@ TASKS = {
         "zh", "ner", "weibo", *(f"zh/weibo_ner/weiboNER_2nd_conll.{part}" for part in ("train", "dev", "test"))
     ),
 }
-MODELS = ("HashEmbedCNN", "PhonemicBERT from scratch", "PhonemicBERT from a checkpoint")
+#: The models, and the encoder of the ready config that each is made from.
+MODELS = {
+    "HashEmbedCNN": "hash",
+    "PhonemicHashEmbed": "hash",
+    "PhonemicBERT from scratch": "bert",
+    "PhonemicBERT from a checkpoint": "bert",
+    "both from a checkpoint": "both",
+}
 SCORES = {"pos": "pos_acc", "ner": "ents_f"}
+
+#: The shares of noise in the test part.
+SHARES = (0.15, 0.3)
 
 
 @dataclass(frozen=True)
 class Run:
-    """One run, as it is kept in the output."""
+    """One run, as it is kept in the output: the score on clean text, and at each of :data:`SHARES`."""
 
     task: str
     model: str
@@ -86,48 +104,27 @@ class Run:
     score: float
     words_per_second: float
     train_seconds: float
+    noisy: tuple[float, ...] = ()
 
 
 def config_of(
     task: Task, model: str, seed: int, steps: int, preset: str, checkpoint: str | None, factor: float, corpus: Path
 ) -> Config:
     """The ready config of the task with this model in it."""
-    config = Config().from_str(config_text(task.config, task.lang), interpolate=False)
+    text = config_text(task.config, task.lang, MODELS[model], checkpoint, steps)
+    config = Config().from_str(text, interpolate=False)
     config["system"]["seed"] = seed
-    config["paths"].update(train=str(corpus / "train.spacy"), dev=str(corpus / "dev.spacy"), checkpoint=checkpoint)
-    config["training"].update(max_steps=steps, patience=0, eval_frequency=max(1, steps // 5))
-    config["training"]["optimizer"]["learn_rate"]["warmup_steps"] = steps // 10
+    config["paths"].update(train=str(corpus / "train.spacy"), dev=str(corpus / "dev.spacy"))
+    config["training"].update(patience=0, eval_frequency=max(1, steps // 5))
     for part in ("train", "dev"):
         config["corpora"][part]["gold_preproc"] = task.config == "pos"
-    encoder = config["components"]["phonemic_transformer"]["model"]
-    encoder.update(preset=preset, learn_rate_factor=factor)
-    if model == "HashEmbedCNN":
-        _use_hash_embed(config)
+    encoder = config["components"].get("phonemic_transformer", {}).get("model", {})
+    encoder.get("encoder", encoder).update({"preset": preset, "learn_rate_factor": factor} if encoder else {})
+    if model == "HashEmbedCNN":  # what spacy.HashEmbedCNN.v2 makes: our layer without the columns of sounds
+        embed = config["components"]["tok2vec"]["model"]["embed"]
+        embed["@architectures"] = "spacy.MultiHashEmbed.v2"
+        del embed["components"], embed["mishearing"]
     return config
-
-
-def _use_hash_embed(config: Config) -> None:
-    """Puts spaCy's default tok2vec in the place of the encoder."""
-    components = config["components"]
-    del components["phonemic_transformer"]
-    components["tok2vec"] = {
-        "factory": "tok2vec",
-        "model": {
-            "@architectures": "spacy.HashEmbedCNN.v2",
-            "pretrained_vectors": None,
-            "width": 96,
-            "depth": 4,
-            "embed_size": 2000,
-            "window_size": 1,
-            "maxout_pieces": 3,
-            "subword_features": True,
-        },
-    }
-    names = [name for name in config["nlp"]["pipeline"] if name != "phonemic_transformer"]
-    config["nlp"]["pipeline"] = ["tok2vec", *names]
-    for name in names:
-        listener = {"@architectures": "spacy.Tok2VecListener.v1", "width": 96, "upstream": "*"}
-        components[name]["model"]["tok2vec"] = listener
 
 
 def convert(task: Task, data: Path, folder: Path, limit: int) -> dict[str, int]:
@@ -145,6 +142,8 @@ def convert(task: Task, data: Path, folder: Path, limit: int) -> dict[str, int]:
         docs = {"train": docs["train"][:-held_out], "dev": docs["train"][-held_out:], "test": docs["dev"]}
     for part, found in docs.items():
         write(found[: limit or None], folder / f"{part}.spacy")
+    for share in SHARES:
+        rewrite(folder / "test.spacy", task.lang, noisy(task.lang, share), folder / f"test-{share}.spacy")
     sizes = {part: len(found[: limit or None]) for part, found in docs.items()}
     return {**sizes, "problems": sum(len(found.problems) for found in parts.values())}
 
@@ -152,18 +151,19 @@ def convert(task: Task, data: Path, folder: Path, limit: int) -> dict[str, int]:
 def measure(name: str, model: str, seed: int, config: Config, corpus: Path, gpu: int) -> Run:
     """Trains, evaluates on the test part, and times inference."""
     task = TASKS[name]
-    start = time.perf_counter()
+    start = time.process_time()
     with tempfile.TemporaryDirectory() as folder, open(os.devnull, "w", encoding="utf-8") as nowhere:
         train(init_nlp(config, use_gpu=gpu), Path(folder), use_gpu=gpu, stdout=nowhere, stderr=nowhere)
-        seconds = time.perf_counter() - start
+        seconds = time.process_time() - start
         nlp = spacy.load(Path(folder) / "model-best")
     words = task.config == "pos"
     examples = list(Corpus(corpus / "test.spacy", gold_preproc=words)(nlp))
-    score = float(nlp.evaluate(examples)[SCORES[task.config]])
-    steps = int(config["training"]["max_steps"])
-    return Run(
-        name, model, seed, steps, score, words_per_second(nlp, [eg.reference for eg in examples], words), seconds
-    )
+    scores = [float(nlp.evaluate(examples)[SCORES[task.config]])]
+    for share in SHARES:
+        misheard = Corpus(corpus / f"test-{share}.spacy", gold_preproc=words)(nlp)
+        scores.append(float(nlp.evaluate(list(misheard))[SCORES[task.config]]))
+    speed = words_per_second(nlp, [eg.reference for eg in examples], words)
+    return Run(name, model, seed, int(config["training"]["max_steps"]), scores[0], speed, seconds, tuple(scores[1:]))
 
 
 def words_per_second(nlp: Language, references: list[Doc], given: bool) -> float:
@@ -185,19 +185,28 @@ def words_per_second(nlp: Language, references: list[Doc], given: bool) -> float
 
 def table(runs: list[Run]) -> str:
     """Mean and standard deviation of each model on each task, as Markdown."""
-    lines = [
-        "| corpus | score | model | seeds | mean | standard deviation | words a second |",
-        "| --- | --- | --- | --- | --- | --- | --- |",
-    ]
+    noises = [f"{share:.0%} noise" for share in SHARES[: max((len(run.noisy) for run in runs), default=0)]]
+    names = ["corpus", "score", "model", "seeds", "mean", "standard deviation", *noises]
+    names += ["words per second", "training, s"]
+    lines = [f"| {' | '.join(names)} |", f"|{' --- |' * len(names)}"]
     for task in TASKS:
         for model in MODELS:
             own = [run for run in runs if (run.task, run.model) == (task, model)]
             if own:
                 scores = [100 * run.score for run in own]
-                deviation = f"{statistics.stdev(scores):.2f}" if len(scores) > 1 else ""
-                speed = statistics.median(run.words_per_second for run in own)
-                head = f"| {task} | {SCORES[TASKS[task].config]} | {model} | {len(own)} |"
-                lines.append(f"{head} {statistics.mean(scores):.2f} | {deviation} | {speed:,.0f} |")
+                heard = [100 * statistics.mean(each) for each in zip(*(run.noisy for run in own), strict=True)]
+                cells = [
+                    task,
+                    SCORES[TASKS[task].config],
+                    model,
+                    len(own),
+                    f"{statistics.mean(scores):.2f}",
+                    f"{statistics.stdev(scores):.2f}" if len(scores) > 1 else "",
+                    *([f"{score:.2f}" for score in heard] or [""] * len(noises)),
+                    f"{statistics.median(run.words_per_second for run in own):,.0f}",
+                    f"{statistics.median(run.train_seconds for run in own):,.0f}",
+                ]
+                lines.append(f"| {' | '.join(map(str, cells))} |")
     return "\n".join(lines)
 
 
@@ -205,10 +214,11 @@ def table(runs: list[Run]) -> str:
 @click.argument("data", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @click.option("--output", type=click.Path(path_type=Path), default=Path("benchmarks/results/spacy_training.json"))
 @click.option("--tasks", default=",".join(TASKS), help="which corpora")
+@click.option("--models", default=",".join(MODELS), help="which models")
 @click.option("--seeds", default=3, show_default=True)
 @click.option("--steps", default=2000, show_default=True)
 @click.option("--preset", default="small", show_default=True, help="shape of the encoder from scratch")
-@click.option("--checkpoint-vi", type=click.Path(exists=True), help="without one, the third model is left out")
+@click.option("--checkpoint-vi", type=click.Path(exists=True), help="without one, models that need it are left out")
 @click.option("--checkpoint-zh", type=click.Path(exists=True))
 @click.option("--factor", default=1.0, show_default=True, help="the rate of the encoder from scratch over the heads'")
 @click.option("--checkpoint-factor", default=0.3, show_default=True, help="that of the pretrained encoder")
@@ -218,6 +228,7 @@ def main(
     data: Path,
     output: Path,
     tasks: str,
+    models: str,
     seeds: int,
     steps: int,
     preset: str,
@@ -255,7 +266,7 @@ def main(
             sizes[name] = convert(task, data, corpus, limit)
             checkpoints = {"vi": checkpoint_vi, "zh": checkpoint_zh}
             for seed in range(seeds):
-                for model in MODELS:
+                for model in models.split(","):
                     checkpoint = checkpoints[task.lang] if model.endswith("checkpoint") else None
                     done = any((run.task, run.model, run.seed) == (name, model, seed) for run in runs)
                     if done or (model.endswith("checkpoint") and not checkpoint):

@@ -68,8 +68,8 @@ def sentences(texts: Iterable[str], lang: str, count: int) -> list[str]:
     return fresh(found)
 
 
-#: Whether one sentence of 15 syllables is encoded again and again, which caches like, or as many different ones.
-WAYS = ("the same again and again", "different ones")
+#: Whether one sentence of 15 syllables is encoded again and again, which suits a cache, or a new one each time.
+WAYS = ("the same sentence each time", "a different sentence each time")
 
 
 def in_way(way: str, different: list[str]) -> list[str]:

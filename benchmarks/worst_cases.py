@@ -59,8 +59,8 @@ def _under_marks(dice: random.Random, size: int) -> list[str]:
 _COMMON: dict[str, Make] = {
     "all emoji": _lines(_from(EMOJI)),
     "combining marks only": _lines(_from("\u0300\u0301\u0303\u0309\u0323\u0302\u0306\u031b\ufe0f\u200d")),
-    "one letter under ever more marks": _under_marks,
-    "scripts in turn": _lines(_from(SCRIPTS)),
+    "one letter under more and more marks": _under_marks,
+    "alternating scripts": _lines(_from(SCRIPTS)),
     "white space only": _lines(_from(" \t\u3000\xa0\u2028")),
     "ASCII punctuation only": _lines(_from("!?,.;:-()[]\"'")),
     "digits": _lines(_from("0123456789")),
@@ -83,9 +83,9 @@ def _vietnamese(tokenizer: Tokenizer) -> dict[str, Make]:
     return {
         "one run of letters, no space": _row(_from(LETTERS)),
         "misses that look like syllables": _lines(_from(misses), " "),
-        "every run another": _lines(letters, " "),
+        "every run different": _lines(letters, " "),
         "single letters": _lines(_from(LETTERS), " "),
-        "a syllable a row": lambda dice, size: fresh(dice.choices(["tôi", "yêu", "giếng", "nước"], k=size // 7)),
+        "one syllable per row": lambda dice, size: fresh(dice.choices(["tôi", "yêu", "giếng", "nước"], k=size // 7)),
         "decomposed misses": _lines(_from([_decomposed(text) for text in misses]), " "),
         "CJK": _lines(lambda dice: chr(dice.randrange(0x4E00, 0x9FA6))),
     }
@@ -111,11 +111,11 @@ def _mandarin(tokenizer: Tokenizer) -> dict[str, Make]:
         "prefixes of the phrases that change a reading": _row(_from(sorted({phrase[:-1] for phrase in changing}))),
         "prefixes of all phrases": _row(_from(sorted({phrase[:-1] for phrase, _ in table}))),
         "prefixes of the long phrases": _row(_from(sorted({phrase[:-1] for phrase in long}))),
-        "one long prefix again and again": _row(lambda _: longest[:-1]),
+        "one long prefix, repeated": _row(lambda _: longest[:-1]),
         "phrases that change a reading": _row(_from(changing)),
         "all phrases": _row(_from([phrase for phrase, _ in table])),
         "any character of the basic block": _row(lambda dice: chr(dice.randrange(0x4E00, 0x9FA6))),
         "characters beyond the basic plane": _row(lambda dice: chr(dice.randrange(0x20000, 0x2A6D7))),
-        "a character a row": lambda dice, size: fresh(dice.choices(common, k=size // 4)),
+        "one character per row": lambda dice, size: fresh(dice.choices(common, k=size // 4)),
         "Latin letters": _lines(_from("abcdefghijklmnopqrstuvwxyz")),
     }

@@ -1,0 +1,108 @@
+"""One judgement from several teachers: how far to trust the network and each lexicon, learnt from CPP's dev set."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping, Sequence
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+
+from benchmarks.readings.features import Places, Voter
+from phonemic import mandarin
+
+#: The lexicons that vote: pypinyin's own, and what pypinyin-dict has besides.
+LEXICONS = ("pypinyin", "large_pinyin", "cc_cedict", "zdic_cibs")
+_SURE = (160, 225, 250, 255)
+MOST = 5  # different readings that may be voted for
+
+
+@cache
+def numbered(pinyin: str) -> str:
+    """``háng`` as ``hang2`` and ``lǜ`` as ``lv4``; what is no syllable as nothing."""
+    try:
+        return mandarin.spell(mandarin.factorize(pinyin), numbers=True).replace("ü", "v")
+    except ValueError:
+        return ""
+
+
+def lexicon(name: str, chars: frozenset[str]) -> dict[str, list[str]]:
+    """The phrases of a lexicon of LEXICONS that hold one of ``chars``, with numbered pinyin."""
+    if name == "pypinyin":
+        found: Mapping[str, Sequence[str]] = mandarin.lexicon().phrases
+    else:
+        table = importlib.import_module(f"pypinyin_dict.phrase_pinyin_data.{name}").phrases_dict
+        found = {phrase: [choices[0] for choices in texts] for phrase, texts in table.items()}
+    return {
+        phrase: [numbered(text) for text in texts]
+        for phrase, texts in found.items()
+        if len(phrase) == len(texts) and not chars.isdisjoint(phrase)
+    }
+
+
+#: How far each lexicon decides what a phrase is read as, where they differ; and the tier of the phrases it has first.
+_WEIGHTS = {"pypinyin": (3.0, 0), "cc_cedict": (1.5, 1), "zdic_cibs": (1.0, 1), "large_pinyin": (0.5, 2)}
+
+
+def merged(lexicons: Mapping[str, Mapping[str, Sequence[str]]], numbers: Mapping[str, int]) -> dict[str, list[str]]:
+    """All phrases of all lexicons; a reading is followed by its tier, as in ``hang2/0``."""
+    scores: dict[str, list[dict[str, float]]] = {}
+    tiers: dict[str, int] = {}
+    for name, (weight, tier) in _WEIGHTS.items():
+        for phrase, readings in lexicons[name].items():
+            tiers.setdefault(phrase, tier)
+            for votes, reading in zip(scores.setdefault(phrase, [{} for _ in phrase]), readings, strict=True):
+                if reading in numbers:
+                    votes[reading] = votes.get(reading, 0) + weight
+    return {
+        phrase: [f"{max(votes, key=votes.__getitem__)}/{tiers[phrase]}" if votes else "" for votes in columns]
+        for phrase, columns in scores.items()
+    }
+
+
+def opinions(
+    where: Places, classes: NDArray[np.int32], sure: NDArray[np.uint8], voters: Sequence[Voter]
+) -> NDArray[np.int32]:
+    """What each teacher reads, (places, teachers): the network by how sure it is, a lexicon by its phrase's length."""
+    bucket = np.digitize(sure, _SURE)
+    columns = [np.where(bucket == number, classes, -1) for number in range(len(_SURE) + 1)]
+    for voter in voters:
+        vote, length = voter.longest(where)
+        columns += [np.where(length == 2, vote, -1), np.where(length == 3, vote, -1), np.where(length > 3, vote, -1)]
+    return np.stack(columns, 1)
+
+
+def candidates(told: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
+    """The different readings that are voted for, (places, MOST), -1 behind them; and who votes for which."""
+    ordered = np.sort(told, 1)
+    ordered[:, 1:][ordered[:, 1:] == ordered[:, :-1]] = -1
+    readings = -np.sort(-ordered, 1)[:, :MOST]
+    return readings, (told[:, None, :] == readings[:, :, None]) & (readings[:, :, None] >= 0)
+
+
+def trust(told: NDArray[np.int32], gold: NDArray[np.int32]) -> NDArray[np.float64]:
+    """A weight for each teacher, by logistic regression on what people read."""
+    readings, votes = candidates(told)
+    there = (readings == gold[:, None]).any(1)
+    votes, readings, gold = votes[there].astype(float), readings[there], gold[there]
+    right = (readings == gold[:, None]).argmax(1)
+    rows = np.arange(len(right))
+
+    def loss(weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        share = shares(votes @ weights, readings)
+        value = -np.log(share[rows, right]).sum() + 0.05 * weights @ weights
+        share[rows, right] -= 1
+        return value, np.einsum("nk,nkj->j", share, votes) + 0.1 * weights
+
+    found: NDArray[np.float64] = minimize(loss, np.ones(told.shape[1]), jac=True, method="L-BFGS-B").x
+    return found
+
+
+def shares(scores: NDArray[np.float64], readings: NDArray[np.int32]) -> NDArray[np.float64]:
+    """Scores as probabilities, over the readings that there are."""
+    scores = np.where(readings < 0, -np.inf, scores)
+    scores = np.exp(scores - scores.max(1, keepdims=True))
+    probable: NDArray[np.float64] = scores / scores.sum(1, keepdims=True)
+    return probable

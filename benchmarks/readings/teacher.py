@@ -1,0 +1,160 @@
+"""Labels raw text with g2pM's network (Apache-2.0), in batches: a teacher of readings in context.
+
+``python -m benchmarks.readings.teacher RAW OUT`` reads general, weekly, lctt and laws in RAW and writes
+``OUT/NAME-NUMBER.npz``, one file for 20,000 sentences; files that are there are kept, so it may be stopped and started.
+All of general is labelled, and of the others the sentences with a polyphone that has few labels yet.
+"""
+
+from __future__ import annotations
+
+import argparse
+import lzma
+import pickle
+import re
+import time
+from collections import Counter
+from collections.abc import Iterator
+from importlib.util import find_spec
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from benchmarks.readings.cpp import normal
+
+CHUNK, BATCH, LONGEST, SHORTEST, ENOUGH = 20_000, 256, 150, 4, 3_000
+SOURCES = ("general", "weekly", "lctt", "laws")
+_SENTENCE = re.compile(r"[^。！？；!?;\n]+[。！？；!?;]*[”’」』）)\"]*")
+
+
+class Teacher(torch.nn.Module):
+    """g2pM's network: embedding, bidirectional LSTM, two layers; its weights are the package's own."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        spec = find_spec("g2pM")
+        if spec is None or spec.origin is None:
+            raise ImportError("g2pM is not installed: pip install g2pM")
+        origin = Path(spec.origin)
+
+        def load(name: str) -> Any:
+            return pickle.loads(origin.with_name(name + ".pkl").read_bytes())
+
+        self.ids: dict[str, int] = load("char2idx")
+        classes = load("class2idx")
+        self.readings = [normal(reading) for reading in sorted(classes, key=classes.get)]
+        self.alone: dict[str, list[str]] = {
+            char: [normal(reading) for reading in readings] for char, readings in load("digest_cedict").items()
+        }
+        weights = {name: torch.tensor(np.asarray(value)) for name, value in load("np_ckpt").items()}
+        self.embedding = torch.nn.Embedding(*weights["embedding.weight"].shape)
+        self.lstm = torch.nn.LSTM(64, 32, batch_first=True, bidirectional=True)
+        self.logit_layer = torch.nn.Sequential(torch.nn.Linear(64, 32), torch.nn.ReLU(), torch.nn.Linear(32, 876))
+        self.load_state_dict(weights)
+        # Only the readings that the dictionary has for a character may win (g2pM lets every class win).
+        number = {reading: at for at, reading in enumerate(self.readings)}
+        self.allowed = torch.zeros(len(self.ids), len(number), dtype=torch.bool)
+        self.varies = torch.zeros(len(self.ids), dtype=torch.bool)
+        for char, at in self.ids.items():
+            known = [number[reading] for reading in self.alone.get(char, []) if reading in number]
+            if len(known) > 1:
+                self.varies[at] = True
+                self.allowed[at, known] = True
+
+    def label(self, texts: list[str], free: bool = False) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+        """Where the polyphones of each text stand, their classes, and how probable these are, 0 to 255.
+
+        Arguments:
+            texts: sentences; those of about one length together are faster.
+            free: let any class win, as g2pM itself does.
+        """
+        unknown, begin, end = self.ids["<UNK>"], self.ids["시"], self.ids["끝"]
+        rows = [torch.tensor([begin, *(self.ids.get(char, unknown) for char in text), end]) for text in texts]
+        with torch.inference_mode():
+            ids = torch.nn.utils.rnn.pad_sequence(rows, batch_first=True)
+            packed = torch.nn.utils.rnn.pack_padded_sequence(
+                self.embedding(ids), torch.tensor([len(row) for row in rows]), batch_first=True, enforce_sorted=False
+            )
+            hidden, _ = torch.nn.utils.rnn.pad_packed_sequence(self.lstm(packed)[0], batch_first=True)
+            at = self.varies[ids].nonzero()
+            logits = self.logit_layer(hidden[at[:, 0], at[:, 1]])
+            if not free:
+                logits = logits.masked_fill(~self.allowed[ids[at[:, 0], at[:, 1]]], -torch.inf)
+            best, classes = logits.softmax(-1).max(-1)
+        counts = np.bincount(at[:, 0].numpy(), minlength=len(texts)).cumsum()[:-1]
+        columns = (at[:, 1].numpy() - 1, classes.numpy(), (best * 255).round().byte().numpy())
+        return list(zip(*(np.split(column, counts) for column in columns), strict=True))
+
+
+def sentences(file: Path) -> Iterator[str]:
+    """The sentences of a file, each once, of 4 to 150 characters."""
+    seen: set[int] = set()
+    with lzma.open(file, "rt", encoding="utf-8") as lines:
+        for line in lines:
+            for match in _SENTENCE.finditer(line):
+                text = match[0].strip()
+                if SHORTEST <= len(text) <= LONGEST and hash(text) not in seen:
+                    seen.add(hash(text))
+                    yield text
+
+
+def label_chunk(teacher: Teacher, texts: list[str], out: Path) -> int:
+    """Writes the texts of a chunk and their labels; returns the number of labels."""
+    order = sorted(range(len(texts)), key=lambda at: len(texts[at]))
+    found: list[Any] = [None] * len(texts)
+    for begin in range(0, len(order), BATCH):
+        part = order[begin : begin + BATCH]
+        for at, labels in zip(part, teacher.label([texts[at] for at in part]), strict=True):
+            found[at] = labels
+    lengths = np.array([len(text) for text in texts], np.int64)
+    starts = np.concatenate([[0], lengths.cumsum()[:-1]])
+    points = np.frombuffer("".join(texts).encode("utf-32-le"), np.uint32)
+    places = np.concatenate([labels[0] + start for labels, start in zip(found, starts, strict=True)])
+    beside = out.with_suffix(".part.npz")
+    np.savez(
+        beside,
+        text=points,
+        starts=starts.astype(np.int32),
+        places=places.astype(np.int32),
+        classes=np.concatenate([labels[1] for labels in found]).astype(np.uint16),
+        sure=np.concatenate([labels[2] for labels in found]),
+    )
+    beside.rename(out)
+    return len(places)
+
+
+def main() -> None:
+    """Labels as much as the time allows."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("raw", type=Path)
+    parser.add_argument("out", type=Path)
+    parser.add_argument("--minutes", type=float, default=60)
+    arguments = parser.parse_args()
+    arguments.out.mkdir(parents=True, exist_ok=True)
+    torch.set_num_threads(1)
+    teacher, begun = Teacher(), time.monotonic()
+    (arguments.out / "readings.txt").write_text("\n".join(teacher.readings), "utf-8")
+    rare = {char for char, at in teacher.ids.items() if teacher.varies[at]}
+    counts: Counter[str] = Counter()
+    for name in SOURCES:
+        texts = sentences(arguments.raw / f"{name}.txt.xz")
+        for number in range(10_000):
+            chunk = list(islice(texts, CHUNK))
+            if not chunk:
+                break
+            out = arguments.out / f"{name}-{number:03}.npz"
+            if not out.exists():
+                if time.monotonic() - begun > arguments.minutes * 60:
+                    return
+                kept = chunk if name == SOURCES[0] else [text for text in chunk if not rare.isdisjoint(text)]
+                labels = label_chunk(teacher, kept, out)
+                print(f"{time.monotonic() - begun:5.0f} s {out.name} {len(kept)} sentences {labels} labels", flush=True)
+            with np.load(out) as made:
+                counts.update(map(chr, made["text"][made["places"]]))
+            rare = {char for char in rare if counts[char] < ENOUGH}
+
+
+if __name__ == "__main__":
+    main()
