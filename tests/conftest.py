@@ -58,3 +58,12 @@ def small_chunks(monkeypatch):
     monkeypatch.setattr(compressed, "_COMPRESSED_BLOCK", 7)
     monkeypatch.setattr(parquet, "_ROWS", 2)
     monkeypatch.setattr(cells, "ROWS", 2)
+
+
+@pytest.fixture
+def nltk_folder(tmp_path, monkeypatch):
+    """A folder that NLTK may read: since 3.10 its corpus readers refuse any other."""
+    import nltk
+
+    monkeypatch.setattr("nltk.data.path", [*nltk.data.path, str(tmp_path)])
+    return tmp_path

@@ -27,6 +27,7 @@ def _encoded(path: Path) -> None:
 
 WRITTEN = {
     "vi.txt": lambda path: path.write_text(TEXT, "utf-8"),
+    "words.txt": lambda path: path.write_text("hoa\nqua\nnhà\nHoa\nkĩ\nkỹ\n", "utf-8"),
     "ids.parquet": _encoded,
     "vi.conllu": lambda path: path.write_text(
         "".join(f"{at}\t{word}\t_\tNOUN\t_\t_\t0\troot\t_\t_\n" for at, word in enumerate(("Mưa", "to"), 1)) + "\n",

@@ -388,7 +388,8 @@ def test_a_page_without_marks_is_refused(tmp_path):
     page = tmp_path / "page.md"
     page.write_text("nothing", encoding="utf-8")
     with pytest.raises(ValueError, match="must hold the line"):
-        report.write_page({}, page)
+        report.put_between(page, report.BEGIN, report.END, "made")
+    assert page.read_text(encoding="utf-8") == "nothing"
 
 
 def test_the_page_in_the_repository_is_that_of_the_results(tmp_path):

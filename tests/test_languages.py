@@ -44,7 +44,7 @@ class TestCommands:
             Path(f"{written}.txt").write_text(f"{text}\n" * 5, "utf-8")
         other = "zh" if lang == "vi" else "vi"
         error = run("encode", f"{other}.txt", "o.parquet", "--lang", lang).stderr
-        assert f"positions are {name} syllables: is it {name}?" in error
+        assert f"positions are {name} syllables: is the text {name}?" in error
         assert run("encode", f"{lang}.txt", "p.parquet", "--lang", lang).stderr == ""
 
     def test_another_format(self):

@@ -17,7 +17,7 @@ NAMES = {
     "phonemic._core": ("Core",),
     "phonemic.cli": ("cli", "main"),
     "phonemic.cli_common": ("input_texts", "print_figures"),
-    "phonemic.cli_stats": ("stats", "text_progress"),
+    "phonemic.cli_stats": ("stats",),
     "phonemic.entries": ("entry", "with_entries"),
     "phonemic.files": ("read_texts", "read_ids", "ids_writer", "ids_tokenizer", "replacing", "require", "MAX_LINE"),
     "phonemic.homophones": ("Homophones", "count_characters", "characters", "frequent", "POOLS"),

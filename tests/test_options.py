@@ -33,6 +33,9 @@ mandarin = st.builds(
         lambda chosen: {phrase: " ".join(["xing2"] * len(phrase)) for phrase in chosen}
     ),
     fallback=st.sampled_from(["character", "packed"]),
+    readings=st.sampled_from(["pypinyin", "context"]),
+    sandhi=st.booleans(),
+    erhua=st.booleans(),
 )
 
 
@@ -91,6 +94,10 @@ def test_options_go_by_name_and_have_their_type():
         ({"lang": "zh", "phrases": "/etc/passwd"}, "phrases is of type str"),
         ({"lang": "zh", "phrases": {"行": 3}}, "phrase 1"),
         ({"lang": "vi", "fallback": "byte"}, "unknown fallback 'byte'"),
+        ({"lang": "zh", "readings": "best"}, "unknown readings 'best'"),
+        ({"lang": "vi", "readings": "context"}, "readings are for Mandarin"),
+        ({"lang": "vi", "sandhi": True}, "sandhi is for Mandarin"),
+        ({"lang": "zh", "erhua": "no"}, "erhua is of type str"),
     ],
 )
 def test_what_a_file_may_not_say(state, told):
@@ -106,8 +113,12 @@ class TestDerived:
 
     @pytest.mark.parametrize("name", ["PhonemicTokenizer", "OnsetRimeTokenizer", "PhonemicTagger"])
     def test_nltk(self, name):
-        made = getattr(nltk_phonemic, name)("zh", phrases=PHRASES, word_joiner="_", fallback="packed")
-        assert made.tokenizer == Tokenizer("zh", phrases=PHRASES, word_joiner="_", fallback="packed")
+        made = getattr(nltk_phonemic, name)(
+            "zh", phrases=PHRASES, word_joiner="_", fallback="packed", readings="context", sandhi=True, erhua=True
+        )
+        assert made.tokenizer == Tokenizer(
+            "zh", phrases=PHRASES, word_joiner="_", fallback="packed", readings="context", sandhi=True, erhua=True
+        )
 
     def test_spacy(self):
         pytest.importorskip("spacy")
@@ -119,8 +130,12 @@ class TestDerived:
 
     def test_transformers(self):
         transformers = pytest.importorskip("phonemic_bert")
-        made = transformers.PhonemicBertTokenizer("zh", phrases=PHRASES, word_joiner="_", fallback="packed")
-        assert made.phonemic == Tokenizer("zh", phrases=PHRASES, word_joiner="_", fallback="packed")
+        made = transformers.PhonemicBertTokenizer(
+            "zh", phrases=PHRASES, word_joiner="_", fallback="packed", readings="context", sandhi=True, erhua=True
+        )
+        assert made.phonemic == Tokenizer(
+            "zh", phrases=PHRASES, word_joiner="_", fallback="packed", readings="context", sandhi=True, erhua=True
+        )
 
     def test_commands(self):
         import click

@@ -55,7 +55,11 @@ def test_python_gives_what_the_comments_say(page, least):
 
 @pytest.mark.parametrize(
     ("page", "needs", "least"),
-    [("docs/guide/teacher.md", "spacy", 13), ("docs/guide/data-engineer.md", "pyarrow", 6)],
+    [
+        ("docs/guide/sound.md", "spacy", 25),
+        ("docs/guide/teacher.md", "spacy", 13),
+        ("docs/guide/data-engineer.md", "pyarrow", 6),
+    ],
 )
 @pytest.mark.filterwarnings("ignore::DeprecationWarning:spacy", "ignore::DeprecationWarning:weasel")
 def test_what_is_typed_gives_what_is_shown(page, needs, least):
@@ -66,7 +70,9 @@ def test_what_is_typed_gives_what_is_shown(page, needs, least):
     assert not result.failed
 
 
-@pytest.mark.parametrize("page", ["docs/guide/tokenizer.md", "docs/guide/data-engineer.md", "docs/guide/teacher.md"])
+@pytest.mark.parametrize(
+    "page", ["docs/guide/tokenizer.md", "docs/guide/data-engineer.md", "docs/guide/sound.md", "docs/guide/teacher.md"]
+)
 def test_commands(page, tmp_path):
     pytest.importorskip("click")
     pytest.importorskip("transformers", reason="phonemic-bert needs the model extra")

@@ -13,7 +13,14 @@ HEAVY = {
     "transformers", "zstandard",
 }  # fmt: skip
 #: Modules of light packages that only a command needs.
-WORK = {"rich.progress", "phonemic.corpus", "phonemic.noise", "phonemic.intrinsic", "phonemic.baselines"}
+WORK = {
+    "rich.progress",
+    "phonemic.sound",
+    "phonemic.corpus",
+    "phonemic.noise",
+    "phonemic.intrinsic",
+    "phonemic.baselines",
+}
 
 MISTYPED = "[model] unknown field 'layer': did you mean 'layers'?"
 #: What is run (code, or a module's command) -> what else must not be loaded, and a part of what it says.
@@ -23,6 +30,9 @@ STARTS = {
     "phonemic.cli encode --help": (WORK | {"rich.table"}, "Encodes texts to packed ids"),
     "phonemic.cli vocab --lang vi --json": (WORK | {"rich.table"}, '"symbol": "[PAD]"'),
     "phonemic.cli vocab --lang vi": (WORK, "[PAD]"),
+    "phonemic.cli search --help": (WORK | {"rich.table"}, "Finds the names that sound like"),
+    "phonemic.cli rhymes --help": (WORK | {"rich.table"}, "by their last syllables"),
+    "phonemic.cli homophones no.txt --lang en": (WORK | {"rich.table"}, "'en' is not one of 'vi', 'zh'"),
     "phonemic.cli encode --treads 2": (WORK | {"rich.table"}, "No such option"),
     "phonemic.cli encode no.txt --lang en": (WORK | {"rich.table"}, "'en' is not one of 'vi', 'zh'"),
     "phonemic.cli noise --lang vi": ({"phonemic.corpus"}, "Usage"),
@@ -41,7 +51,7 @@ STARTS = {
     ),
     "phonemic_bert.cli finetune tnews --data in --encoder e --results r --seeds 1,a": (
         WORK | {"rich.table"},
-        "numbers with commas",
+        "numbers separated by commas",
     ),
     "phonemic_bert.cli inspect": (WORK | {"rich.table"}, "give one of TEXT, --input and --predictions"),
     "phonemic_bert.cli embeddings": (WORK | {"rich.table"}, "Missing argument 'CHECKPOINT'"),

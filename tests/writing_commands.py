@@ -82,6 +82,15 @@ COMMANDS = [
     Writing("encode", PHONEMIC, "encode vi.txt out.parquet --lang vi", ("vi.txt",), ("out.parquet",), ("pyarrow",)),
     Writing("decode", PHONEMIC, "decode ids.parquet -o out.txt", ("ids.parquet",), ("out.txt",), ("pyarrow",)),
     Writing("read", PHONEMIC, "read giếng nước trong làng --lang vi -o read.txt", (), ("read.txt",)),
+    Writing("search", PHONEMIC, "search vi.txt xôi --lang vi --save names.index", ("vi.txt",), ("names.index",)),
+    Writing(
+        "homophones",
+        PHONEMIC,
+        "homophones words.txt --lang vi --format json -o same.jsonl",
+        ("words.txt",),
+        ("same.jsonl",),
+    ),
+    Writing("rhymes", PHONEMIC, "rhymes words.txt --lang vi -o rhymes.txt", ("words.txt",), ("rhymes.txt",)),
     Writing(
         "noise", PHONEMIC, "noise vi.txt --lang vi --kind typing --ratio 0.5 -o out.txt", ("vi.txt",), ("out.txt",)
     ),

@@ -16,7 +16,7 @@ import phonemic.cli
 from phonemic.cli import COMMANDS, cli
 
 #: Modules of :mod:`phonemic.cli` that are no commands.
-SHARED = {"__main__", "common", "group"}
+SHARED = {"__main__", "common", "group", "progress", "wordlists"}
 
 
 def modules_after(*arguments):
@@ -63,7 +63,7 @@ def test_what_runs_no_command_imports_none(arguments):
 def test_a_command_imports_no_other():
     loaded = modules_after("vocab", "--lang", "vi", "--json")
     assert {name for name in loaded if name.startswith("phonemic.cli.")} == {
-        f"phonemic.cli.{name}" for name in ("common", "group", "vocab")
+        f"phonemic.cli.{name}" for name in ("common", "group", "progress", "vocab")
     }
     assert not {"pyarrow", "matplotlib", "torch", "phonemic.corpus", "phonemic.intrinsic", "phonemic.noise"} & loaded
 

@@ -113,4 +113,4 @@ def test_what_does_not_fit():
     assert "dialects are Vietnamese" in run("read", "--lang", "zh", "--dialect", "hue", "行", status=2).stderr
     found = run("read", "--lang", "vi", "--dialect", "hue", "--to", "spelling", "a", status=2)
     assert "a dialect is written in IPA" in found.stderr
-    assert "is it Mandarin?" in run("read", "--lang", "zh", "Hôm nay trời đẹp quá nhỉ").stderr
+    assert "is the text Mandarin?" in run("read", "--lang", "zh", "Hôm nay trời đẹp quá nhỉ").stderr

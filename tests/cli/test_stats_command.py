@@ -109,7 +109,7 @@ class TestStats:
     @pytest.mark.parametrize(
         ("arguments", "status", "message"),
         [
-            ([], 2, "name files IN..., or data sets with --task NAME --data FOLDER"),
+            ([], 2, "give files IN..., or data sets with --task NAME --data FOLDER"),
             (["--task", "cluener"], 2, "--data"),
             (["--task", "clue", "--data", "data"], 1, "no data set is called 'clue'"),
             (["--task", "uit-vsfc", "--data", "data"], 1, "UIT-VSFC is in language vi, not zh"),

@@ -132,7 +132,7 @@ def test_every_format_gives_the_rows_of_the_plain_program(tmp_path, lines, lang)
         ("a.gz", gzip.compress(b"ba\n" * 999, mtime=0)[:-9], "a.gz: truncated"),
         ("a.xz", b"no xz", "a.xz: damaged"),
         ("a.parquet", b"PAR1 no", "a.parquet: damaged, or not a Parquet file"),
-        ("a.parquet.gz", b"", "a.parquet.gz: Parquet is compressed inside"),
+        ("a.parquet.gz", b"", "a.parquet.gz: Parquet is compressed internally"),
     ],
 )
 def test_damage_is_named(tmp_path, name, data, message):

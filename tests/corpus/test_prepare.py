@@ -241,21 +241,21 @@ class TestRefused:
         if finished:
             prepare([str(source)], stopped, options(), Threads(1))
         monkeypatch.setattr(phonemic.corpus.options, "__version__", "9.9")
-        message = f"was begun with another tokenizer \\(version was '{phonemic.__version__}', is '9.9'\\)"
+        message = f"was started with another tokenizer \\(version was '{phonemic.__version__}', now '9.9'\\)"
         with pytest.raises(InputError, match=message):
             prepare([str(source)], stopped, options(), Threads(1))
 
     @pytest.mark.parametrize(
         ("changed", "message"),
         [
-            ({"tokenizer": Tokenizer("vi", strict=True)}, "another tokenizer .strict was as by default, is True"),
+            ({"tokenizer": Tokenizer("vi", strict=True)}, "another tokenizer .strict was the default, now True"),
             (
                 {"tokenizer": Tokenizer("vi", fallback="packed")},
-                "another tokenizer .fallback was as by default, is 'packed'",
+                "another tokenizer .fallback was the default, now 'packed'",
             ),
-            ({"tokenizer": Tokenizer("zh")}, "another tokenizer .lang was 'vi', is 'zh'"),
-            ({"min_native": 0.8}, "other options .min_native was 0.7, is 0.8"),
-            ({"exact": True}, "other options .exact was False, is True"),
+            ({"tokenizer": Tokenizer("zh")}, "another tokenizer .lang was 'vi', now 'zh'"),
+            ({"min_native": 0.8}, "other options .min_native was 0.7, now 0.8"),
+            ({"exact": True}, "other options .exact was False, now True"),
         ],
     )
     def test_other_options(self, stopped, source, changed, message):

@@ -4,7 +4,6 @@ import gzip
 import json
 import subprocess
 import sys
-from io import StringIO
 
 import pytest
 from corpus_helpers import expected_rows, files_of, rows_of
@@ -12,7 +11,6 @@ from corpus_helpers import expected_rows, files_of, rows_of
 pytest.importorskip("click", reason="needs the cli extra")
 
 from click.testing import CliRunner
-from rich.console import Console
 
 from phonemic import Tokenizer, baselines
 from phonemic.cli import cli
@@ -112,28 +110,6 @@ def test_what_is_refused(tmp_path, monkeypatch, words, status, message):
     (tmp_path / "in.txt").write_text("ba\n")
     (tmp_path / "bad.txt").write_bytes(b"ba\n\xff\n")
     assert message in run(*words, status=status).output
-
-
-def test_progress_is_lines_where_there_is_no_terminal(monkeypatch):
-    from phonemic.cli import prepare as module
-
-    now = [100.0]
-    monkeypatch.setattr(module.time, "monotonic", lambda: now[0])
-    told = StringIO()
-    advance = module.lines_of_progress(Console(file=told), every=30)
-    for seconds, phase, read in (
-        (0, "comparing", 0),
-        (10, "comparing", 1e6),
-        (30, "comparing", 3e6),
-        (5, "tokenizing", 2e6),
-    ):
-        now[0] += seconds
-        advance(phase, read, 20e6)
-    assert told.getvalue().splitlines() == [
-        "comparing: 0 of 20 MB",
-        "comparing: 4 of 20 MB, 0.1 MB/s, 0:02:40 left",
-        "tokenizing: 2 of 20 MB",
-    ]
 
 
 def test_keep_going_names_what_was_passed_over(tmp_path):

@@ -1,6 +1,7 @@
 """What the options do, and which are refused."""
 
 import shutil
+import warnings
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from thinc.api import Adam, Config  # noqa: E402
 
 from phonemic_bert import CheckpointError  # noqa: E402
 from spacy_phonemic.__main__ import main  # noqa: E402
-from spacy_phonemic.configs import TASKS, config_text  # noqa: E402
+from spacy_phonemic.configs import ENCODERS, TASKS, config_text  # noqa: E402
 from spacy_phonemic.encoder import phonemic_bert  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:spacy", "ignore::DeprecationWarning:weasel")
@@ -32,6 +33,8 @@ class TestOptions:
             ({"max_batch_positions": 0}, "max_batch_positions=0"),
             ({"preset": "huge"}, "unknown preset 'huge'"),
             ({"layers": []}, "layers"),
+            ({"layer_decay": 0}, "layer_decay=0"),
+            ({"layer_decay": 1.5}, "at most 1"),
         ],
     )
     def test_refused_when_built(self, options, message):
@@ -44,7 +47,7 @@ class TestOptions:
             ({"window": 63}, "room for 62 positions"),
             ({"layers": [3]}, "layers"),
             ({"freeze_layers": 3}, "freeze_layers=3"),
-            ({"lang": "zh"}, "is of 'vi'"),
+            ({"lang": "zh"}, "is for 'vi'"),
         ],
     )
     def test_refused_when_initialized(self, checkpoint, options, message):
@@ -83,10 +86,11 @@ class TestOptions:
         with pytest.raises(ValueError, match="initialize"):
             phonemic_bert(preset="tiny").predict(docs_of("vi", [VI]))
 
-    def test_frozen_layers(self, checkpoint):
-        docs = docs_of("vi", TEXTS[:4])
+    @pytest.mark.parametrize("lang", ["vi", "zh"])  # BERT and ModernBERT
+    def test_frozen_layers(self, checkpoint, lang):
+        docs = docs_of(lang, TEXTS[:4] if lang == "vi" else [ZH, "今天天气很好"])
         for frozen in (0, 1, 2):
-            model = encoder(checkpoint["vi"], docs, freeze_layers=frozen)
+            model = encoder(checkpoint[lang], docs, freeze_layers=frozen)
             again = phonemic_bert(checkpoint="gone", window=62, stride=40, freeze_layers=frozen)
             again.from_bytes(model.to_bytes())
             for each in (model, again):
@@ -98,7 +102,7 @@ class TestOptions:
                 changed = {
                     name for name, value in each.shims[0]._model.named_parameters() if (value != before[name]).any()
                 }
-                layers = {name.split(".")[3] for name in changed if ".layer." in name}
+                layers = {name.split(".")[3] for name in changed if ".layer." in name or ".layers." in name}
                 assert layers == {str(layer) for layer in range(frozen, 2)}
                 assert any("embeddings" in name for name in changed) == (frozen == 0)
 
@@ -117,6 +121,35 @@ class TestOptions:
             weight = model.shims[0]._model.bert.encoder.layer[0].output.dense.weight
             moved.append(float((weight.detach() - before).abs().mean()))
         assert moved[1] / moved[0] == pytest.approx(0.1, rel=0.01)
+
+    def test_learning_rates_that_fit(self, checkpoint):
+        """Whole for fresh weights, less for pretrained ones, and told where a fresh model is to learn too slowly."""
+        docs = docs_of("vi", [VI])
+        assert encoder(checkpoint["vi"], docs).shims[0]._model.rate("mix") == 0.3
+        fresh = {"checkpoint": None, "preset": "tiny", "window": None, "stride": None}
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            assert encoder(docs=docs, **fresh).shims[0]._model.rate("mix") == 1.0
+        with pytest.warns(UserWarning, match=r"fresh weights at 0\.05 of the learning rate.*learn_rate_factor to null"):
+            encoder(docs=docs, **fresh, learn_rate_factor=0.05)
+
+    @pytest.mark.parametrize("lang", ["vi", "zh"])
+    def test_rates_fall_with_depth(self, checkpoint, lang):
+        docs = docs_of(lang, TEXTS[:4] if lang == "vi" else [ZH, "今天天气很好"])
+        moved = []
+        for decay in (1.0, 0.5):
+            torch.manual_seed(0)
+            model = encoder(checkpoint[lang], docs, learn_rate_factor=0.5, layer_decay=decay)
+            before = {name: weight.detach().clone() for name, weight in model.shims[0]._model.named_parameters()}
+            vectors, backprop = model.begin_update(docs)
+            backprop([np.ones_like(vector) + vector for vector in vectors])
+            model.finish_update(Adam(0.01))
+            after = {name: weight.detach() for name, weight in model.shims[0]._model.named_parameters()}
+            moved.append({name: float((after[name] - before[name]).abs().mean()) for name in before})
+        for name, whole in moved[0].items():
+            below = 2 if "embeddings" in name else 0 if ".1." in name or "final_norm" in name else 1
+            if not name.endswith("key.bias"):  # its gradient is rounding alone
+                assert moved[1][name] / whole == pytest.approx(0.5**below, rel=0.02), name
 
     def test_mixed_precision_is_for_gpus(self, checkpoint):
         """Without one, what was trained on one is computed in full."""
@@ -142,28 +175,42 @@ class TestOptions:
 
 class TestConfigs:
     @pytest.mark.parametrize("lang", ["vi", "zh"])
+    @pytest.mark.parametrize("encoder", ENCODERS)
     @pytest.mark.parametrize("task", TASKS)
-    def test_fill_config_leaves_them_unchanged(self, task, lang, tmp_path):
+    def test_fill_config_leaves_them_unchanged(self, task, encoder, lang, tmp_path):
         from spacy.cli.init_config import fill_config
 
-        (tmp_path / "config.cfg").write_text(config_text(task, lang), encoding="utf-8")
+        text = config_text(task, lang, encoder, None if encoder == "hash" else "folder", 300, True)
+        (tmp_path / "config.cfg").write_text(text, encoding="utf-8")
         fill_config(tmp_path / "filled.cfg", tmp_path / "config.cfg", silent=True)
         before = Config().from_disk(tmp_path / "config.cfg", interpolate=False)
         after = Config().from_disk(tmp_path / "filled.cfg", interpolate=False)
         assert dict(before) == dict(after)
         assert before["nlp"]["lang"] == lang
+        assert before["training"]["max_steps"] == 300
+        assert before["training"]["optimizer"]["learn_rate"]["warmup_steps"] == 30
+        assert before["paths"]["checkpoint"] == (None if encoder == "hash" else "folder")
+        weights = before["training"]["score_weights"].values()
+        assert sum(weight for weight in weights if weight) == 1
 
     def test_the_command(self, tmp_path):
-        done = run("-m", "spacy_phonemic", "config", "ner", "--lang", "zh")
-        assert done.stdout == config_text("ner", "zh")
+        for options in ((), ("--output", "-")):
+            done = run("-m", "spacy_phonemic", "config", "ner", "--lang", "zh", *options)
+            assert done.stdout == config_text("ner", "zh")
         assert main(["config", "pos", "--output", str(tmp_path / "new" / "pos.cfg")]) == 0
         assert (tmp_path / "new" / "pos.cfg").read_text("utf-8") == config_text("pos", "vi")
         done = run("-m", "spacy_phonemic", "config", "sentiment")
         assert done.returncode == 2
         assert "ner_pos" in done.stderr
 
-    def test_unknown(self):
+    def test_unknown(self, capsys):
         with pytest.raises(ValueError, match="ner_pos"):
             config_text("parse", "vi")
         with pytest.raises(ValueError, match="'vi'"):
             config_text("ner", "th")
+        with pytest.raises(ValueError, match="hash, bert, both"):
+            config_text("ner", "vi", "cnn")
+        assert main(["config", "ner", "--encoder", "hash", "--checkpoint", "x"]) == 1
+        assert "reads no checkpoint" in capsys.readouterr().err
+        assert main(["config", "ner", "--steps", "0"]) == 1
+        assert "steps=0" in capsys.readouterr().err

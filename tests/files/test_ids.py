@@ -91,7 +91,10 @@ def test_a_pipe_of_commands():
         ('{"ids": [1]}', "does not say which language its ids are of; give --lang"),
         ('{"lang": "fr", "ids": []}', "unknown language 'fr'"),
         ('{"lang": "vi", "fallback": "byte", "ids": []}', "unknown fallback 'byte'"),
-        ('{"lang": "vi", "ids": []}\n{"lang": "zh", "ids": []}', "line 2: is of another language or fallback"),
+        (
+            '{"lang": "vi", "ids": []}\n{"lang": "zh", "ids": []}',
+            "line 2: its language, fallback, readings, sandhi or erhua are not",
+        ),
         ('{"lang": "vi", "ids": []}\n\n', "line 2: is not JSON"),
     ],
 )
@@ -101,6 +104,18 @@ def test_damaged_lines_are_named(tmp_path, line, told):
     with pytest.raises(InputError, match=told) as error:
         list(reader(str(path), "jsonl")[1])
     assert str(path) in str(error.value)
+
+
+def test_what_the_first_line_leaves_out_is_as_given(tmp_path):
+    path = tmp_path / "ids.jsonl"
+    ids = Tokenizer("vi", fallback="packed").encode("covid").ids.tolist()
+    path.write_text(json.dumps({"fallback": "packed", "ids": ids}) + "\n")
+    found, rows = reader(str(path), "jsonl", "vi")
+    assert found == Tokenizer("vi", fallback="packed")
+    assert [found.decode(row) for row in rows] == ["covid"]
+    path.write_text(json.dumps({"ids": []}) + "\n" + json.dumps({"fallback": "packed", "ids": ids}) + "\n")
+    with pytest.raises(InputError, match="line 2: its language, fallback, readings, sandhi or erhua are not"):
+        list(reader(str(path), "jsonl", "vi")[1])
 
 
 def test_another_language_is_refused(tmp_path):

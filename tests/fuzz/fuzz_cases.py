@@ -14,6 +14,7 @@ from functools import cache
 from typing import Any
 
 from phonemic import Tokenizer, vietnamese
+from phonemic.lexicon.models import reading_data
 from phonemic.lexicon.phrases import phrases_of
 from phonemic.lexicon.tables import tables_of
 
@@ -46,11 +47,20 @@ def changing(lang: str) -> int:
     return sum(found[phrase] != [alone[char] for char in phrase] for phrase in pieces(lang))
 
 
+@cache
+def varying() -> list[str]:
+    """Characters that are read in context, in both scripts, and some that are seen around them."""
+    return [*sorted(reading_data().models), *"，。、！；“”《》\n :3a著乾徵瞭銀為這的一了"]
+
+
 def piece(dice: random.Random, lang: str) -> str:
     """One piece of a text."""
     kind = dice.random()
+    if lang == "zh" and kind < 0.15:
+        return "".join(dice.choices(varying(), k=dice.randint(1, 6)))
     if kind < 0.5:
-        one = dice.choice(pieces(lang)[: changing(lang)] if dice.random() < 0.7 else pieces(lang))
+        known = pieces(lang)
+        one = known[dice.randrange(changing(lang) if dice.random() < 0.7 else len(known))]
         if dice.random() < 0.3:
             one = one[: dice.randrange(len(one) + 1)]
         return one
@@ -76,6 +86,12 @@ def text(dice: random.Random, lang: str) -> str:
     return made
 
 
+def long_text(dice: random.Random, lang: str) -> str:
+    """A text of thousands of pieces, each of which comes many times and between others."""
+    known = [piece(dice, lang) for _ in range(100)] + ["", " ", "_", "\u0301"]
+    return "".join(dice.choices(known, k=dice.choice([500, 5000, 20_000])))
+
+
 def raw(dice: random.Random, lang: str) -> bytes:
     """UTF-8, mostly with bad bytes between or within its characters."""
     made = text(dice, lang).encode("utf-8", "surrogatepass")
@@ -94,6 +110,9 @@ class Options:
     word_joiner: str | None
     phrases: tuple[tuple[str, tuple[str, ...]], ...]
     fallback: str
+    readings: str
+    sandhi: bool = False
+    erhua: bool = False
 
     def tokenizer(self) -> Tokenizer:
         phrases = {phrase: list(pinyin) for phrase, pinyin in self.phrases}
@@ -103,6 +122,9 @@ class Options:
             word_joiner=self.word_joiner,
             phrases=phrases or None,
             fallback=self.fallback,
+            readings=self.readings,
+            sandhi=self.sandhi,
+            erhua=self.erhua,
         )
 
 
@@ -115,9 +137,10 @@ def options(dice: random.Random) -> Options:
             one = dice.choice(pieces("zh"))[: dice.randint(1, 5)]
             phrases[one] = tuple(dice.choice(["yi1", "hang2", "xing2", "de5"]) for _ in one)
     joiner = dice.choice([None, None, "_", "-", "·"])
-    return Options(
-        lang, lang == "vi" and dice.random() < 0.5, joiner, tuple(phrases.items()), dice.choice(["character", "packed"])
-    )
+    strict, fallback = lang == "vi" and dice.random() < 0.5, dice.choice(["character", "packed"])
+    readings = dice.choice(["pypinyin", "context"]) if lang == "zh" else "pypinyin"
+    spoken = [lang == "zh" and dice.random() < 0.3 for _ in range(2)]
+    return Options(lang, strict, joiner, tuple(phrases.items()), fallback, readings, *spoken)
 
 
 def layouts(dice: random.Random, rows: list[bytes | None]) -> Iterator[Any]:

@@ -13,8 +13,16 @@ from fuzz_checks import check_bytes, check_saved, check_texts, found_bytes, run
 from phonemic import Tokenizer
 
 OPTIONS = [
-    cases.Options(lang, False, None, (), fallback) for lang in ("vi", "zh") for fallback in ("character", "packed")
-] + [cases.Options("zh", False, None, (("一个", ("yi4", "ge5")), ("个", ("ge5",))), "character")]
+    cases.Options(lang, False, None, (), fallback, readings)
+    for lang, readings in (("vi", "pypinyin"), ("zh", "pypinyin"), ("zh", "context"))
+    for fallback in ("character", "packed")
+] + [
+    cases.Options(
+        "zh", False, None, (("一个", ("yi4", "ge5")), ("个", ("ge5",))), "character", readings, spoken, spoken
+    )
+    for readings in ("pypinyin", "context")
+    for spoken in (False, True)
+]
 
 
 @pytest.mark.parametrize("first", range(0, 320, 40))
@@ -30,7 +38,9 @@ def test_what_was_found(path):
         tokenizer = made.tokenizer()
         for rows in ([data], [b"ba", data, b"\xe4\xb8\x80"], [data, None, data]):
             check_bytes(tokenizer, rows, random.Random(1))
-        check_texts(made, tokenizer, [data.decode("utf-8", "replace"), data.decode("utf-8", "surrogateescape")], 2)
+        check_texts(
+            made, tokenizer, [data.decode("utf-8", "replace"), data.decode("utf-8", "surrogateescape")], slice(2)
+        )
 
 
 def test_saved_files(tmp_path):

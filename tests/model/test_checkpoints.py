@@ -90,7 +90,7 @@ def test_spacy_takes_the_name(installed):
 
 
 def test_names_that_are_not_there(installed):
-    with pytest.raises(CheckpointError, match="there is none in its package phonemic_bert_checkpoints; reinstall"):
+    with pytest.raises(CheckpointError, match="its package phonemic_bert_checkpoints holds none; reinstall"):
         PhonemicBertForMaskedLM.from_pretrained("phonemic-bert-small-zh")
     with pytest.raises(
         CheckpointError, match=r"neither a folder nor installed \(installed: .*small-vi.*\): pip install"

@@ -356,7 +356,7 @@ def test_auto_tokenizer_finds_it_by_the_models_configuration(tmp_path):
 
 
 def test_errors(ours, tmp_path):
-    with pytest.raises(CheckpointError, match="say the language"):
+    with pytest.raises(CheckpointError, match="give the language"):
         PhonemicBertTokenizer()
     with pytest.raises(CheckpointError, match=r"mask_token is \[MASK\] and cannot be <mask>"):
         PhonemicBertTokenizer("vi", mask_token="<mask>")

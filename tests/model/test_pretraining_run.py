@@ -193,7 +193,7 @@ def test_a_damaged_checkpoint_is_passed_over(straight, corpus, tmp_path):
     (newest / "optimizer.pt").write_bytes(b"")
     told = StringIO()
     assert pretrain(settings(), corpus, folder, Console(file=told, width=200)) == 0
-    assert f"{newest / 'optimizer.pt'}: not a file of torch's" in told.getvalue()
+    assert f"{newest / 'optimizer.pt'}: not a torch file" in told.getvalue()
     assert_same_run(folder, straight)
     shutil.rmtree(folder / "final")
     for checkpoint in (older, newest):
@@ -224,7 +224,9 @@ def test_a_full_disk_names_what_could_not_be_saved(straight, corpus, tmp_path):
     assert found.returncode == 1
     assert "Traceback" not in found.stderr
     message = " ".join(found.stderr.split())
-    assert re.search(r"cannot save the (checkpoint|best weights).*see whether the disk is full", message), found.stderr
+    assert re.search(r"cannot save the (checkpoint|best weights).*check whether the disk is full", message), (
+        found.stderr
+    )
 
 
 def test_a_full_disk_leaves_the_run_usable(straight, corpus, tmp_path, monkeypatch):
@@ -257,7 +259,7 @@ def test_a_complete_run_is_left_alone(straight, corpus):
 def test_other_settings_or_texts_are_refused(straight, corpus, tmp_path, vi_lines):
     with pytest.raises(RunError, match=r"this run has optimization\.seed = 0, not 1\. Only \[machine\] may change"):
         pretrain(settings(optimization__seed=1), corpus, straight)
-    with pytest.raises(RunError, match="learns from another corpus"):
+    with pytest.raises(RunError, match="is trained on another corpus"):
         pretrain(settings(), phonemic_corpus(tmp_path / "other", vi_lines, repeat=3), straight)
     (tmp_path / "mine.txt").write_text("")
     with pytest.raises(RunError, match="neither an empty folder nor a run"):

@@ -48,10 +48,10 @@ def refused(folder, match, uses=(*OURS, AutoModelForMaskedLM.from_pretrained)):
 def test_no_kernel_is_named(folder, name, value):
     """transformers would download and run it."""
     change(folder / "config.json", **{name: value})
-    refused(folder, f"config.json: {name} is .*: no checkpoint says which program computes it")
+    refused(folder, f"config.json: {name} is .*: a checkpoint must not name code to run")
 
 
-@pytest.mark.parametrize("value", ["../outside/model.safetensors", "/tmp/x.safetensors", "..", "", 5, "a\\b", "C:x"])
+@pytest.mark.parametrize("value", ["../outside/model.safetensors", "/x.safetensors", "..", "", 5, "a\\b", "C:x"])
 def test_no_weights_from_elsewhere(folder, value):
     config = (folder / "config.json").read_bytes()
     change(folder / "config.json", transformers_weights=value)
@@ -74,7 +74,7 @@ def test_no_other_checkpoint_by_an_adapter(folder):
 def test_numbers_out_of_proportion(folder, name, value):
     """A thousand million layers would be made one by one."""
     change(folder / "config.json", **{name: value})
-    with pytest.raises(CheckpointError, match=f"config.json: {name} is .*, and not a number from 0 to"):
+    with pytest.raises(CheckpointError, match=f"config.json: {name} is .*, not a number from 0 to"):
         check_folder(folder)
 
 

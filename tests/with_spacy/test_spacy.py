@@ -7,6 +7,7 @@ import pickle
 import re
 import subprocess
 import sys
+from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -308,12 +309,13 @@ def words_of(path):
 
 @pytest.mark.parametrize(
     ("folder", "lang", "sentences"),
-    [("vi/ud_vtb", "vi", 3323), ("zh/ud_gsd", "zh", 4997), ("zh/ud_gsdsimp", "zh", 1000)],
+    [("vi/ud_vtb", "vi", 1109), ("zh/ud_gsd", "zh", 1667), ("zh/ud_gsdsimp", "zh", 334)],
 )
 def test_treebanks(data, folder, lang, sentences, request):
+    """Every third sentence."""
     tokenizer, vocab, count = request.getfixturevalue(lang), NLP[lang].vocab, 0
     for path in sorted(data(folder).glob("*.conllu")):
-        for words, spaces in words_of(path):
+        for words, spaces in islice(words_of(path), 0, None, 3):
             doc = Doc(vocab, words=words, spaces=spaces)
             NLP[lang].get_pipe("phonemic")(doc)
             check(doc, tokenizer)

@@ -212,7 +212,7 @@ class TestSpans:
     def test_json_lines_of_ones_own(self, nlp, file):
         path = self.lines(file, {"text": "Tôi ở Huế.", "label": [[6, 9, "LOC"]]})
         assert entities(read("jsonl", path, nlp["vi"], kind="sequence-labelling")) == [[("Huế", "LOC")]]
-        with pytest.raises(InputError, match="jsonl holds several kinds"):
+        with pytest.raises(InputError, match="jsonl may hold several kinds"):
             read("jsonl", path, nlp["vi"])
 
     def test_spans_within_the_files_tokens(self, nlp):
@@ -290,12 +290,12 @@ class TestRefused:
     def test_what_does_not_fit(self, nlp, tmp_path):
         for arguments, message in (
             (("cluner", tmp_path, nlp["zh"]), "did you mean cluener"),
-            (("cluener", tmp_path, nlp["zh"]), "a folder: say which split of CLUENER: train, dev, test"),
+            (("cluener", tmp_path, nlp["zh"]), "a folder: choose a split of CLUENER: train, dev, test"),
             (("cluener", tmp_path / "dev.json", nlp["vi"]), "CLUENER is in the language 'zh', the pipeline in 'vi'"),
         ):
             with pytest.raises(InputError, match=message):
                 read(*arguments)
-        with pytest.raises(InputError, match="conll is the format of one file"):
+        with pytest.raises(InputError, match="conll is the format of a single file"):
             read("conll", tmp_path, nlp["vi"], split="train")
 
 
@@ -339,7 +339,7 @@ class TestCommand:
         assert self.run(capsys, "csv", path, out, "--lang", "vi", "--text", "body", "--label", "class")[0] == 0
         assert [doc.text for doc in DocBin().from_disk(out).get_docs(nlp["vi"].vocab)] == ["một hai", "ba"]
         status, said = self.run(capsys, "csv", path, out, "--text", "body", "--force")
-        assert (status, "csv is of any language: give --lang vi" in said) == (1, True)
+        assert (status, "csv does not imply a language: give --lang vi" in said) == (1, True)
 
     def test_strict_writes_nothing(self, file, tmp_path, capsys):
         path, out = file("中 M-ORG\n国 E-ORG\n"), tmp_path / "train.spacy"

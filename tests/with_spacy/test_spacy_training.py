@@ -7,6 +7,7 @@ import re
 import shlex
 import subprocess
 import sys
+import unicodedata
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,8 @@ pytest.importorskip("click", reason="needs the model extra")
 
 from click.testing import CliRunner  # noqa: E402
 from spacy.tokens import Doc  # noqa: E402
+
+from phonemic import Tokenizer  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:spacy", "ignore::DeprecationWarning:weasel")
 
@@ -39,7 +42,7 @@ def test_commands_of_the_page(tmp_path):
     commands = [line for block in re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL) for line in block.splitlines()]
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
     commands = [shlex.split(command) for command in commands if not command.startswith("pip")]
-    assert len(commands) == 7
+    assert len(commands) == 8
     for program, *arguments in commands:
         assert program == "python"
         command = [sys.executable, *arguments]
@@ -122,9 +125,12 @@ class TestBenchmark:
         assert first.exit_code == 0
         runs = json.loads(output.read_text("utf-8"))["runs"]
         assert [(run["model"], run["seed"]) for run in runs] == [
-            (model, seed) for seed in (0, 1) for model in ("HashEmbedCNN", "PhonemicBERT from scratch")
+            (model, seed)
+            for seed in (0, 1)
+            for model in ("HashEmbedCNN", "PhonemicHashEmbed", "PhonemicBERT from scratch")
         ]
-        assert all(0 <= run["score"] <= 1 and run["words_per_second"] > 0 for run in runs)
+        assert all(0 <= score <= 1 for run in runs for score in (run["score"], *run["noisy"]))
+        assert all(len(run["noisy"]) == 2 and run["words_per_second"] > 0 for run in runs)
         CliRunner().invoke(benchmark.main, options, catch_exceptions=False)
         assert json.loads(output.read_text("utf-8"))["runs"] == runs
         other = CliRunner().invoke(benchmark.main, [*options, "--limit", "3"])
@@ -133,10 +139,12 @@ class TestBenchmark:
     def test_table(self):
         benchmark = self.load()
         runs = [
-            benchmark.Run("weibo", "HashEmbedCNN", seed, 9, score, 1000.0, 1.0)
+            benchmark.Run("weibo", "HashEmbedCNN", seed, 9, score, 1000.0, 1.0, (score / 2, score / 4))
             for seed, score in enumerate((0.5, 0.6, 0.7))
         ]
-        assert "| weibo | ents_f | HashEmbedCNN | 3 | 60.00 | 10.00 | 1,000 |" in benchmark.table(runs)
+        assert "| weibo | ents_f | HashEmbedCNN | 3 | 60.00 | 10.00 | 30.00 | 15.00 | 1,000 | 1 |" in benchmark.table(
+            runs
+        )
 
     def test_the_models_differ_in_the_encoder_only(self, tmp_path):
         benchmark = self.load()
@@ -147,6 +155,23 @@ class TestBenchmark:
                 assert len(nlp.pipe_names) == len(made[0]["nlp"]["pipeline"])
                 for section in ("corpora", "training", "system", "paths"):
                     assert config[section] == made[0][section]
+
+    def test_noise_keeps_tokens_apart(self):
+        from benchmarks.spacy_noise import noisy
+
+        words = ["银行", "GDP", "行长", "。"]
+        doc = Doc(spacy.blank("zh").vocab, words=words, spaces=[False] * 4)
+        made = noisy("zh", 1.0)(doc)
+        assert [*map(len, made)] == [*map(len, words)]
+        assert made[0] != words[0]
+        assert made[1::2] == words[1::2]
+        ids = Tokenizer("zh").encode("银").ids.tolist()
+        assert Tokenizer("zh").encode(made[0][0]).ids.tolist() == ids
+        assert noisy("zh", 0.0)(doc) == words
+        words = ["Hà Nội", "đường", "."]
+        made = noisy("vi", 1.0)(Doc(spacy.blank("vi").vocab, words=words))
+        assert unicodedata.normalize("NFD", made[0].replace("đ", "d"))[:2] == "Ha"
+        assert (made[1], made[2]) in (("đương", "."), ("duong", "."))
 
     def test_the_page_has_the_figures(self):
         benchmark = self.load()

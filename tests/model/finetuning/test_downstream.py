@@ -69,7 +69,7 @@ def test_tables_go_into_the_page(tmp_path, page, checkpoint, monkeypatch):
     assert text.startswith("before\n")
     assert text.endswith("\nbehind\n")
     assert "old" not in text
-    assert "4 runs, 2 seeds a cell" in text
+    assert "4 runs, 2 seeds per cell" in text
     rows = [line for line in text.splitlines() if line.startswith(("| tiny-vi", "| other"))]
     assert len(rows) == 7  # scores, the difference from the first, robustness, errors
     with open(tmp_path / "figures.csv", encoding="utf-8", newline="") as file:

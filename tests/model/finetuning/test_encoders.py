@@ -111,7 +111,7 @@ class TestLoading:
             (folder / file).write_text(
                 json.dumps(described if file == "baseline.json" else {"corpus": {"tokenizer": described}})
             )
-            with pytest.raises(CheckpointError, match=r"no tokenizer is named|its name is|which tokenizer"):
+            with pytest.raises(CheckpointError, match=r"no tokenizer is named|its name is|not name its tokenizer"):
                 load_encoder(folder, tokenizers)
         assert not (tmp_path / "ran").exists()
 
@@ -240,7 +240,7 @@ class TestErrors:
     def test_a_record_that_says_nothing(self, baseline, tmp_path):
         folder = copied(baseline, tmp_path)
         (folder / "pretraining.json").write_text("{}")
-        with pytest.raises(CheckpointError, match=r"it does not say which tokenizer it was \(.*settings is missing"):
+        with pytest.raises(CheckpointError, match=r"it does not name its tokenizer \(.*settings is missing"):
             load_encoder(folder)
 
     def test_a_tokenizer_without_offsets(self, tmp_path):
@@ -266,7 +266,7 @@ class TestErrors:
             load_encoder(folder)
 
     def test_heads(self, plain, tmp_path):
-        with pytest.raises(CheckpointError, match=r"no head is called 'pooler': choose one of classification, tokens"):
+        with pytest.raises(CheckpointError, match=r"unknown head 'pooler': choose one of classification, tokens"):
             load_encoder(plain).model("pooler")
         folder = copied(plain, tmp_path)
         config = json.loads((folder / "config.json").read_text())

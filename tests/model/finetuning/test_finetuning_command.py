@@ -66,9 +66,9 @@ def test_the_command(checkpoint, tmp_path):
         (["tnwes"], "no data set is called 'tnwes': did you mean tnews"),
         (["uit-vsfc.mood"], "UIT-VSFC has no target 'mood': choose one of sentiment, topic"),
         (["tnews"], "no folder zh/tnews or tnews or"),
-        (["uit-vsfc", "--seeds", "1,x"], "numbers with commas between them"),
-        (["uit-vsfc", "--seeds", "1,1"], "one is given twice"),
-        (["uit-vsfc", "--noise", "homophone"], "no noise is called 'homophone': choose one of homophones"),
+        (["uit-vsfc", "--seeds", "1,x"], "must be numbers separated by commas"),
+        (["uit-vsfc", "--seeds", "1,1"], "a number is given twice"),
+        (["uit-vsfc", "--noise", "homophone"], "unknown noise 'homophone': choose one of homophones"),
         (["uit-vsfc", "--noise", "homophones:pool"], "written name=value"),
         (["uit-vsfc", "--noise", "homophones:pool=x"], "noise homophones: unknown pool 'x'"),
         (["uit-vsfc", "--noise", "i-y", "--ratios", "7.5"], "between 0 and 1, not 7.5"),
@@ -156,8 +156,8 @@ def test_files_of_ones_own(checkpoint, tmp_path):
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ([], "name one TASK or more, or files of your own by --custom"),
-        (["tnews", "--custom", "classification"], "name one TASK or more, or files of your own by --custom"),
+        ([], "give one TASK or more, or files of your own with --custom"),
+        (["tnews", "--custom", "classification"], "give one TASK or more, or files of your own with --custom"),
         (["tnews"], "missing --data"),
         (["--custom", "classification"], "missing --train and --lang"),
         (["--own", "classification"], "missing --train and --lang"),  # its name in earlier versions

@@ -234,7 +234,7 @@ def test_an_accepted_answer_matches(accepted: list[str], lang: str) -> None:
 @pytest.mark.parametrize(
     ("metric", "gold", "predicted", "message"),
     [
-        ("f1", ["a"], ["a"], "no metric is called 'f1': choose one of accuracy, macro-f1"),
+        ("f1", ["a"], ["a"], "unknown metric 'f1': choose one of accuracy, macro-f1"),
         ("accuracy", ["a"], [], "1 gold items, but 0 predictions"),
         ("accuracy", [], [], "nothing to score"),
         ("token-macro-f1", [[]], [[]], "nothing to score"),
@@ -248,5 +248,5 @@ def test_errors(metric: str, gold: list[object], predicted: list[object], messag
 
 
 def test_an_unknown_language() -> None:
-    with pytest.raises(ValueError, match="no language is called 'en': choose one of vi, zh"):
+    with pytest.raises(ValueError, match="unknown language 'en': choose one of vi, zh"):
         score("accuracy", ["a"], ["a"], lang="en")

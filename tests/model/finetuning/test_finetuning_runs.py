@@ -265,7 +265,7 @@ def test_two_encoders_of_one_name(checkpoint, data, tmp_path):
     outcome = sweep(tmp_path / "results", job, given, limits=FEW, **SHORT)
     told = "\n".join(outcome.failures)
     assert len(outcome.failures) == 2
-    assert f"{other} is called tiny-vi, as {checkpoint()} is: say --encoder NAME={other}" in told
+    assert f"{other} and {checkpoint()} are both called tiny-vi: give --encoder NAME={other}" in told
     assert "a name consists of letters, digits and . + - _, unlike 'a/b'" in told
     assert [one["encoder"] for one in outcome.results] == ["tiny-vi", "tiny-vi", "copy"]
     assert outcome.repeated == 1

@@ -171,7 +171,7 @@ def test_out_and_plot(folder: Path, tmp_path: Path) -> None:
     assert (folder / "r.svg").read_bytes() == drawn
     wrong = command(folder, "--plot", folder / "p.xyz")
     assert wrong.exit_code == 1
-    assert "not a picture format; choose a suffix of" in wrong.stderr
+    assert "not an image format; choose one of" in wrong.stderr
 
 
 # --- choosing, and never mixing
@@ -264,7 +264,7 @@ def test_difference_takes_common_seeds_only(tmp_path: Path) -> None:
 def test_an_unknown_reference(folder: Path) -> None:
     found = command(folder, "--against", "nobody")
     assert found.exit_code == 1
-    assert "no encoder is called 'nobody' here: choose one of ours, theirs" in found.stderr
+    assert "unknown encoder 'nobody': choose one of ours, theirs" in found.stderr
 
 
 # --- robustness

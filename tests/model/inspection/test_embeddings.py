@@ -188,7 +188,7 @@ def test_pictures_in_png_and_refused_names(save, tmp_path):
     draw(panels(model.bert, "pca", shuffles=9), tmp_path / "a.png", "title")
     assert (tmp_path / "a.png").read_bytes()[:4] == b"\x89PNG"
     assert list(tmp_path.glob("*.partial")) == []
-    with pytest.raises(PhonemicError, match=r"a.gif: the name of a picture ends in .png, .svg, .pdf"):
+    with pytest.raises(PhonemicError, match=r"a.gif: an image file must end in .png, .svg, .pdf"):
         check_path("a.gif")
     with pytest.raises(ValueError, match="unknown method 'umap': choose one of pca, tsne"):
         panels(model.bert, "umap")

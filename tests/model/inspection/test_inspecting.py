@@ -242,7 +242,7 @@ def test_clear_errors(save, tmp_path):
     [
         ([], "give one of TEXT, --input and --predictions"),
         (["x", "text", "--input", "-"], "give one of TEXT, --input and --predictions"),
-        (["--predictions", "f"], "give a CHECKPOINT; --predictions can do with --lang instead"),
+        (["--predictions", "f"], "give a CHECKPOINT; with --predictions, --lang is enough"),
         (["x", "text", "--html", "a", "--json"], "give --html or --json, not both"),
     ],
 )
@@ -269,6 +269,6 @@ def test_texts_of_another_language_are_told(save, lang, name, other):
     _, _, path = save(lang=lang)
     found = run(path, other)
     assert found.exit_code == 0
-    assert f"positions are {name} syllables: is it {name}?" in found.stderr
+    assert f"positions are {name} syllables: is the text {name}?" in found.stderr
     own = {"vi": "Sáng nay bé ăn xôi, mưa to", "zh": "今天天气很好，银行不开门。"}[lang]
-    assert "syllables: is it" not in run(path, own).stderr
+    assert "syllables: is the text" not in run(path, own).stderr

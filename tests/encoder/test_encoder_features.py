@@ -1,0 +1,137 @@
+"""PhonemicBERT beside hash-embedded columns, and what a config is told to cost."""
+
+import re
+
+import numpy as np
+import pytest
+
+spacy = pytest.importorskip("spacy", reason="needs the spacy extra")
+torch = pytest.importorskip("torch", reason="needs the model extra")
+pytest.importorskip("transformers", reason="needs the model extra")
+
+from encoder_helpers import SYLLABLES, TEXTS, example  # noqa: E402
+from spacy.tokens import DocBin  # noqa: E402
+from spacy.util import load_model_from_config  # noqa: E402
+from thinc.api import Adam, Config  # noqa: E402
+
+from phonemic import Tokenizer  # noqa: E402
+from spacy_phonemic.__main__ import main  # noqa: E402
+from spacy_phonemic.configs import config_text  # noqa: E402
+
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:spacy", "ignore::DeprecationWarning:weasel")
+
+
+def made(checkpoint=None):
+    """The pipeline of the ready config with both encoders, small."""
+    config = Config().from_str(config_text("ner_pos", "vi", "both"))
+    encoder = config["components"]["phonemic_transformer"]["model"]["encoder"]
+    encoder.update(checkpoint=checkpoint, preset="tiny", window=62 if checkpoint else None)
+    return load_model_from_config(config, auto_fill=True)
+
+
+@pytest.fixture(scope="module")
+def learnt(checkpoint):
+    spacy.util.fix_random_seed(0)
+    nlp = made(checkpoint["vi"])
+    examples = [example(nlp, text) for text in TEXTS]
+    nlp.initialize(lambda: examples)
+    optimizer = Adam(0.002)  # the config's warms up
+    losses = [nlp.update(examples, sgd=optimizer)["ner"] for _ in range(40)]
+    return nlp, examples, losses
+
+
+def test_both_learn(learnt):
+    nlp, examples, losses = learnt
+    assert losses[-1] < losses[0] / 10
+    assert nlp.evaluate(examples)["ents_f"] == 1.0
+
+
+def test_the_vectors_are_one_linear_layer_over_both(learnt):
+    nlp, examples, _ = learnt
+    model = nlp.get_pipe("phonemic_transformer").model
+    docs = [each.predicted for each in examples[:3]]
+    encoder, features = model.layers[0].layers[0], model.layers[0].layers[-1]
+    [linear] = [node for node in model.walk() if node.name == "linear" and node.get_dim("nO") == 96 and node in
+                list(model.layers[2].walk())]  # fmt: skip
+    weights, bias = linear.get_param("W"), linear.get_param("b")
+    encoded, embedded = encoder.predict(docs), features.predict(docs)
+    for vectors, one, other in zip(model.predict(docs), encoded, embedded, strict=True):
+        assert np.allclose(vectors, np.hstack([one, other]) @ weights.T + bias, atol=1e-4)
+
+
+def test_gradients_reach_both(checkpoint):
+    nlp = made(checkpoint["vi"])
+    examples = [example(nlp, text) for text in TEXTS[:4]]
+    nlp.initialize(lambda: examples)
+    model = nlp.get_pipe("phonemic_transformer").model
+    bert = next(node for node in model.walk() if node.name == "phonemic_bert").shims[0]._model
+    table = next(node for node in model.walk() if node.name == "hashembed")
+    before = bert.bert.embeddings.projection.weight.detach().clone(), table.get_param("E").copy()
+    optimizer = Adam(0.002)
+    for _ in range(3):  # the heads begin with zeros, which pass no gradient on
+        nlp.update(examples, sgd=optimizer)
+    assert not torch.equal(bert.bert.embeddings.projection.weight.detach(), before[0])
+    assert not np.array_equal(table.get_param("E"), before[1])
+
+
+def test_saving(learnt, tmp_path):
+    nlp, *_ = learnt
+    nlp.to_disk(tmp_path / "saved")
+    again = spacy.load(tmp_path / "saved")
+    for text in (*TEXTS[:3], "", " "):
+        assert np.allclose(again(text).tensor, nlp(text).tensor, atol=1e-6)
+        assert [entity.text for entity in again(text).ents] == [entity.text for entity in nlp(text).ents]
+
+
+class TestCheck:
+    @pytest.fixture
+    def corpus(self, tmp_path):
+        nlp = spacy.blank("vi", config=SYLLABLES)
+        DocBin(docs=[example(nlp, text).reference for text in TEXTS]).to_disk(tmp_path / "a.spacy")
+        return tmp_path / "a.spacy"
+
+    def test_tells_what_will_be_read(self, corpus, tmp_path, capsys):
+        config = tmp_path / "ner.cfg"
+        config.write_text(config_text("ner", "vi", steps=70), encoding="utf-8")
+        option = "--components.phonemic_transformer.model"
+        paths = [f"--paths.train={corpus}", f"--paths.dev={corpus}", f"{option}.preset=tiny", f"{option}.window=6"]
+        before = sorted(tmp_path.iterdir())
+        assert main(["check", str(config), *paths]) == 0
+        told = capsys.readouterr().out
+        tokens = sum(len(example(spacy.blank("vi", config=SYLLABLES), text).predicted) for text in TEXTS)
+        lengths = [len(Tokenizer("vi").encode(text)) for text in TEXTS]
+        assert told.count(f"{len(TEXTS)} documents, {tokens} tokens, {sum(lengths)} positions") == 2
+        windows, longer = map(int, re.search(r"(\d+) windows of at most 6 positions, (\d+) documents", told).groups())
+        assert longer == sum(length > 6 for length in lengths)
+        assert windows >= len(TEXTS) + longer
+        assert re.search(r"a step: \d+\.\d\d s", told)
+        assert re.search(r"70 steps: \d+ \w+ without evaluation, \d+\.\d epochs", told)
+        assert sorted(tmp_path.iterdir()) == before
+
+    def test_entities_across_tokens(self, tmp_path, capsys):
+        nlp = spacy.blank("vi", config={"nlp": {"tokenizer": {"use_pyvi": False}}})
+        doc = nlp.make_doc("x Hà-Nội")
+        doc.ents = [doc.char_span(2, 8, label="A")]
+        wrong = spacy.tokens.Doc(nlp.vocab, words=["x", "H", "à"], spaces=[True, False, False])
+        wrong.ents = [spacy.tokens.Span(wrong, 1, 2, "A")]
+        DocBin(docs=[doc, wrong]).to_disk(tmp_path / "a.spacy")
+        (tmp_path / "ner.cfg").write_text(config_text("ner", "vi", "hash", steps=5), encoding="utf-8")
+        paths = [f"--paths.{part}={tmp_path / 'a.spacy'}" for part in ("train", "dev")]
+        assert main(["check", str(tmp_path / "ner.cfg"), *paths]) == 0
+        assert "train: 1 entities begin or end within a token" in capsys.readouterr().out
+
+    @pytest.mark.parametrize("broken", ["no file", "no corpus", "no config", "another setting"])
+    def test_what_is_wrong_is_told(self, broken, corpus, tmp_path, capsys):
+        config = tmp_path / "ner.cfg"
+        if broken != "no file":
+            config.write_text("[nlp" if broken == "no config" else config_text("ner", "vi", "hash"), encoding="utf-8")
+        options = {
+            "no corpus": [f"--paths.train={tmp_path}/gone.spacy", f"--paths.dev={corpus}"],
+            "another setting": [
+                f"--paths.train={corpus}",
+                f"--paths.dev={corpus}",
+                "--components.tok2vec.model.encode.depht=5",
+            ],
+        }.get(broken, [])
+        assert main(["check", str(config), *options]) == 1
+        assert "ner.cfg: " in capsys.readouterr().err

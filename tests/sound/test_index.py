@@ -1,0 +1,283 @@
+"""Names found by sound: the same as by comparing the query with every name; files that are damaged or hostile."""
+
+import contextlib
+import io
+import pickle
+import random
+import struct
+import threading
+import zlib
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from phonemic import Index, Match, PhonemicError, SavedIndexError, Tokenizer, distance
+from phonemic.sound import storage
+from phonemic.sound.index import _DTYPES
+
+SYLLABLES = {
+    "vi": ["an", "ăn", "ang", "lan", "nan", "lang", "la", "na", "trâu", "châu", "sâu", "xâu", "da", "gia", "ra", "hỏi", "hỗi",
+           "ngã", "ngả", "uyên", "oanh", "iPhone", "15", "7", "x", "!"],
+    "zh": [*"北京背景湖南福兰林零长涨中宗张章啊A9。ж"],
+}  # fmt: skip
+
+
+def names_of(lang, most=5):
+    joint = " " if lang == "vi" else ""
+    return st.lists(st.sampled_from(SYLLABLES[lang]), max_size=most).map(joint.join)
+
+
+def brute(names, query, lang, k=None, within=1.0):
+    found = [Match(name, distance(query, name, lang), row) for row, name in enumerate(names)]
+    near = [match for match in found if within is None or match.distance <= within + 1e-9]
+    return sorted(near, key=lambda match: (match.distance, match.row))[:k]
+
+
+lists = st.sampled_from(["vi", "zh"]).flatmap(
+    lambda lang: st.tuples(st.just(lang), st.lists(names_of(lang), max_size=30), names_of(lang, 6))
+)
+
+
+@given(
+    lists, st.one_of(st.none(), st.integers(1, 12)), st.one_of(st.none(), st.sampled_from([0, 0.05, 0.3, 1, 1.5, 9]))
+)
+def test_found_is_what_comparing_with_every_name_finds(drawn, k, within):
+    lang, names, query = drawn
+    assert Index(names, lang).search(query, k=k, within=within) == brute(names, query, lang, k, within)
+
+
+@pytest.mark.parametrize("lang", ["vi", "zh"])
+def test_many_names(lang):
+    """Enough names that the trie has many levels and the search several passes."""
+    dice = random.Random(7)
+    joint = " " if lang == "vi" else ""
+    names = [joint.join(dice.choices(SYLLABLES[lang], k=dice.randint(0, 9))) for _ in range(3000)]
+    index = Index(names, lang)
+    assert list(index) == names
+    for length in (0, 1, 3, 8, 14):
+        query = joint.join(dice.choices(SYLLABLES[lang], k=length))
+        every = brute(names, query, lang, within=None)
+        assert index.search(query, k=None, within=None) == every
+        assert index.search(query, k=25, within=None) == every[:25]
+        assert index.search(query, k=4000, within=2) == [match for match in every if match.distance <= 2]
+
+
+def test_equally_far_names_come_as_they_were_given():
+    index = Index(["lan", "nan", "Lan", "LAN", "nan"], "vi")
+    assert [match.row for match in index.search("lan")] == [0, 2, 3, 1, 4]
+    assert [match.row for match in index.search("lan", k=2)] == [0, 2]
+    assert [match.row for match in index.search("nan", k=3)] == [1, 4, 0]
+    assert index.search("lan", k=1) == [Match("lan", 0.0, 0)]
+
+
+@given(st.lists(st.text(max_size=6), max_size=8), st.text(max_size=6), st.sampled_from(["vi", "zh"]))
+def test_any_text_is_a_name(names, query, lang):
+    index = Index(names, lang)
+    assert list(index) == names
+    assert index.search(query, k=None, within=None) == brute(names, query, lang, within=None)
+    again = Index.from_bytes(index.to_bytes())
+    assert list(again) == names
+    assert again.search(query, k=None, within=3) == index.search(query, k=None, within=3)
+
+
+def test_own_readings_and_packed_letters():
+    own = Tokenizer("zh", phrases={"朝阳": "zhao1 yang2"}, fallback="packed")
+    index = Index(["朝阳区", "招阳区", "COVID-19", "covid19"], tokenizer=own)
+    assert [match.row for match in index.search("昭阳区", within=0)] == [0, 1]
+    assert [match.row for match in index.search("Covid 19", within=0)] == [2, 3]
+    assert Index.from_bytes(index.to_bytes()).tokenizer == own
+    assert index.search(own.encode("昭阳区"), k=1) == index.search("昭阳区", k=1)
+
+
+def test_occurrences_are_the_searches_of_all_parts(vi):
+    dice = random.Random(3)
+    names = [" ".join(dice.choices(SYLLABLES["vi"], k=dice.randint(1, 4))) for _ in range(200)]
+    index = Index(names, "vi")
+    for _ in range(10):
+        words = dice.choices([word for word in SYLLABLES["vi"] if vi.factorize(word)], k=7)
+        starts, ends = sorted(dice.sample(range(7), 4)), sorted(dice.sample(range(1, 8), 5))
+        cut = dice.randint(1, 6)
+        expected = [
+            (match, start, end)
+            for start in starts
+            for end in ends
+            if start < end and not start < cut < end
+            for match in index.search(" ".join(words[start:end]), k=None, within=0.5)
+        ]
+        encoding = vi.encode(" ".join(words))
+        assert index.occurrences(encoding, 0.5, starts=starts, ends=ends, breaks=[cut]) == expected
+
+
+def test_occurrences_in_text(vi):
+    index = Index(["Trần Hưng Đạo", "Hồ Chí Minh", "..."], "vi")
+    text = vi.encode("Đường Chần Hưng Đạo, hồ “chí minh” 3")
+    found = index.occurrences(text, 0.3)
+    assert [
+        (match.name, text.text[text.spans[first, 0] : text.spans[stop - 1, 1]]) for match, first, stop in found
+    ] == [
+        ("Trần Hưng Đạo", "Chần Hưng Đạo"),
+        ("Hồ Chí Minh", "hồ “chí minh"),
+    ]
+    assert index.occurrences(text, 0.3, breaks=[6])[1:] == []
+    assert index.occurrences(vi.encode(""), 0.3) == []
+    with pytest.raises(ValueError, match="within"):
+        index.occurrences(text, -1)
+
+
+def test_saved_and_mapped(tmp_path):
+    names = ["Nguyễn Văn An", "Trần Hưng Đạo", "half \ud800 a pair", "", "x\ny"]
+    index = Index(names, "vi")
+    index.save(tmp_path / "names.index")
+    again = Index.load(tmp_path / "names.index")
+    assert list(again) == names
+    assert again[-1] == "x\ny"
+    assert again[1:3] == names[1:3]
+    assert again.search("Chần Hưng Đạo") == index.search("Chần Hưng Đạo")
+    assert list(pickle.loads(pickle.dumps(again))) == names
+    assert (tmp_path / "names.index").read_bytes() == again.to_bytes()
+    with pytest.raises(FileExistsError):
+        index.save(tmp_path / "names.index", overwrite=False)
+    assert not list(tmp_path.glob("*.partial"))
+    Index([], "zh").save(tmp_path / "none.index")
+    assert Index.load(tmp_path / "none.index").search("北京") == []
+
+
+def test_threads_share_an_index():
+    dice = random.Random(1)
+    index = Index([" ".join(dice.choices(SYLLABLES["vi"], k=3)) for _ in range(2000)], "vi")
+    expected, found = index.search("lan sâu ngã", k=50), []
+    threads = [
+        threading.Thread(target=lambda: found.extend(index.search("lan sâu ngã", k=50) == expected for _ in range(50)))
+        for _ in range(4)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [True] * 200
+
+
+class TestHostileFiles:
+    DATA = Index(["lan", "nan sâu", "sâu", "sâu bọ"], "vi").to_bytes()
+
+    def test_another_file(self, tmp_path):
+        for data in (b"", b"lan\nnan\n", self.DATA[:10]):
+            (tmp_path / "x").write_bytes(data)
+            with pytest.raises(SavedIndexError, match="x: not a saved index"):
+                Index.load(tmp_path / "x")
+        (tmp_path / "x").write_bytes(self.DATA[:15] + b"\x7f" + self.DATA[16:])
+        with pytest.raises(SavedIndexError, match="another version"):
+            Index.load(tmp_path / "x")
+        with pytest.raises(FileNotFoundError):
+            Index.load(tmp_path / "none")
+
+    def test_every_byte_and_every_length_counts(self):
+        for at in range(16, len(self.DATA), 7):
+            with pytest.raises(SavedIndexError, match="checksum"):
+                Index.from_bytes(self.DATA[:at] + bytes([self.DATA[at] ^ 0x55]) + self.DATA[at + 1 :])
+        for at in range(0, len(self.DATA), 11):
+            with pytest.raises(SavedIndexError):
+                Index.from_bytes(self.DATA[:at])
+
+    @given(st.data())
+    def test_a_right_checksum_over_wrong_bytes(self, data):
+        """Whatever the arrays hold, there is a clear error, or an index that searches without touching what is not its own."""
+        changed = bytearray(self.DATA)
+        for _ in range(data.draw(st.integers(1, 4))):
+            at = data.draw(st.integers(20, len(changed) - 1))
+            changed[at] = data.draw(st.integers(0, 255))
+        changed[16:20] = struct.pack("<I", zlib.crc32(bytes(changed[20:])))
+        with contextlib.suppress(PhonemicError):
+            index = Index.from_bytes(bytes(changed))
+            index.search("nan sâu", k=None, within=None)
+            index.search("nan sâu bọ")
+            list(index)
+
+    @pytest.mark.parametrize(
+        ("name", "change", "what"),
+        [
+            ("symbols", lambda array: array + 500, "symbols"),
+            ("symbols", lambda array: array[:-1], "groups"),
+            ("sounds", lambda array: array + 250, "sounds"),
+            ("sounds", lambda array: array[:-1], "sounds, groups and names"),
+            ("groups", lambda array: array * 0, "groups"),
+            ("groups", lambda array: -array, "groups"),
+            ("groups", lambda array: array + 2**40, "groups"),
+            ("groups", lambda array: np.concatenate([array, array]), "groups"),
+            ("groups", lambda array: array[:0], "groups"),
+            ("rows", lambda array: array + 1, "rows"),
+            ("rows", lambda array: array[::-1], "rows"),
+            ("rows", lambda array: array[1:], "rows"),
+            ("order", lambda array: array * 0, "order"),
+            ("order", lambda array: array + 7, "order"),
+            ("order", lambda array: array[1:], "sounds, groups and names"),
+            ("offsets", lambda array: array[::-1], "names"),
+            ("offsets", lambda array: array + 1, "names"),
+        ],
+    )
+    def test_arrays_that_do_not_fit(self, name, change, what):
+        arrays = storage.read(self.DATA, _DTYPES, "it")
+        arrays[name] = np.ascontiguousarray(change(arrays[name].copy()).astype(arrays[name].dtype))
+        with pytest.raises(SavedIndexError, match=f"damaged .*its {what} do not fit"):
+            Index.from_bytes(written(arrays))
+
+    def test_a_dtype_or_a_name_of_its_own(self):
+        arrays = storage.read(self.DATA, _DTYPES, "it")
+        with pytest.raises(SavedIndexError, match="array 'rows' does not fit"):
+            Index.from_bytes(written({**arrays, "rows": arrays["rows"].astype(np.int64)}))
+        with pytest.raises(SavedIndexError, match="list of arrays"):
+            Index.from_bytes(written({**arrays, "more": arrays["rows"]}))
+        arrays.pop("rows")
+        with pytest.raises(SavedIndexError, match="rows is missing"):
+            Index.from_bytes(written(arrays))
+
+    def test_names_that_are_not_utf8(self):
+        arrays = storage.read(self.DATA, _DTYPES, "it")
+        index = Index.from_bytes(written({**arrays, "text": np.full_like(arrays["text"], 0xFF)}))
+        with pytest.raises(SavedIndexError, match="damaged"):
+            index.search("lan")
+
+    def test_options_that_are_none(self):
+        arrays = storage.read(self.DATA, _DTYPES, "it")
+        for text, what in ((b"{", "damaged"), (b"[]", "object"), (b"{}", "tokenizer is missing")):
+            with pytest.raises(SavedIndexError, match=what):
+                Index.from_bytes(written({**arrays, "options": np.frombuffer(text, np.uint8)}))
+        other = arrays["options"].tobytes().replace(b"1000", b"1001")
+        with pytest.raises(SavedIndexError, match="another version"):
+            Index.from_bytes(written({**arrays, "options": np.frombuffer(other, np.uint8)}))
+
+
+def written(arrays):
+    file = io.BytesIO()
+    storage.write(file, arrays)
+    return file.getvalue()
+
+
+def test_what_does_not_fit_is_refused():
+    with pytest.raises(TypeError, match="not one str"):
+        Index("lan", "vi")
+    with pytest.raises(TypeError, match="lang='vi'"):
+        Index(["lan"])
+    with pytest.raises(TypeError):
+        Index(["lan", None], "vi")
+    with pytest.raises(ValueError, match="unknown language"):
+        Index(["lan"], "en")
+    with pytest.raises(ValueError, match="name 1 has 1,001 positions"):
+        Index(["lan", "lan " * 1001], "vi")
+    index = Index(["lan"] * 3, "vi")
+    with pytest.raises(ValueError, match="k must be at least 1"):
+        index.search("lan", k=0)
+    for within in (-1, float("nan")):
+        with pytest.raises(ValueError, match="within must be 0 or more"):
+            index.search("lan", within=within)
+    with pytest.raises(ValueError, match="the query has 1,001 positions"):
+        index.search("lan " * 1001)
+    with pytest.raises(TypeError):
+        index.search(None)
+    with pytest.raises(ValueError, match="read as 'vi', but the query as 'zh'"):
+        index.search(Tokenizer("zh").encode("兰"))
+    with pytest.raises(IndexError, match="row 3"):
+        index[3]
+    assert len(index.search("lan " * 1000, within=float("inf"))) == 3

@@ -1,0 +1,230 @@
+"""Readings in context: what is read, in both scripts; and that the core reads as the reference does."""
+
+import json
+import lzma
+import os
+import random
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("pypinyin", reason="the reference needs pypinyin")
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from phonemic import Tokenizer, arrow, mandarin, reference
+from phonemic.lexicon.models import DECIDING, Model, feature_key, reading_data, reviewed, windows
+from phonemic.lexicon.tables import context_tables, tables_of
+from phonemic.readings import Reader, read, reader
+
+ZH = Tokenizer("zh")
+CONTEXT = Tokenizer("zh", readings="context")
+NEAR = [*sorted(reading_data().models)[::7], *"著乾瞭徵了着的地得行长重为银銀隨这這，。！“”a1 \n;"]
+
+
+def numbers(text, tokenizer=CONTEXT):
+    return tokenizer.decode(tokenizer.encode(text).ids, to="numbers")
+
+
+def same(text, tokenizer=CONTEXT, **options):
+    encoding = tokenizer.encode(text)
+    expected = reference.encode(text, "zh", readings="context", **options)
+    assert encoding.triples == [position.triple for position in expected], ascii(text)
+    assert encoding.spans.tolist() == [[position.start, position.end] for position in expected], ascii(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "pinyin"),
+    [
+        ("慢慢地走", "man4 man4 de5 zou3"),
+        ("跑得快", "pao3 de5 kuai4"),
+        ("还款", "huan2 kuan3"),
+        ("照片", "zhao4 pian4"),
+        ("电子", "dian4 zi3"),
+        ("服务性行业", "fu2 wu4 xing4 hang2 ye4"),
+        ("人参加", "ren2 can1 jia1"),
+        ("没空调", "mei2 kong1 tiao2"),
+        ("曾国藩", "zeng1 guo2 fan1"),
+        ("任正非", "ren2 zheng4 fei1"),
+        ("銀行", "yin2 hang2"),
+        ("重慶", "chong2 qing4"),
+        ("隨著", "sui2 zhe5"),
+        ("著名", "zhu4 ming2"),
+        ("看著", "kan4 zhe5"),
+        ("特徵", "te4 zheng1"),
+        ("曾先生", "zeng1 xian1 sheng1"),
+        ("種地", "zhong4 di4"),
+        ("一月一楼第一", "yi1 yue4 yi1 lou2 di4 yi1"),
+        ("不会", "bu4 hui4"),
+        ("了解", "liao3 jie3"),
+        ("瞭解", "liao3 jie3"),
+        ("为什么", "wei4 shen2 me5"),
+        ("银行行长", "yin2 hang2 hang2 zhang3"),
+        ("頭髮", "tou2 fa4"),
+        ("乾隆吃餅乾", "qian2 long2 chi1 bing3 gan1"),
+    ],
+)
+def test_what_started_this(text, pinyin):
+    assert numbers(text) == pinyin
+
+
+@pytest.mark.parametrize(
+    ("simplified", "traditional"),
+    [
+        ("他随着银行行长重新发展，显著地长大了。", "他隨著銀行行長重新發展，顯著地長大了。"),
+        ("去银行还款的朋友很觉得麻烦。", "去銀行還款的朋友很覺得麻煩。"),
+    ],
+)
+def test_both_scripts_are_read_alike(simplified, traditional):
+    assert numbers(simplified) == numbers(traditional)
+    assert numbers(simplified, ZH) != numbers(traditional, ZH)
+
+
+def test_the_default_is_as_it_was():
+    assert Tokenizer("zh", readings="pypinyin") == ZH
+    assert numbers("銀行还款", ZH) == "yin2 xing2 hai2 kuan3"
+    assert tables_of("zh")["bmp"] is not context_tables()["bmp"]
+
+
+def test_nothing_but_readings_differs():
+    text = "3:30 去銀行，ok？\n好 \u0301𠮷"
+    one, other = ZH.encode(text), CONTEXT.encode(text)
+    assert one.spans.tolist() == other.spans.tolist()
+    assert one.word_ids.tolist() == other.word_ids.tolist()
+    assert one.kinds.tolist() == other.kinds.tolist()
+
+
+def test_a_users_phrases_win():
+    own = Tokenizer("zh", readings="context", phrases={"银行": "yin2 xing2", "长": "chang2"})
+    assert numbers("银行", own) == numbers("银行").replace("hang2", "xing2")
+    assert numbers("行长", own).endswith("chang2")
+    same("银行行长，银行家长", own, phrases={"银行": ["yin2", "xing2"], "长": ["chang2"]})
+
+
+@pytest.mark.parametrize("word", sorted(reviewed()))
+def test_reviewed_words_are_read_as_they_say(word):
+    readings = reviewed()[word]
+    assert len(readings) == len(word)
+    assert read(word) == readings
+    assert numbers(word).replace("ü", "v").split() == readings
+
+
+def test_reviewed_words_have_sources_and_stand_once():
+    lines = (Path(mandarin.__file__).parent / "lexicon" / "readings.tsv").read_text("utf-8").splitlines()
+    rows = [line.split("\t") for line in lines if not line.startswith("#")]
+    assert all(len(row) == 3 and row[2] for row in rows)
+    assert len({row[0] for row in rows}) == len(rows)
+
+
+@given(st.lists(st.sampled_from(NEAR), max_size=14).map("".join))
+def test_core_and_reference_agree(text):
+    same(text)
+
+
+@given(st.text(max_size=20))
+def test_core_and_reference_agree_on_any_text(text):
+    same(text)
+
+
+def test_utf8_is_read_as_str_is():
+    pa = pytest.importorskip("pyarrow", reason="needs the arrow extra")
+    choose = random.Random(8)
+    texts = ["".join(choose.choices(NEAR, k=choose.randrange(30))) for _ in range(300)]
+    assert arrow.encode(pa.array(texts), CONTEXT).to_pylist() == [
+        row.ids.tolist() for row in CONTEXT.encode_batch(texts)
+    ]
+
+
+@pytest.mark.parametrize("name", ["laws", "general", "weekly", "lctt"])
+def test_core_and_reference_agree_on_raw_text(name):
+    folder = os.environ.get("PHONEMIC_DATA")
+    if not folder:
+        pytest.skip("PHONEMIC_DATA is not set: the raw texts are not there")
+    with lzma.open(Path(folder, "zh", "raw", f"{name}.txt.xz"), "rt", encoding="utf-8") as file:
+        text = file.read(12_000)
+    same(text)
+
+
+@pytest.mark.parametrize("bank", ["ud_gsd", "ud_gsdsimp"])
+def test_core_and_reference_agree_on_sentences_of_both_scripts(bank):
+    folder = os.environ.get("PHONEMIC_DATA")
+    if not folder:
+        pytest.skip("PHONEMIC_DATA is not set: the treebanks are not there")
+    file = sorted(Path(folder, "zh", bank).glob("*.conllu"))[0]
+    lines = [line[9:] for line in file.read_text("utf-8").splitlines() if line.startswith("# text = ")]
+    for line in lines[:200]:
+        same(line)
+
+
+def test_a_sentence_ends_what_is_seen():
+    seen = reader().features("好。行业！长", 2)
+    assert [feature[1:] for feature in seen[:5]] == [
+        (0, 0),
+        (0, ord("业")),
+        (ord("业"), ord("！")),
+        (0, 0),
+        (ord("业"), 0),
+    ]
+    assert not any(ord("长") in feature[1:] for feature in seen)
+
+
+def test_a_word_is_a_window():
+    assert windows("银行", 1) == (3, ord("银"), 0)
+    assert windows("银行", 0) == (4, ord("行"), 0)
+    assert windows("人参加", 1) == (1, ord("人"), ord("加"))
+    assert windows("埃塞俄比亚", 0) == (2, ord("塞"), ord("俄"))
+    assert windows("埃塞俄比亚", 4) == (0, ord("俄"), ord("比"))
+
+
+def test_models_are_whole():
+    """Every feature has a place, each is found again, and what is left out of the filter cannot tell."""
+    for char, model in list(reading_data().models.items())[::9]:
+        layout = model.layout(model.buckets)
+        assert sorted(key for keys in layout for key in keys) == sorted(model.decides | model.weights), char
+        assert len(model.bias) <= 4
+        assert len(model.readings) <= 8
+        assert all(feature in model.telling for feature in model.words)
+        assert model.slots > DECIDING or all(slot < DECIDING for slot, _, _ in model.features)
+        assert all(mandarin.factorize(reading) for reading in model.readings)
+
+
+def test_what_is_weighed():
+    """By hand, on a model of two features and a word."""
+    from dataclasses import replace
+
+    weights = {(4, ord("走"), 0): [9], (3, ord("慢"), 0): [-4]}
+    model = Model(["di4", "de5"], [0, -5], weights, {(3, ord("土"), 0): 0})
+    made = Reader(replace(reading_data(), models={"地": model}))
+    assert made.read("地走", 0) == "de5"
+    assert made.read("慢地走", 1) == "di4"  # 9 - 4 - 5 is no more than 0
+    assert made.read("地。走", 0) == "di4"
+    assert made.read("土地走", 1) == "di4"
+    assert feature_key((4, ord("走"), 0), model.buckets) in model.weights
+
+
+def test_it_is_told_with_what_it_made(tmp_path):
+    pa = pytest.importorskip("pyarrow", reason="needs the arrow extra")
+    from phonemic.corpus.options import describe
+    from phonemic.files.ids import reader as ids_reader
+    from phonemic.files.ids import writer
+
+    CONTEXT.save(tmp_path / "t.json")
+    assert json.loads((tmp_path / "t.json").read_text())["readings"] == "context"
+    assert Tokenizer.load(tmp_path / "t.json") == CONTEXT != ZH
+    assert describe(CONTEXT)["readings"] == "context"
+    assert describe(CONTEXT)["tables"] != describe(ZH)["tables"]
+    assert "readings" not in describe(ZH)
+    for form in ("parquet", "arrow", "jsonl"):
+        with writer(str(tmp_path / form), form, CONTEXT) as write:
+            write(["銀行"])
+        found, rows = ids_reader(str(tmp_path / form), form)
+        assert found == CONTEXT
+        assert list(rows) == [CONTEXT.encode("銀行").ids.tolist()]
+    assert pa
+
+
+@pytest.mark.parametrize("options", [{"lang": "zh", "readings": "best"}, {"lang": "vi", "readings": "context"}])
+def test_wrong_readings_are_refused(options):
+    with pytest.raises(ValueError, match="readings"):
+        Tokenizer(**options)

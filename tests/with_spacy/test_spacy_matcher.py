@@ -1,0 +1,269 @@
+"""Entities of a list found though they were misheard: in real pipelines, saved and loaded, with what overlaps."""
+
+import pickle
+
+import pytest
+
+spacy = pytest.importorskip("spacy")
+from spacy.tokens import Doc, DocBin, Span  # noqa: E402
+
+from phonemic import InputError, SavedIndexError, distance  # noqa: E402
+from spacy_phonemic import PhonemicMatcher  # noqa: E402
+
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:spacy")
+
+PEOPLE = ["Trần Hưng Đạo", "Hồ Chí Minh", "Nguyễn Văn An"]
+
+
+def vietnamese(**config):
+    tokenizer = {"@tokenizers": "spacy_phonemic.SyllableTokenizer.v1"}
+    nlp = spacy.blank("vi", config={"nlp": {"tokenizer": tokenizer}})
+    matcher = nlp.add_pipe("phonemic_matcher", config=config)
+    return nlp, matcher
+
+
+def mandarin(**config):
+    nlp = spacy.blank("zh")
+    return nlp, nlp.add_pipe("phonemic_matcher", config=config)
+
+
+def shown(spans):
+    return [(span.text, span.label_, span._.phonemic_name, span._.phonemic_distance) for span in spans]
+
+
+def heard(nlp, text):
+    doc = nlp(text)
+    return shown(doc.spans["heard"])
+
+
+def test_misheard_names_become_entities():
+    nlp, matcher = vietnamese()
+    matcher.add("PER", PEOPLE, ids=["q1", "q2", "q3"])
+    matcher.add("LOC", ["Hà Nội"])
+    doc = nlp("Chần Hưng Đạo và hồ chí minh ở Hà Lội, không phải Nguyễn Văn Bình.")
+    assert shown(doc.ents) == [
+        ("Chần Hưng Đạo", "PER", "Trần Hưng Đạo", distance("Chần", "Trần", "vi")),
+        ("hồ chí minh", "PER", "Hồ Chí Minh", 0.0),
+        ("Hà Lội", "LOC", "Hà Nội", distance("Lội", "Nội", "vi")),
+    ]
+    assert [span.id_ for span in doc.ents] == ["q1", "q2", ""]
+    assert matcher.labels == ("LOC", "PER")
+    assert len(matcher) == 4
+
+
+def test_mandarin_homophones():
+    nlp, matcher = mandarin()
+    matcher.add("ORG", ["阿里巴巴", "重庆银行"])
+    doc = nlp("我在阿里爸爸和崇庆银杭上班")
+    assert shown(doc.ents) == [
+        ("阿里爸爸", "ORG", "阿里巴巴", distance("巴巴", "爸爸", "zh")),
+        ("崇庆银杭", "ORG", "重庆银行", 0.0),
+    ]
+    nlp, matcher = mandarin(phrases={"朝阳": "zhao1 yang2"})
+    matcher.add("LOC", ["朝阳区"])
+    assert shown(nlp("在昭阳区").ents) == [("昭阳区", "LOC", "朝阳区", 0.0)]
+
+
+class TestBorders:
+    def test_names_are_whole_tokens(self):
+        nlp = spacy.blank("vi", config={"nlp": {"tokenizer": {"use_pyvi": False}}})
+        matcher = nlp.add_pipe("phonemic_matcher")
+        matcher.add("PER", PEOPLE)
+        doc = nlp(Doc(nlp.vocab, words=["Ông", "Hồ_Chí_Minh", "Trần Hưng", "Đạo,", "Nguyễn Văn", "An Bình"]))
+        assert [span.text for span in doc.ents] == ["Hồ_Chí_Minh", "Trần Hưng Đạo,"]
+        assert doc.ents[0].start == 1
+        assert (doc.ents[1].start, doc.ents[1].end) == (2, 4)
+
+    def test_punctuation_ends_a_name_and_hyphens_do_not(self):
+        nlp, matcher = vietnamese()
+        matcher.add("PER", PEOPLE)
+        assert not nlp("Trần, Hưng Đạo. Hồ (Chí Minh)").ents
+        assert [span.text for span in nlp("Trần-Hưng-Đạo, Hồ\nChí  Minh").ents] == ["Trần-Hưng-Đạo", "Hồ\nChí  Minh"]
+
+    def test_empty_docs_and_lists(self):
+        nlp, matcher = vietnamese()
+        assert not nlp("Hồ Chí Minh").ents
+        matcher.add("PER", PEOPLE)
+        for text in ("", "...", " \n"):
+            assert not nlp(text).ents
+
+
+class TestOverlaps:
+    NAMES = (("A", ["Hưng Đạo Vương", "Trần Hưng Đạo", "Hưng Yên"]), ("B", ["Trần Hưng Đạo", "Hương Đạo"]))
+    TEXT = "Trần Hưng Đạo Vương ở Hưng Yên"
+
+    def matched(self, text=TEXT, **config):
+        nlp, matcher = vietnamese(**config)
+        for label, names in self.NAMES:
+            matcher.add(label, names)
+        return nlp(text)
+
+    def test_entities_do_not(self):
+        assert [(span.text, span.label_) for span in self.matched().ents] == [("Trần Hưng Đạo", "A"), ("Hưng Yên", "A")]
+        text = "Chần Hưng Đạo Vương"  # the nearest is taken, not the first
+        assert [(span.text, span.label_) for span in self.matched(text).ents] == [("Hưng Đạo Vương", "A")]
+
+    def test_spans_may(self):
+        doc = self.matched(spans_key="heard")
+        assert not doc.ents
+        assert [(span.text, span.label_) for span in doc.spans["heard"]] == [
+            ("Trần Hưng Đạo", "A"),
+            ("Trần Hưng Đạo", "B"),
+            ("Hưng Đạo", "B"),
+            ("Hưng Đạo Vương", "A"),
+            ("Hưng Yên", "A"),
+        ]
+        assert [span._.phonemic_distance for span in doc.spans["heard"]] == [
+            0,
+            0,
+            distance("Hưng", "Hương", "vi"),
+            0,
+            0,
+        ]
+
+    def test_entities_that_are_there(self):
+        for overwrite, expected in ((False, [("Hưng Yên", "OLD")]), (True, [("ở Hưng Yên", "NEW")])):
+            nlp, matcher = vietnamese(overwrite=overwrite)
+            matcher.add("NEW", ["ở Hưng Yên"])
+            doc = nlp.make_doc("ông ở Hưng Yên")
+            doc.ents = [Span(doc, 2, 4, "OLD")]
+            assert [(span.text, span.label_) for span in matcher(doc).ents] == expected
+
+    def test_of_names_at_one_place_the_nearest(self):
+        nlp, matcher = vietnamese(spans_key="heard")
+        matcher.add("PER", ["Lê Nan Anh", "Lê Lan Anh", "Lê Lang Anh"])
+        assert heard(nlp, "lê lan anh") == [("lê lan anh", "PER", "Lê Lan Anh", 0.0)]
+
+
+class TestOptions:
+    def test_within(self):
+        near = distance("Chần", "Trần", "vi")
+        for within, count in ((0, 0), (near - 0.001, 0), (near, 1), (1, 1)):
+            nlp, matcher = vietnamese(within=within)
+            matcher.add("PER", PEOPLE)
+            assert len(nlp("ông Chần Hưng Đạo").ents) == count
+
+    def test_labels(self):
+        text = "Chần Hưng Đạo ở Hà Lội"
+        for config, found in (
+            ({"labels": ["LOC"]}, ["Hà Lội"]),
+            ({"labels": []}, []),
+            ({"within": {"LOC": 0.2}}, ["Hà Lội"]),
+            ({"within": {"LOC": 0, "PER": 0.2}}, ["Chần Hưng Đạo"]),
+        ):
+            nlp, matcher = vietnamese(**config)
+            matcher.add("PER", PEOPLE)
+            matcher.add("LOC", ["Hà Nội"])
+            assert [span.text for span in nlp(text).ents] == found
+
+    def test_short_names_are_heard_exactly(self):
+        nlp, matcher = vietnamese()
+        matcher.add("PER", ["Lan"])
+        assert [span.text for span in nlp("Nan gặp lan").ents] == ["lan"]
+        nlp, matcher = vietnamese(least=1)
+        matcher.add("PER", ["Lan"])
+        assert [span.text for span in nlp("Nan gặp lan").ents] == ["Nan", "lan"]
+
+    def test_what_does_not_fit(self):
+        for within in (-1, float("nan"), {"PER": "near"}):
+            with pytest.raises(ValueError, match="within is a distance"):
+                PhonemicMatcher(spacy.blank("vi").vocab, "vi", within=within)
+        with pytest.raises(ValueError, match="read as 'vi' or 'zh', not 'en'"):
+            spacy.blank("en").add_pipe("phonemic_matcher")
+        _, matcher = vietnamese()
+        for pattern, message in (
+            ({"label": "PER"}, "pattern 0: damaged .pattern is missing"),
+            ({"label": "PER", "pattern": [{"LOWER": "an"}]}, "pattern is of type list"),
+            ({"label": "PER", "pattern": "..."}, "'...' has no sound"),
+            ("An", "object is expected"),
+        ):
+            with pytest.raises(InputError, match=message):
+                matcher.add_patterns([pattern])
+        with pytest.raises(TypeError, match="not one str"):
+            matcher.add("PER", "An")
+        with pytest.raises(ValueError, match="zip"):
+            matcher.add("PER", ["An"], ids=[])
+        assert not len(matcher)
+
+    def test_phrases_of_a_file_that_is_gone(self, tmp_path):
+        path = tmp_path / "own.tsv"
+        nlp, _ = mandarin(phrases=str(path))
+        with pytest.raises(FileNotFoundError, match=r"own\.tsv"):
+            nlp("你好")
+
+
+class TestSaved:
+    def trained(self):
+        nlp, matcher = vietnamese(within={"PER": 0.3, "LOC": 0.1}, spans_key="heard", least=1)
+        matcher.add("PER", PEOPLE, ids=["a", "b", "c"])
+        matcher.add("LOC", ["Hà Nội", "Huế"])
+        return nlp
+
+    TEXT = "Chần Hưng Đạo ở Hà Lội và Huế"
+
+    def test_to_disk_and_back(self, tmp_path):
+        nlp = self.trained()
+        nlp.to_disk(tmp_path / "pipeline")
+        again = spacy.load(tmp_path / "pipeline")
+        assert again.get_pipe("phonemic_matcher").patterns == nlp.get_pipe("phonemic_matcher").patterns
+        expected = heard(nlp, self.TEXT)
+        assert len(expected) == 3
+        assert heard(again, self.TEXT) == expected
+
+    def test_to_bytes_and_pickle(self):
+        nlp = self.trained()
+        expected = heard(nlp, self.TEXT)
+        fresh, matcher = vietnamese()
+        matcher.from_bytes(nlp.get_pipe("phonemic_matcher").to_bytes())
+        assert heard(fresh, self.TEXT) == expected
+        again = pickle.loads(pickle.dumps(nlp))
+        assert heard(again, self.TEXT) == expected
+
+    def test_pipe(self):
+        nlp = self.trained()
+        texts = [self.TEXT, "Hồ Trí Minh", "", "không có ai"] * 20
+        docs = list(nlp.pipe(texts, batch_size=7))
+        assert [shown(doc.spans["heard"]) for doc in docs] == [heard(nlp, text) for text in texts]
+        assert len(docs[1].spans["heard"]) == 1
+
+    def test_several_processes(self):
+        nlp = self.trained()
+        docs = list(nlp.pipe([self.TEXT] * 4, n_process=2, batch_size=2))
+        assert [shown(doc.spans["heard"]) for doc in docs] == [heard(nlp, self.TEXT)] * 4
+
+    def test_distances_travel_with_docs(self):
+        nlp, matcher = vietnamese()
+        matcher.add("PER", PEOPLE)
+        doc = nlp("ông Chần Hưng Đạo")
+        stored = DocBin(store_user_data=True, docs=[doc]).to_bytes()
+        (again,) = DocBin().from_bytes(stored).get_docs(nlp.vocab)
+        assert shown(again.ents) == shown(doc.ents)
+        assert again[0:1]._.phonemic_distance is None
+
+    def test_initialize(self):
+        nlp, matcher = vietnamese()
+        matcher.add("OLD", ["Hà Nội"])
+        nlp.config["initialize"]["components"]["phonemic_matcher"] = {
+            "patterns": [{"label": "PER", "pattern": "Hồ Chí Minh"}]
+        }
+        nlp.initialize()
+        assert matcher.patterns == [{"label": "PER", "pattern": "Hồ Chí Minh"}]
+
+    def test_files_that_are_not_whole(self, tmp_path):
+        nlp, matcher = vietnamese()
+        matcher.add("PER", PEOPLE)
+        path = tmp_path / "matcher"
+        matcher.to_disk(path)
+        whole = path.read_text("utf-8")
+        for text, what in (
+            (whole[:-9], "is not JSON"),
+            ("[]", "object is expected"),
+            (whole.replace('"least"', '"most"'), "least is missing"),
+            (whole.replace('"within": 0.3', '"within": -1'), "within is a distance"),
+            (whole.replace("Hồ Chí Minh", "…"), "'…' has no sound"),
+            (whole.replace('"lang": "vi"', '"lang": "en"'), "en"),
+        ):
+            assert text != whole
+            path.write_text(text, "utf-8")
+            with pytest.raises((SavedIndexError, ValueError), match=what):
+                PhonemicMatcher(nlp.vocab, "vi").from_disk(path)
