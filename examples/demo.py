@@ -67,7 +67,9 @@ def draw(encoding: Encoding) -> str:
     tokens = "".join(
         _TOKEN.format(
             text=escape(each.text),
-            box=drawing.syllable(each.onset, each.rime, each.tone, each.ipa) if each.is_native else "",
+            box=drawing.syllable(encoding.vocabulary.lang, each.onset, each.rime, each.tone, each.ipa)
+            if each.is_native
+            else "",
         )
         for each in encoding
     )
