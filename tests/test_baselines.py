@@ -269,6 +269,20 @@ class TestSubChar:
             assert [path.name for path in tmp_path.glob("*/*")] == [f"bert_chinese_uncased_{size}.vocab"]
             assert set(texts[0]) <= set(baselines.load("Character", tmp_path).tokens(range(size)))
 
+    def test_another_training_that_ends_meanwhile(self, tmp_path):
+        """Neither removes the other's file, though the system may give a new file the number of one that is gone."""
+
+        def texts():
+            baselines.train("Character", ["xy"], tmp_path, 100, overwrite=True)
+            yield "ab"
+
+        baselines.train("Character", ["de"], tmp_path, 100)
+        trained = baselines.train("Character", texts(), tmp_path, 100, overwrite=True)
+        assert "a" in trained.tokens(range(7))
+        baselines.train("Character", ["abc"], tmp_path, 100, overwrite=True)
+        trained = baselines.train("Character", texts(), tmp_path, 100, overwrite=True)
+        assert [path.name for path in tmp_path.glob("*/*")] == ["bert_chinese_uncased_7.vocab"]
+
     def test_long_texts_are_learnt_from(self, tmp_path):
         once = baselines.train("Subword", ["".join(CHINESE) * 200], tmp_path, 49)
         assert once.unknown_id not in once.encode("".join(CHINESE))

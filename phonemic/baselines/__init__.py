@@ -133,14 +133,14 @@ def train(
     kind = get(name)
     target = Path(folder) if Path(folder).name == kind.folder else Path(folder) / kind.folder
     pattern = next(iter(kind.files), "")
-    found = {file: file.stat() for file in target.glob(pattern) if file.is_file()}
+    found = [file for file in target.glob(pattern) if file.is_file()]
     if found and not overwrite:
         raise BaselineError(f"{min(found)}: already exists; give --force to replace it, or another folder")
     target.mkdir(parents=True, exist_ok=True)
-    kind.train(texts, target, vocab_size)
-    for file, state in found.items():  # whose name holds another size
-        if os.path.samestat(file.stat(), state):
-            file.unlink()
+    written = kind.train(texts, target, vocab_size)
+    for file in found:
+        if file != written:  # its name holds another size
+            file.unlink(missing_ok=True)
     return kind(target)
 
 

@@ -91,13 +91,16 @@ class Baseline(ABC):
         return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
 
     @classmethod
-    def train(cls, texts: Iterable[str], path: Path, vocab_size: int) -> None:
+    def train(cls, texts: Iterable[str], path: Path, vocab_size: int) -> Path:
         """Trains on texts and saves into a folder.
 
         Arguments:
             texts: the corpus; it is read once, as a stream.
             path: the folder of this baseline's files.
             vocab_size: entries of the vocabulary, all included.
+
+        Returns:
+            The file that was written.
 
         Raises:
             BaselineError: it cannot be trained, or not on these texts.
@@ -257,7 +260,8 @@ def only(path: Path, pattern: str) -> Path:
     return found[0]
 
 
-def replace_file(path: Path, content: bytes) -> None:
-    """Writes a file beside its place first, then renames it."""
+def replace_file(path: Path, content: bytes) -> Path:
+    """Writes a file beside its place first, then renames it; returns the path."""
     with replacing(path) as file:
         file.write(content)
+    return path

@@ -52,7 +52,7 @@ class ByteLevelBpe(Baseline):
         return [self._tokenizer.id_to_token(number) for number in ids]
 
     @classmethod
-    def train(cls, texts: Iterable[str], path: Path, vocab_size: int) -> None:
+    def train(cls, texts: Iterable[str], path: Path, vocab_size: int) -> Path:
         """Byte-pair merges over GPT-2's split into words, marks and spaces."""
         tokenizers = library("tokenizers")
         learner = tokenizers.Tokenizer(tokenizers.models.BPE())
@@ -65,4 +65,4 @@ class ByteLevelBpe(Baseline):
             vocab_size=vocab_size, initial_alphabet=alphabet, show_progress=False, special_tokens=[]
         )
         learner.train_from_iterator(texts, trainer)
-        replace_file(path / "tokenizer.json", learner.to_str().encode())
+        return replace_file(path / "tokenizer.json", learner.to_str().encode())

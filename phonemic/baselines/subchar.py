@@ -80,14 +80,14 @@ class Character(_SubCharPaper):
         return Counter({char: count for char, count in counts.items() if char not in self._id_of})
 
     @classmethod
-    def train(cls, texts: Iterable[str], path: Path, vocab_size: int) -> None:
+    def train(cls, texts: Iterable[str], path: Path, vocab_size: int) -> Path:
         """The most frequent characters."""
         counts: Counter[str] = Counter()
         for text in texts:
             counts.update("".join(text.lower().split()))
         common = counts.most_common(vocab_size - len(SPECIALS))
         lines = [f"{entry} {count}\n" for entry, count in [*((special, 0) for special in SPECIALS), *common]]
-        replace_file(path / f"bert_chinese_uncased_{len(lines)}.vocab", "".join(lines).encode())
+        return replace_file(path / f"bert_chinese_uncased_{len(lines)}.vocab", "".join(lines).encode())
 
 
 class _SentencePiece(_SubCharPaper):
@@ -126,7 +126,7 @@ class _SentencePiece(_SubCharPaper):
         return self._model.unknown([self._rewrite(text) for text in texts])
 
     @classmethod
-    def train(cls, texts: Iterable[str], path: Path, vocab_size: int) -> None:
+    def train(cls, texts: Iterable[str], path: Path, vocab_size: int) -> Path:
         """Trains with the settings that the released models' own records give."""
         trainer = library("sentencepiece").SentencePieceTrainer
         model = io.BytesIO()
@@ -151,7 +151,7 @@ class _SentencePiece(_SubCharPaper):
             )
         except (OSError, RuntimeError) as error:
             raise BaselineError(f"{cls.name}: SentencePiece cannot learn {vocab_size} entries: {error}") from error
-        replace_file(path / f"{cls.stem}_{vocab_size}.model", model.getvalue())
+        return replace_file(path / f"{cls.stem}_{vocab_size}.model", model.getvalue())
 
 
 def _slices(texts: Iterable[str]) -> Iterator[str]:
