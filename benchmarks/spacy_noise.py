@@ -9,6 +9,7 @@ import spacy
 from spacy.tokens import Doc, DocBin
 
 from phonemic.noise import Homophones, Misspellings
+from spacy_phonemic.noise import changed_words
 
 #: A function that gives the words of a Doc anew.
 Words = Callable[[Doc], list[str]]
@@ -18,22 +19,10 @@ def noisy(lang: str, share: float) -> Words:
     """Noise that keeps tokens apart.
 
     A share of the Chinese characters become homophones of GB 2312's first level, a share of the Vietnamese syllables
-    lose their tone mark or all marks.
+    lose their tone mark or all marks, or have another tone mark.
     """
-    noise = Homophones("gb2312-1") if lang == "zh" else Misspellings(["without-tone", "without-diacritics"])
-
-    def words(doc: Doc) -> list[str]:
-        changes = iter([*noise.apply(doc.text, share).changes, None])
-        change, made = next(changes), []
-        for token in doc:
-            end, parts, at = token.idx + len(token.text), [], token.idx
-            while change is not None and change.start < end:
-                parts += [doc.text[at : change.start], change.new]
-                at, change = change.end, next(changes)
-            made.append("".join(parts) + doc.text[at:end])
-        return made
-
-    return words
+    noise = Homophones("gb2312-1") if lang == "zh" else Misspellings(["lost-marks", "wrong-tone"])
+    return lambda doc: changed_words(doc, noise.apply(doc.text, share).changes)
 
 
 def rewrite(source: Path, lang: str, words: Words, target: Path) -> None:

@@ -16,8 +16,11 @@ from spacy.util import registry
 from thinc.api import HashEmbed, Maxout, Model, chain, concatenate, list2ragged, ragged2list, with_array, zero_init
 from thinc.types import Floats2d
 
+from phonemic import Tokenizer
+from phonemic.noise import Misspellings
 from phonemic.noise.respelling import without_diacritics
-from spacy_phonemic.reading import reading_of
+from spacy_phonemic.noise import changed_words
+from spacy_phonemic.reading import leave_to, reading_of
 from spacy_phonemic.windows import align
 
 #: What of a packed id each component is.
@@ -35,6 +38,9 @@ ROWS = {"onset": 200, "rime": 1000, "tone": 100, "toneless": 4000, "syllable": 8
 #: What no id tells: the letters of the first and of the last syllable of a token without any mark, *đ* as *d*.
 UNDIACRITIZED = "undiacritized"
 
+#: The share of the Docs in which words are changed in training.
+_CHANGED = 0.5
+
 #: How often a component is exchanged in training for once that a spelling is.
 _COMPONENTS_SHARE = 0.25
 
@@ -50,6 +56,7 @@ def phonemic_hash_embed(
     include_static_vectors: bool = False,
     components: Sequence[str] = tuple(MASKS),
     mishearing: float = 0.5,
+    mark_errors: float = 0.0,
 ) -> Model[list[Doc], list[Floats2d]]:
     """The ``MultiHashEmbed`` of spaCy with columns for the sounds of a token: an ``embed`` for ``spacy.Tok2Vec.v2``.
 
@@ -61,9 +68,10 @@ def phonemic_hash_embed(
     ``"undiacritized"``, for Vietnamese, is what stays of a syllable whose tone mark, or all of whose marks, are lost:
     its letters. *tieng* and *viet* are not syllables, so no id can tell that they are *tiếng* and *Việt*.
 
-    During training, half of the Docs stay as they are; in the others, a token's spelling is at times that of another
-    token, and so, less often, are its onset, its rime and so on. So the layers above learn what to trust where a word
-    is written as another that sounds alike, or where its tone marks are lost, though they never see one.
+    During training, half of the Docs stay as they are. In the others, a token's spelling is at times that of another
+    token, and so, less often, are its onset, its rime and so on (``mishearing``): the layers above learn what to trust
+    where a word is written as another that sounds alike, though they never see one. Or a syllable's marks are lost or
+    wrong (``mark_errors``), and all of its columns with them.
 
     Arguments:
         width: of the vectors that come out, and of a spelling's column; a sound's column has a third of it.
@@ -74,6 +82,8 @@ def phonemic_hash_embed(
             ``"undiacritized"``.
         mishearing: how often a spelling is exchanged in those Docs: a share of the tokens, at least 0 and below 1. A
             component is exchanged a quarter as often.
+        mark_errors: for Vietnamese: the share of the syllables of those Docs that are written without their tone mark,
+            without any mark, or with another tone mark, at least 0 and below 1.
 
     Returns:
         A thinc model from Docs to float32 (tokens, width) for each.
@@ -81,7 +91,7 @@ def phonemic_hash_embed(
     Raises:
         ValueError: an argument does not fit.
     """
-    _check(attrs, rows, components, mishearing)
+    _check(attrs, rows, components, {"mishearing": mishearing, "mark_errors": mark_errors})
     narrow = max(1, width // _NARROWER)
     shapes = [(width, count) for count in rows]
     shapes += [(narrow, ROWS[name]) for name in components for _ in ("first", "last")]
@@ -92,8 +102,9 @@ def phonemic_hash_embed(
         HashEmbed(size, count, column=column, seed=column + 1, dropout=0.0, initializer=first[column])
         for column, (size, count) in enumerate(shapes)
     ]
+    read: dict[str, Any] = {"attrs": attrs, "components": components}
     columns: Model[Any, Any] = chain(
-        Model("phonemic_columns", _forward, attrs={"attrs": attrs, "components": components, "mishearing": mishearing}),
+        Model("phonemic_columns", _forward, attrs=read | {"mishearing": mishearing, "mark_errors": mark_errors}),
         cast("Model[Any, Any]", list2ragged()),
         with_array(concatenate(*tables) if len(tables) > 1 else tables[0]),
     )
@@ -104,7 +115,7 @@ def phonemic_hash_embed(
     return chain(columns, mixed, ragged2list())
 
 
-def _check(attrs: Sequence[str], rows: Sequence[int], components: Sequence[str], mishearing: float) -> None:
+def _check(attrs: Sequence[str], rows: Sequence[int], components: Sequence[str], shares: dict[str, float]) -> None:
     if len(attrs) != len(rows):
         raise ValueError(f"rows={list(rows)}: give one number for each of the {len(attrs)} attrs")
     for name in attrs:
@@ -115,8 +126,9 @@ def _check(attrs: Sequence[str], rows: Sequence[int], components: Sequence[str],
         raise ValueError(f"components={list(components)}: choose some of {', '.join(ROWS)}, each once")
     if not attrs and not components:
         raise ValueError("there are no columns: name some attrs or some components")
-    if not 0 <= mishearing < 1:
-        raise ValueError(f"mishearing={mishearing}: must be at least 0 and below 1")
+    for name, share in shares.items():
+        if not 0 <= share < 1:
+            raise ValueError(f"{name}={share}: must be at least 0 and below 1")
 
 
 def token_columns(doc: Doc, attrs: Sequence[str], components: Sequence[str]) -> NDArray[np.uint64]:
@@ -163,15 +175,40 @@ def _letters(word: str) -> tuple[int, int]:
 def _forward(
     model: Model[Any, Any], docs: Sequence[Doc], is_train: bool
 ) -> tuple[list[Any], Callable[[Any], Sequence[Doc]]]:
-    found = [token_columns(doc, model.attrs["attrs"], model.attrs["components"]) for doc in docs]
-    share = model.attrs["mishearing"]
-    if is_train and share and found:
-        found = _exchanged(found, len(model.attrs["attrs"]), share)
+    attrs, components = model.attrs["attrs"], model.attrs["components"]
+    mishearing, mark_errors = model.attrs["mishearing"], model.attrs["mark_errors"]
+    training = is_train and bool(docs) and bool(mishearing or mark_errors)
+    changed = np.random.random(len(docs) if training else 0) < _CHANGED  # noqa: NPY002 - what spaCy's seed sets
+    if training and mark_errors:
+        pairs = zip(docs, changed.tolist(), strict=True)
+        docs = [_with_mark_errors(doc, mark_errors) if change else doc for doc, change in pairs]
+    found = [token_columns(doc, attrs, components) for doc in docs]
+    if training and mishearing:
+        found = _exchanged(found, len(attrs), mishearing, changed)
     return [model.ops.asarray(cast("Any", columns), dtype="uint64") for columns in found], lambda gradients: []
 
 
-def _exchanged(found: list[NDArray[np.uint64]], spelling: int, share: float) -> list[NDArray[np.uint64]]:
-    """The same columns; in half of the Docs, some values are those of another token of the batch.
+def _with_mark_errors(doc: Doc, share: float) -> Doc:
+    """The same Doc, a share of its syllables without their tone mark, without any mark, or with another tone mark."""
+    way = reading_of(doc).way
+    key = int(np.random.randint(1 << 31))  # noqa: NPY002
+    words = changed_words(doc, _mark_errors(way.tokenizer).apply(doc.text, share, key).changes)
+    written = Doc(doc.vocab, words=words, spaces=[bool(token.whitespace_) for token in doc])
+    leave_to(way, written)
+    return written
+
+
+@lru_cache(maxsize=4)
+def _mark_errors(tokenizer: Tokenizer) -> Misspellings:
+    if tokenizer.lang != Misspellings.lang:
+        raise ValueError("mark_errors is for Vietnamese: set it to 0 where the pipeline reads Chinese")
+    return Misspellings(["lost-marks", "wrong-tone"], tokenizer)
+
+
+def _exchanged(
+    found: list[NDArray[np.uint64]], spelling: int, share: float, changed: NDArray[np.bool_]
+) -> list[NDArray[np.uint64]]:
+    """The same columns; in the Docs that are ``changed``, some values are those of another token of the batch.
 
     The first ``spelling`` columns are exchanged together, as a token is written otherwise as a whole; then each two.
     """
@@ -179,8 +216,7 @@ def _exchanged(found: list[NDArray[np.uint64]], spelling: int, share: float) -> 
     count, columns = rows.shape
     groups = np.concatenate([np.zeros(spelling, int), 1 + np.arange(columns - spelling) // 2])
     shares = np.where(np.arange(groups[-1] + 1) == 0, share, share * _COMPONENTS_SHARE)
-    misheard = np.repeat(np.random.random(len(found)) < 0.5, lengths)[:, None]  # noqa: NPY002 - what spaCy's seed sets
-    drawn = misheard & (np.random.random((count, len(shares))) < shares)  # noqa: NPY002
+    drawn = np.repeat(changed, lengths)[:, None] & (np.random.random((count, len(shares))) < shares)  # noqa: NPY002
     others = np.random.randint(0, max(1, count), drawn.shape)[:, groups]  # noqa: NPY002
     exchanged = np.where(drawn[:, groups], np.take_along_axis(rows, others, 0), rows)
     return np.split(exchanged, np.cumsum(lengths)[:-1])

@@ -107,7 +107,7 @@ def d_gi(syllable: str) -> list[str]:
     return [_toned(list(cased(other, text)), mark, place)]
 
 
-# --- losing marks
+# --- lost and wrong marks
 
 
 def without_tone(syllable: str) -> list[str]:
@@ -120,6 +120,15 @@ def without_diacritics(syllable: str) -> list[str]:
     """Without any mark, *đ* as *d*: *tieng*."""
     bare = "".join(char for char in _nfd(syllable) if not unicodedata.combining(char))
     return [bare.translate(str.maketrans("đðɖĐÐƉ", "dddDDD"))]
+
+
+def wrong_tone(syllable: str) -> list[str]:
+    """With another tone mark that the syllable can bear: *tiểng, tiễng; hỏi, hõi*; none where there is none."""
+    letters, mark, at = _toneless(syllable)
+    if not mark:
+        return []
+    others = (_toned(letters, other, at) for other in _TONE_MARKS if other != mark)
+    return [other for other in others if vietnamese.factorize(_plain(other), strict=True)]
 
 
 # --- typing
@@ -209,6 +218,7 @@ KINDS: dict[str, Callable[[str], list[str]]] = {
     "d-gi": d_gi,
     "without-tone": without_tone,
     "without-diacritics": without_diacritics,
+    "wrong-tone": wrong_tone,
     "neighbour-key": neighbour_key,
     "doubled-letter": doubled_letter,
     "dropped-letter": dropped_letter,

@@ -68,7 +68,11 @@ def config_text(
         "[initialize.tokenizer]\n": _section("initialize.tokenizer", _tokenizer_settings(lang)),
     }
     if lang == "vi":
-        changes['"toneless","syllable"]'] = '"toneless","syllable","undiacritized"]'
+        changes |= {
+            '"toneless","syllable"]': '"toneless","syllable","undiacritized"]',
+            "mishearing = 0.5": "mishearing = 0.0",
+            "mark_errors = 0.0": "mark_errors = 0.3",
+        }
     if steps < _FULL_WARMUP:
         changes["warmup_steps = 250"] = f"warmup_steps = {steps // 10}"
     if gpu:

@@ -16,7 +16,9 @@ from spacy.util import fix_random_seed, registry  # noqa: E402
 from spacy_helpers import PLAIN_VI, SYLLABLES, VI, ZH  # noqa: E402
 
 from phonemic import Tokenizer  # noqa: E402
+from phonemic.noise import Misspellings  # noqa: E402
 from spacy_phonemic.hash_embed import MASKS, phonemic_hash_embed, token_columns  # noqa: E402
+from spacy_phonemic.noise import changed_words  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:spacy", "ignore::DeprecationWarning:weasel")
 
@@ -236,6 +238,48 @@ def test_mishearing_is_for_training_only():
     assert 0.02 < sounds.mean() < 0.1
 
 
+def test_mark_errors_are_for_training_only():
+    """Then half of the Docs have words of the same letters instead, whose every column is what the Doc would have."""
+    docs = docs_of("vi", [VI, "Tôi yêu tiếng Việt", ""])
+    features = phonemic_hash_embed(12, **SPELLING, mishearing=0, mark_errors=0.5).layers[0].layers[0]
+    read = features.attrs["attrs"], [*features.attrs["components"], "undiacritized"]
+    features.attrs["components"] = read[1]
+    clean = [token_columns(doc, *read) for doc in docs]
+    for plain, found in zip(clean, features.predict(docs), strict=True):
+        assert np.array_equal(plain, found)
+    fix_random_seed(0)
+    errors = Misspellings(["lost-marks", "wrong-tone"])
+    spellings = {
+        number: {changed_words(docs[number], errors.apply(docs[number].text, share, key).changes)[at]
+                 for share in (0, 1) for key in range(40)}
+        for number, at in ((1, 2),)
+    }  # fmt: skip
+    assert {"tiếng", "tiêng", "tieng", "tiềng"} <= spellings[1]
+    known = {docs[1].vocab[word].norm for word in spellings[1]}
+    changed, seen = 0, set()
+    for _ in range(200):
+        found, _ = features.begin_update(docs)
+        changed += not np.array_equal(clean[1], found[1])
+        assert all(np.array_equal(one[:, -2:], other[:, -2:]) for one, other in zip(clean, found, strict=True))
+        seen.add(found[1][2, 0])
+    assert 70 < changed < 130
+    assert seen == known
+
+
+def test_mark_errors_are_vietnamese():
+    features = phonemic_hash_embed(12, **SPELLING, mark_errors=0.5).layers[0].layers[0]
+    with pytest.raises(ValueError, match="mark_errors is for Vietnamese: set it to 0"):
+        features.begin_update(docs_of("zh", [ZH] * 30))
+
+
+def test_words_with_changes_stay_words():
+    doc = docs_of("vi", ["sinh_viên Hà Nội, 5km!"], {})[0]
+    noise = Misspellings(["without-diacritics"])
+    assert changed_words(doc, []) == [token.text for token in doc]
+    bare = [unicodedata.normalize("NFD", token.text).encode("ascii", "ignore").decode() for token in doc]
+    assert changed_words(doc, noise.apply(doc.text, 1).changes) == bare
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -246,6 +290,7 @@ def test_mishearing_is_for_training_only():
         ({"attrs": [], "rows": [], "components": []}, "there are no columns"),
         ({"mishearing": 1}, "below 1"),
         ({"mishearing": -0.1}, "at least 0"),
+        ({"mark_errors": 1}, "mark_errors=1: .*below 1"),
     ],
 )
 def test_what_does_not_fit_is_refused(options, message):
