@@ -11,6 +11,7 @@ import errno
 import importlib
 import os
 import resource
+import runpy
 import signal
 import sys
 from dataclasses import dataclass
@@ -96,6 +97,12 @@ def run(module: str, words: list[str], obstacle: Obstacle = NONE) -> None:
             sys.stdout.flush()
             with open(obstacle.report, "w") as file:
                 file.write(str(passed[0]))
+
+
+def run_module(name: str, words: list[str]) -> None:
+    """Does what ``python -m NAME WORDS`` does."""
+    sys.argv = [name, *words]
+    runpy.run_module(name, run_name="__main__", alter_sys=True)
 
 
 def names(module: str) -> None:

@@ -131,11 +131,11 @@ def read_text(path, limit):
     return json.dumps(json.loads(text), ensure_ascii=False) if "\\u" in text and path.suffix == ".json" else text
 
 
-def test_readings_equal_pypinyins_on_two_million_characters(zh, data):
+def test_readings_equal_pypinyins_on_a_million_characters(zh, data):
     compared = 0
     for name in FILES:
         text = read_text(data(name), LIMIT.get(name, 400_000))
-        text = text[: len(text) // 5]
+        text = text[: len(text) // 10]
         for start in range(0, len(text), 50_000):
             chunk = text[start : start + 50_000]
             encoding = zh.encode(chunk)
@@ -147,7 +147,7 @@ def test_readings_equal_pypinyins_on_two_million_characters(zh, data):
             different = np.flatnonzero((ours != theirs) & (theirs != -2))
             assert not len(different), (name, [chunk[at - 5 : at + 5] for at in different[:3]])
             compared += len(chunk)
-    assert compared > 1_900_000
+    assert compared > 950_000
 
 
 def test_compatibility_ideographs_are_read_as_what_they_are_equal_to(zh):

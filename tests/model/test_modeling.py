@@ -315,7 +315,7 @@ def test_compiled_is_the_same(tiny, random_ids):
     plain = {name: p.grad.clone() for name, p in model.named_parameters() if p.grad is not None}
     loss = model.eval()(inputs, labels=labels).loss.item()
     model.train().zero_grad()
-    compiled = torch.compile(model)
+    compiled = torch.compile(model, backend="aot_eager")  # all but generating code, which takes a minute
     output = compiled(inputs, labels=labels)
     output.loss.backward()
     assert output.loss.item() == pytest.approx(loss, rel=1e-5)

@@ -39,6 +39,7 @@ from phonemic_bert.triples import triples
 pytestmark = EXPECTED_WARNINGS
 
 
+@pytest.mark.filterwarnings("ignore:This DataLoader will create:UserWarning")  # on one core
 def test_batches_and_workers_change_nothing_but_rounding(straight, corpus, tmp_path):
     """With dropout off: one batch of 8 is two of 4, and two worker processes give what none give."""
     quiet = {"model__dropout": 0.0, "model__attention_dropout": 0.0}
