@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from spacy.attrs import IDX, LENGTH, intify_attr
+from spacy.attrs import IDX, LENGTH, NORM, intify_attr
 from spacy.ml.staticvectors import StaticVectors
 from spacy.strings import get_string_id
 from spacy.tokens import Doc
@@ -37,6 +37,10 @@ ROWS = {"onset": 200, "rime": 1000, "tone": 100, "toneless": 4000, "syllable": 8
 
 #: What no id tells: the letters of the first and of the last syllable of a token without any mark, *đ* as *d*.
 UNDIACRITIZED = "undiacritized"
+
+#: The letters of words by the hash of the word's norm, and how many are remembered.
+_LETTERS: dict[int, tuple[int, int]] = {}
+_REMEMBERED = 1 << 16
 
 #: The share of the Docs in which words are changed in training.
 _CHANGED = 0.5
@@ -143,28 +147,36 @@ def token_columns(doc: Doc, attrs: Sequence[str], components: Sequence[str]) -> 
         components: names of :data:`ROWS`.
     """
     made = np.zeros((len(doc), len(attrs) + 2 * len(components)), np.uint64)
-    if attrs:
-        made[:, : len(attrs)] = doc.to_array(list(attrs)).reshape(len(doc), len(attrs))
+    made[:, : len(attrs)] = doc.to_array(list(attrs)).reshape(len(doc), len(attrs)) if attrs else 0
+    sounds = made[:, len(attrs) :].reshape(len(doc), len(components), 2)
     if UNDIACRITIZED in components:
-        at = len(attrs) + 2 * components.index(UNDIACRITIZED)
-        made[:, at : at + 2] = np.array([_letters(token.norm_) for token in doc], np.uint64).reshape(-1, 2)
-    if any(name in MASKS for name in components):
+        sounds[:, components.index(UNDIACRITIZED)] = _letters_of(doc)
+    heard = [number for number, name in enumerate(components) if name in MASKS]
+    if heard:
+        masks = np.array([MASKS[components[number]] for number in heard], np.uint64)
         encoding = reading_of(doc).encoding
         bounds = doc.to_array([IDX, LENGTH]).astype(np.int64).reshape(-1, 2)
         first, last = align(encoding.spans, bounds[:, 0], bounds.sum(axis=1))
         ids = np.append(encoding.ids, 0).astype(np.uint64)
-        for at, places in enumerate((first, last - 1)):
-            packed = ids[np.where(first < last, places, len(ids) - 1)]
-            for number, name in enumerate(components):
-                if name in MASKS:
-                    column = len(attrs) + 2 * number + at
-                    made[:, column] = np.where(first < last, (packed & np.uint64(MASKS[name])) + np.uint64(1), 0)
+        places = np.where(first < last, (first, last - 1), len(ids) - 1)
+        parts = (ids[places].T[:, None] & masks[:, None]) + np.uint64(1)
+        sounds[:, heard] = np.where((first < last)[:, None, None], parts, 0)
     return made
 
 
-@lru_cache(maxsize=1 << 16)
+def _letters_of(doc: Doc) -> NDArray[np.uint64]:
+    """The hashes of the letters of each word's first and last syllable, without marks: uint64 (tokens, 2)."""
+    norms = doc.to_array([NORM]).tolist()
+    for norm in norms:
+        if norm not in _LETTERS:
+            _LETTERS[norm] = _letters(doc.vocab.strings[norm])
+    made = np.array([_LETTERS[norm] for norm in norms], np.uint64).reshape(-1, 2)
+    if len(_LETTERS) > _REMEMBERED:
+        _LETTERS.clear()
+    return made
+
+
 def _letters(word: str) -> tuple[int, int]:
-    """The hashes of the letters of a word's first and last syllable, which a space or an underscore parts."""
     syllables = word.replace("_", " ").split()
     if not syllables:
         return 0, 0

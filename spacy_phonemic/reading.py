@@ -11,10 +11,10 @@ from __future__ import annotations
 import zlib
 from bisect import bisect_left
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, cached_property
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, Unpack
+from typing import Any, NamedTuple, Protocol, Unpack, cast
 from weakref import WeakKeyDictionary, WeakSet
 
 import numpy as np
@@ -59,14 +59,21 @@ class Way(NamedTuple):
 class Reading:
     """The encoding of a Doc's text, ready to be asked by character offset."""
 
-    __slots__ = ("_ends", "_parts", "_starts", "encoding", "way")
-
     def __init__(self, encoding: Encoding, way: Way) -> None:
-        lang = encoding.vocabulary.lang
         self.encoding, self.way = encoding, way
-        self._starts: list[int] = encoding.spans[:, 0].tolist()
-        self._ends: list[int] = encoding.spans[:, 1].tolist()
-        self._parts = [_parts(lang, packed, way.dialect) for packed in encoding.ids.tolist()]
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        return cast("list[int]", self.encoding.spans[:, 0].tolist())
+
+    @cached_property
+    def _ends(self) -> list[int]:
+        return cast("list[int]", self.encoding.spans[:, 1].tolist())
+
+    @cached_property
+    def _parts(self) -> list[Parts | None]:
+        lang, dialect = self.encoding.vocabulary.lang, self.way.dialect
+        return [_parts(lang, packed, dialect) for packed in self.encoding.ids.tolist()]
 
     def between(self, start: int, end: int) -> slice:
         """The positions that begin at a character from ``start`` up to ``end``."""
