@@ -78,8 +78,7 @@ bench-gate: $(VENV)/installed
 	$(BIN)/python benchmarks/gate.py
 
 # The core with address and undefined-behaviour sanitizers, in a folder of its own: its tests, and a fuzz of SECONDS.
-# Leaks of the interpreter's own are no matter; libstdc++ is loaded first because pyarrow throws through it. What the
-# context reading is compared with reads readings.npz, which is not installed.
+# Leaks of the interpreter's own are no matter; libstdc++ is loaded first because pyarrow throws through it.
 SECONDS ?= 120
 SANITIZED := ASAN_OPTIONS=detect_leaks=0:abort_on_error=1 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
 	PYTHONMALLOC=malloc OMP_NUM_THREADS=1 \
@@ -92,7 +91,6 @@ SANITIZED_WITHOUT := not 200_mb and not without_end and not test_cases and not n
 sanitize: $(VENV)/installed
 	PHONEMIC_SANITIZE=1 $(BIN)/python setup.py -q build --build-base build/sanitize --build-lib build/sanitize/lib
 	rm -rf build/sanitize/lib/tests && cp -R tests examples build/sanitize/lib
-	cp phonemic/lexicon/readings.npz build/sanitize/lib/phonemic/lexicon
 	cd build/sanitize/lib && PYTHONPATH=. $(SANITIZED) $(abspath $(BIN))/python -c \
 		"import phonemic; assert 'sanitize' in phonemic.__file__; print('sanitized:', phonemic._core.__file__)"
 	cd build/sanitize/lib && PYTHONPATH=. $(SANITIZED) $(abspath $(BIN))/python -m pytest -q -p no:cacheprovider -c $(CURDIR)/pyproject.toml \

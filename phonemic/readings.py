@@ -114,7 +114,6 @@ def reader() -> Reader:
 
     Raises:
         ImportError: pypinyin is not installed, or not in the pinned version.
-        OSError: there is no ``lexicon/readings.npz``: it comes with the sources, not with what is installed.
     """
     return Reader(reading_data())
 

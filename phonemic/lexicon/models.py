@@ -317,7 +317,6 @@ def reading_data() -> ReadingData:
 
     Raises:
         ImportError: pypinyin is not installed, or not in the pinned version.
-        OSError: there is no ``readings.npz``: it comes with the sources, not with what is installed.
     """
     lexicon = mandarin.lexicon()
     with np.load(DATA / "readings.npz", allow_pickle=False) as file:
