@@ -1,0 +1,62 @@
+"""What the shipped checkpoints know: sentences written for this, in each of which one syllable is to be guessed."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+torch = pytest.importorskip("torch", reason="needs the model extra")
+pytest.importorskip("transformers", reason="needs the model extra")
+
+from phonemic_bert import PhonemicBertForMaskedLM, PhonemicBertTokenizer, fill_mask
+
+ROOT = Path(__file__).parents[2]
+CHECKPOINTS = ROOT / "model" / "checkpoints"
+
+#: The checkpoint of the paper's design and the one that follows it, by language.
+SUCCESSORS = {"zh": ("phonemic-bert-small-zh", "phonemic-bert-mini-zh")}
+#: What anybody would guess.
+OBVIOUS = {"zh": ("我们在银行[MASK]口等你", "mén")}
+
+pytestmark = pytest.mark.skipif(not CHECKPOINTS.exists(), reason="needs the source tree's model/checkpoints")
+
+
+def load(name):
+    folder = CHECKPOINTS / name
+    return PhonemicBertForMaskedLM.from_pretrained(folder).eval(), PhonemicBertTokenizer.from_pretrained(folder)
+
+
+def sentences(lang):
+    """Each with [MASK], and the syllable that stands there, of ``examples/cloze-LANG.txt``, which has it in brackets."""
+    for line in (ROOT / "examples" / f"cloze-{lang}.txt").read_text("utf-8").splitlines():
+        before, syllable, after = re.split(r"[\[\]]", line)
+        yield f"{before}[MASK]{after}", before + syllable + after, len(before)
+
+
+def right(lang, name):
+    """In how many sentences the likeliest syllable is the one that stands there, and one of the ten likeliest."""
+    model, tokenizer = load(name)
+    first = ten = 0
+    for masked, whole, start in sentences(lang):
+        encoding = tokenizer.phonemic.encode(whole)
+        [truth] = encoding.ids[encoding.spans[:, 0] == start].tolist()
+        [found] = fill_mask(model, tokenizer, masked, k=10)
+        guesses = [filling.packed for filling in found]
+        first += guesses[0] == truth
+        ten += truth in guesses
+    return first, ten
+
+
+@pytest.mark.parametrize("lang", SUCCESSORS)
+def test_a_successor_guesses_three_times_as_many(lang):
+    before, now = (right(lang, name) for name in SUCCESSORS[lang])
+    assert len(list(sentences(lang))) == 100
+    assert min(before) > 0
+    assert all(new >= 3 * old for new, old in zip(now, before, strict=True)), (before, now)
+
+
+@pytest.mark.parametrize("lang", OBVIOUS)
+def test_what_is_obvious(lang):
+    text, syllable = OBVIOUS[lang]
+    [found] = fill_mask(*load(SUCCESSORS[lang][1]), text, k=10)
+    assert syllable in [filling.syllable for filling in found]
