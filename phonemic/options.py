@@ -61,8 +61,8 @@ class TokenizerOptions:
             of ``phrases`` is then always read so.
         sandhi: Mandarin: write the tones of 一 and 不, and a third tone before a third tone, as they are said (*yí gè*,
             *bú shì*, *ní hǎo*); :mod:`phonemic.speech` has the rules. What ``phrases`` say stays.
-        erhua: Mandarin: 儿 that is no syllable of its own (花儿, but not 女儿) is part of the syllable before it: one
-            position, with that syllable's triple and a span of both characters.
+        erhua: Mandarin: 儿 that is not a syllable of its own (花儿, but not 女儿) is part of the syllable before it:
+            one position, with that syllable's triple and a span of both characters.
 
     Raises:
         TypeError: ``strict``, ``sandhi`` or ``erhua`` is not a bool.
@@ -97,7 +97,7 @@ class TokenizerOptions:
         json=str,
     )
     sandhi: bool = _option(False, "Mandarin: tones as they change in speech: yí gè, bú shì, ní hǎo.", json=bool)
-    erhua: bool = _option(False, "Mandarin: 儿 that is no syllable is part of the one before it.", json=bool)
+    erhua: bool = _option(False, "Mandarin: 儿, where it is not a syllable, is part of the one before it.", json=bool)
 
     def __post_init__(self) -> None:
         if self.lang not in LANGUAGES:

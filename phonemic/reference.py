@@ -272,7 +272,7 @@ def encode(
         fallback: ``"character"`` or ``"packed"``.
         readings: ``"pypinyin"`` or ``"context"``.
         sandhi: tones as they change in speech.
-        erhua: 儿 that is no syllable merges with the one before it.
+        erhua: 儿 that is not a syllable of its own merges with the one before it.
     """
     if lang == "vi":
         positions = encode_vietnamese(text, strict, joiner)

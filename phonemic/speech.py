@@ -4,8 +4,8 @@ Both come after reading, over the Han characters that touch, and go by lists of 
 and ``lexicon/speech-words.tsv``, from lexicons. The longest word counts, from left to right; traditional characters
 stand for simplified ones. What a user's phrases say is left alone.
 
-**Erhua.** In the words of the lists, 儿 is no syllable: it merges with the syllable before it, whose triple stays that
-of the syllable without 儿, and whose span covers both characters. The vocabulary has no rime of its own for that (its
+**Erhua.** In the words of the lists, 儿 is not a syllable: it merges with the one before it, whose triple stays that of
+the syllable without 儿, and whose span covers both characters. The vocabulary has no rime of its own for that (its
 only one with *r* is that of *èr*). Where 儿 begins a word of the lists (儿子, 儿童), it does not merge.
 
 **Tone sandhi.** From the right to the left, so that a syllable knows the tone that the one behind it is said with:

@@ -112,7 +112,7 @@ class Tokenizer:
 
     @property
     def erhua(self) -> bool:
-        """Whether 儿 that is no syllable is part of the one before it."""
+        """Whether 儿 that is not a syllable of its own is part of the one before it."""
         return self._options.erhua
 
     @property

@@ -170,7 +170,7 @@ class _Docs:
         return Converted(self.docs, self.problems)
 
     def _heads(self, example: TaggedExample, place: str) -> list[int] | None:
-        """The head of each word, its own index for a root; None where that is no tree."""
+        """The head of each word, its own index for a root; None where that is not a tree."""
         heads = [word.head for word in example.words if word.head is not None]
         if len(heads) < len(example.words):
             at = next(at for at, word in enumerate(example.words) if word.head is None)

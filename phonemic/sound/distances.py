@@ -37,7 +37,7 @@ def distance(
         tokenizer: reads texts instead of ``Tokenizer(lang)``, with phrases of your own perhaps.
 
     Raises:
-        TypeError: neither says the language, or something is no text.
+        TypeError: neither says the language, or something is not a text.
         ValueError: an unknown language, or two languages.
     """
     one, other = (_encoded(text, lang, tokenizer) for text in (a, b))

@@ -14,7 +14,7 @@ from phonemic_bert.pretraining.settings import Settings
 
 AUTO = "auto"
 
-#: Positions that are computed at once on a CPU; more are no quicker and take more memory.
+#: Positions that are computed at once on a CPU; more are not faster and take more memory.
 _CPU_POSITIONS = 4096
 
 #: The share of a GPU's memory that activations may take.
