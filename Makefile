@@ -38,7 +38,7 @@ test-models:
 		env=build/transformers-$$release; \
 		test -x $$env/bin/python || $(PYTHON) -m venv $$env; \
 		$$env/bin/pip install --quiet --disable-pip-version-check '$(TORCH)'; \
-		$$env/bin/pip install --quiet --disable-pip-version-check --editable '.[pretrain]' transformers==$$release \
+		$$env/bin/pip install --quiet --disable-pip-version-check --editable '.[baselines,corpus,finetune,pretrain]' transformers==$$release \
 			peft pytest hypothesis pypinyin==0.55.0; \
 		$$env/bin/python -m pytest tests/model; \
 	done
