@@ -1,7 +1,7 @@
 """CPP's development set by models that were fitted without its fold, and by the words that decide before them.
 
-``python -m benchmarks.readings.folds DATA WORK`` after ``benchmarks.readings.rebuild``. The words that CPP's development
-set is a source of are left out.
+``python -m benchmarks.readings.folds DATA WORK`` after ``benchmarks.readings.rebuild``. The words that CPP's own
+sentences are a source of are left out.
 """
 
 from __future__ import annotations

@@ -25,6 +25,11 @@ SOURCES = {
 #: Of the words that are taken from them as they are, in characters.
 LONGEST_WORD = 4
 Pinyin = tuple[str, ...]
+#: Looked at and left out: the lexicons have the reading of another sense, of a rare one, or an old one.
+LEFT_OUT = frozenset(
+    "所得 相片 查查 落下 发卡 禁用 多个 单个 教会 反过来 不予 极差 两边 多难 端的 破的 标的 穿着 身着 下载 待会 "
+    "把儿".split()
+)
 _SURE = (160, 225, 250, 255)
 MOST = 5  # different readings that may be voted for
 
@@ -66,13 +71,13 @@ def _full(reading: str, others: Sequence[str]) -> str:
 
 
 def agreed(lexicons: Mapping[str, Mapping[str, Sequence[str]]]) -> dict[str, tuple[Pinyin, list[str]]]:
-    """Word of jieba's -> its pinyin, and the lexicons that say so: CC-CEDICT, or where it lacks the word pypinyin and zdic.
+    """Word of jieba's -> its pinyin, and who says so: CC-CEDICT, or where it lacks the word pypinyin and zdic.
 
     CC-CEDICT alone is enough: the others have *piàn* of 照片 and *zhuǎn* of 运转 wrong in the same way. A
     neutral tone needs two lexicons.
     """
     jieba.initialize()
-    found, skipped = {}, ambiguous()
+    found, skipped = {}, ambiguous() | LEFT_OUT
     for word in lexicons["cc_cedict"].keys() | lexicons["pypinyin"].keys():
         if 1 < len(word) <= LONGEST_WORD and word not in skipped and jieba.get_FREQ(word):
             say = {name: tuple(known[word]) for name, known in lexicons.items() if word in known}

@@ -45,7 +45,10 @@ BEHIND = {
     "了": {"liao3": "无 却 如指掌"},
     "中": {"zhong4": "奖 毒 招 标 弹 暑 计 枪"},
     "弹": {"tan2": "吉他 琴 钢琴 古筝 出 跳 回 开 起 奏 唱 窗"},
-    "重": {"chong2": "回 建 写 制 做 启 塑 现 生 来 新 排 组 置 访 返 登 温 拍 演 播 修 开 拾 振 构 整 译 印 逢 聚 归 获 游"},
+    "重": {
+        "chong2": "回 建 写 制 做 启 塑 现 生 来 新 排 组 置 访 返 登 温 拍 演 播 修 开 拾 振 构 整 译 印 逢 聚 归 获 "
+        "游",
+    },
     "发": {"fa4": "廊 质 际线 梢 胶"},
     "应": {"ying4": "邀 聘"},
     "当": {"dang4": "成 作 真 做"},
@@ -62,7 +65,10 @@ BEFORE = {
     "卷": {"juan3": "蛋 春 花 豆皮 土豆 肘子 菜 内"},
     "弄": {"long4": "里 堂"},
     "更": {"geng1": "三 五 二"},
-    "茜": {"qian4": "王 李 张 刘 陈 杨 赵 黄 周 吴 徐 孙 胡 朱 高 林 何 郭 马 罗 宋 万 戴 郑 谢 韩 唐 冯 董 程 曹 袁 邓 许"},
+    "茜": {
+        "qian4": "王 李 张 刘 陈 杨 赵 黄 周 吴 徐 孙 胡 朱 高 林 何 郭 马 罗 宋 万 戴 郑 谢 韩 唐 冯 董 程 曹 袁 邓 "
+        "许",
+    },
 }  # fmt: skip
 #: Before 为 *wéi*; as a whole, or as the end of what stands before it.
 _BECOME = frozenset(
@@ -71,7 +77,8 @@ _BECOME = frozenset(
     减少 设置 设定 配置 规定 约定 评估 晋升 升级 提升 选举 推选 当选 聘请 聘任 评选 估计 视作 变更 改造 改编 折合
     换算 统一 定位 定性 归结 概括 总结 培养 演变 发展 沦落 沦 升格 降 降低 降级 扩大 合并 简称 统称 合称 俗称 誉
     解释 理解 表现 体现 表述 标注 标记 标识 显示 登记 注册 记录 存储 保存 翻译 推定 认作 追认 授予 评 最 较 更 颇
-    极 尤 广 大 稍 略 甚 成 平均 均 仅 约 则 即 多 皆 本 共 现 实 原 系 分别 依次 通常 一般 主要 一律 应当认定""".split()
+    极 尤 广 大 稍 略 甚 成 平均 均 仅 约 则 即 多 皆 本 共 现 实 原 系 分别 依次 通常 一般 主要 一律
+    应当认定""".split()
 )
 _MODAL = frozenset(
     "应当 可以 能 能够 会 要 来 可 需要 必须 应该 想 愿意 不得 有意 继续 开始 决定 努力 专门 愿 肯 敢 值得 "
@@ -87,6 +94,16 @@ _CLAUSE = 6
 _BREAKS = frozenset("，。；：！？,;!?:")
 
 
+def _near(words: Sequence[Word], at: int) -> tuple[Word, Word]:
+    """The word before and the one behind."""
+    return words[at - 1] if at else NOTHING, words[at + 1] if at + 1 < len(words) else NOTHING
+
+
+def _first(*cases: tuple[object, str | None]) -> str | None:
+    """The reading of the first case that holds."""
+    return next((reading for holds, reading in cases if holds), None)
+
+
 def _clause(words: Sequence[Word], at: int) -> list[Word]:
     """What follows within the clause."""
     found = []
@@ -100,28 +117,25 @@ def _clause(words: Sequence[Word], at: int) -> list[Word]:
 
 def _wei(words: Sequence[Word], at: int) -> str | None:
     """为: *wèi* before what something is done for, *wéi* before what something is or becomes."""
-    before, rest = words[at - 1] if at else NOTHING, _clause(words, at)
+    (before, _), rest = _near(words, at), _clause(words, at)
     since = [word.form for word in words[max(0, at - 8) : at]]
     marks = [number for number, form in enumerate(since) if form in _BREAKS]
     since = since[marks[-1] + 1 :] if marks else since
-    forms = [word.form for word in rest]
-    if not rest or before.form in _BECOME or before.form[-1:] == "华" or "以" in since or "所" in forms[1:]:
-        return "wei2"
-    if rest[0].form in ("了", "何", "此", "之") or (rest[0].tag == "r" and rest[0].form not in _OTHER_PRONOUNS):
-        return "wei4"
+    forms, behind = [word.form for word in rest], rest[0] if rest else NOTHING
     verbs = [number for number, word in enumerate(rest) if word.tag in ("v", "vd")]
     acts = bool(verbs) and "的" not in forms[: verbs[0]] and forms[-1] != "的"
-    if before.form in _MODAL:
-        return "wei4"
-    if before.tag.startswith("v"):
-        return None
-    if before.form[-1:] in _ATTRIBUTES or (rest[0].tag == "m" and not acts):
-        return None if verbs and rest[0].tag != "m" else "wei2"
-    if before.tag in ("x", "c") and not verbs:
-        return None
-    if acts:
-        return "wei4" if before.tag.startswith(("n", "r", "d", "c", "x", "t", "i", "l", "eng")) else None
-    return None if verbs else "wei2"
+    becomes = not rest or before.form in _BECOME or before.form[-1:] == "华" or "以" in since or "所" in forms[1:]
+    pronoun = behind.form in ("了", "何", "此", "之") or (behind.tag == "r" and behind.form not in _OTHER_PRONOUNS)
+    attribute = before.form[-1:] in _ATTRIBUTES or (behind.tag == "m" and not acts)
+    return _first(
+        (becomes, "wei2"),
+        (pronoun or before.form in _MODAL, "wei4"),
+        (before.tag.startswith("v"), None),
+        (attribute, None if verbs and behind.tag != "m" else "wei2"),
+        (before.tag in ("x", "c") and not verbs, None),
+        (acts and before.tag.startswith(("n", "r", "d", "c", "x", "t", "i", "l", "eng")), "wei4"),
+        (not verbs, "wei2"),
+    )
 
 
 def _again(form: str) -> bool:
@@ -131,26 +145,24 @@ def _again(form: str) -> bool:
 
 def _di(words: Sequence[Word], at: int) -> str | None:
     """地: the particle stands between what is said of a verb and the verb."""
-    before = words[at - 1] if at else NOTHING
-    behind = words[at + 1] if at + 1 < len(words) else NOTHING
-    adverbial = before.tag in ("d", "z", "ad", "a", "i", "l", "o", "vd") or _again(before.form)
-    if before.tag in ("p", "ns", "uj", "ul", "f") and not _again(before.form):
-        return "di4"
-    if before.tag in ("x", "c", "q", "t", "m"):
-        return None
-    if before.form in ("这", "那", "该", "此", "各", "某", "本", "两", "多", "几", "等", "之", "何", "属", "原", "当"):
-        return "di4"
-    if behind.tag in ("n", "ns", "nt", "uj", "f", "c", "ng", "s", "zg", "m") or behind.form in ("至", "所"):
-        return "de5" if adverbial and behind.tag == "zg" else None if adverbial else "di4"
-    if behind.tag == "x":
-        return "de5" if _again(before.form) else "di4" if before.tag in ("v", "vn") and behind.form not in "，" else None
-    if adverbial:
-        return "de5"
-    if behind.tag in ("v", "d", "a", "vd", "ad") and behind.form not in ("为", "是", "在", "有"):
-        return "de5" if before.tag in ("n", "v", "vn", "an", "m", "r", "b") else None
-    if behind.tag == "p" and before.tag in ("n", "an"):
-        return "de5"
-    return None
+    before, behind = _near(words, at)
+    again = _again(before.form)
+    adverbial = before.tag in ("d", "z", "ad", "a", "i", "l", "o", "vd") or again
+    named = behind.tag in ("n", "ns", "nt", "uj", "f", "c", "ng", "s", "zg", "m") or behind.form in ("至", "所")
+    acts = behind.tag in ("v", "d", "a", "vd", "ad") and behind.form not in ("为", "是", "在", "有")
+    mark = behind.tag == "x"
+    return _first(
+        (before.tag in ("p", "ns", "uj", "ul", "f") and not again, "di4"),
+        (before.tag in ("x", "c", "q", "t", "m"), None),
+        (before.form in tuple("这那该此各某本两多几等之何属原当"), "di4"),
+        (named and adverbial, "de5" if behind.tag == "zg" else None),
+        (named, "di4"),
+        (mark and again, "de5"),
+        (mark, "di4" if before.tag in ("v", "vn") and behind.form not in "，" else None),
+        (adverbial, "de5"),
+        (acts, "de5" if before.tag in ("n", "v", "vn", "an", "m", "r", "b") else None),
+        (behind.tag == "p" and before.tag in ("n", "an"), "de5"),
+    )
 
 
 _EVALUATES = ("a", "d", "z", "i", "l", "ad", "y", "zg")
@@ -158,66 +170,64 @@ _EVALUATES = ("a", "d", "z", "i", "l", "ad", "y", "zg")
 
 def _de(words: Sequence[Word], at: int) -> str | None:
     """得: behind verbs and adjectives the particle, behind others *děi* before verbs, *dé* before nouns."""
-    before = words[at - 1] if at else NOTHING
-    behind = words[at + 1] if at + 1 < len(words) else NOTHING
-    if before.form in ("不", "所", "取", "获"):
-        return "de2"
-    if before.form in ("能", "会", "想", "要", "可", "必须", "没", "没有"):
-        return None
+    before, behind = _near(words, at)
+    whole = before.form[-1:] == "得"
     acts = behind.tag in ("v", "p", "vd") or behind.form in ("把", "被", "让", "给", "先", "好好", "再")
-    if before.tag in ("v", "a", "vg", "zg", "i", "z") and before.form[-1:] != "得":
-        one = behind.form[:1] in tuple("一两三四五六七八九") or behind.form[:1].isdigit()
-        return None if one and before.form not in ("变", "显") else "de5"
-    if before.form[-1:] == "得" or before.tag in ("r", "d", "t", "c") or (before.tag.startswith("n") and len(before.form) > 1):
-        return "dei3" if acts else "de2" if behind.tag in ("n", "m") and before.tag != "r" else None
-    if before.tag == "n" and behind.tag in _EVALUATES:
-        return "de5"
-    if before.tag == "x":
-        return "de2" if behind.tag in ("n", "m", "nz") else None
-    return None
+    counts = behind.form[:1] in tuple("一两三四五六七八九") or behind.form[:1].isdigit()
+    other = before.tag in ("r", "d", "t", "c") or (before.tag.startswith("n") and len(before.form) > 1)
+    gains = behind.tag in ("n", "m") and before.tag != "r"
+    return _first(
+        (before.form in ("不", "所", "取", "获"), "de2"),
+        (before.form in ("能", "会", "想", "要", "可", "必须", "没", "没有"), None),
+        (
+            before.tag in ("v", "a", "vg", "zg", "i", "z") and not whole,
+            None if counts and before.form not in ("变", "显") else "de5",
+        ),
+        (whole or other, "dei3" if acts else "de2" if gains else None),
+        (before.tag == "n" and behind.tag in _EVALUATES, "de5"),
+        (before.tag == "x" and behind.tag in ("n", "m", "nz"), "de2"),
+    )
 
 
 def _lv(words: Sequence[Word], at: int) -> str | None:
     """率: *shuài* where someone leads, *lǜ* at the end of what is measured."""
-    before = words[at - 1] if at else NOTHING
-    behind = words[at + 1] if at + 1 < len(words) else NOTHING
-    if behind.form in ("部", "队", "众", "军", "兵", "师", "团", "代表团", "先", "领"):
-        return "shuai4"
-    if before.tag in ("n", "v", "vn", "a", "j", "l", "b", "z", "nz", "eng"):
-        return "lv4"
-    return "shuai4" if before.tag in ("nr", "nrt", "r", "p", "d") and behind.tag.startswith(("n", "m")) else None
+    before, behind = _near(words, at)
+    return _first(
+        (behind.form in ("部", "队", "众", "军", "兵", "师", "团", "代表团", "先", "领"), "shuai4"),
+        (before.tag in ("n", "v", "vn", "a", "j", "l", "b", "z", "nz", "eng"), "lv4"),
+        (before.tag in ("nr", "nrt", "r", "p", "d") and behind.tag.startswith(("n", "m")), "shuai4"),
+    )
 
 
 _UNITS = frozenset("厅局处科部所站段河湖车机旅团营连排班组园院校社镇乡县区州省市村馆厂庭队")
 _GROWN = frozenset(
-    "出 出来 包 得 成 满 大 着 霉 毛 痘 痘痘 肉 草 牙 胖 虫 斑 脑子 眼睛 皱纹 心眼 心眼儿 见识 知识 啥 什么 这样 那样 "
-    "啥样 个子 高 势 辈 相 虱子 蛆".split()
+    """出 出来 包 得 成 满 大 着 霉 毛 痘 痘痘 肉 草 牙 胖 虫 斑 脑子 眼睛 皱纹 心眼 心眼儿 见识 知识 啥 什么 这样 那样
+    啥样 个子 高 势 辈 相 虱子 蛆""".split()
 )
 _VERY = frozenset("很 太 更 最 较 越 多 这么 那么 全 时间 比较 非常 十分 周 身 总 漫 超 好".split())
 
 
 def _chang(words: Sequence[Word], at: int) -> str | None:
     """长: *zhǎng* of what grows, and at the end of titles."""
-    before = words[at - 1] if at else NOTHING
-    behind = words[at + 1] if at + 1 < len(words) else NOTHING
+    before, behind = _near(words, at)
     further = words[at + 2].form if at + 2 < len(words) else ""
-    if before.form in _VERY or behind.tag == "m" or (behind.form == "得" and further == "多"):
-        return "chang2"
-    if before.form in _UNITS or behind.form in _GROWN:
-        return "zhang3"
-    return None if behind.form in ("了", "头发", "过") else "chang2"
+    return _first(
+        (before.form in _VERY or behind.tag == "m" or (behind.form == "得" and further == "多"), "chang2"),
+        (before.form in _UNITS or behind.form in _GROWN, "zhang3"),
+        (behind.form not in ("了", "头发", "过"), "chang2"),
+    )
 
 
 def _o(words: Sequence[Word], at: int) -> str | None:
     """哦: the particle behind what is said, else an exclamation."""
     before = words[at - 1].form[-1:] if at else ""
-    return "o5" if "一" <= before <= "龥" and before != "哦" else "o4" if before != "哦" else None
+    return None if before == "哦" else "o5" if "一" <= before <= "龥" else "o4"
 
 
 #: What words end in that no lexicon has.
 ENDS = {"率": "lv4", "曲": "qu3", "长": "zhang3"}
 #: In names of people, but not as the first character; in names from other languages.
-GIVEN = {"燕": "yan4", "茜": "qian4", "宁": "ning2"}
+GIVEN = {"燕": "yan4", "茜": "qian4"}
 ABROAD = {"切": "qie4", "勒": "le4", "塞": "sai4", "耶": "ye1", "什": "shi2", "得": "de2", "都": "du1"}
 RULES: dict[str, Callable[[Sequence[Word], int], str | None]] = {
     "为": _wei, "地": _di, "得": _de, "率": _lv, "长": _chang, "哦": _o,

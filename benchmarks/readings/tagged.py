@@ -18,7 +18,7 @@ from benchmarks.readings.prepare import Setting
 from benchmarks.readings.rules import CHARS, Word, inside, said
 from benchmarks.readings.train import Examples
 
-#: Examples of a character, and of those that are nearly everywhere; most texts are of one kind, so that some come from each.
+#: Examples of a character, and of those that are nearly everywhere; some come from each kind of text.
 MOST, MOST_OF = 3_000, dict.fromkeys("为地得", 24_000) | dict.fromkeys("长了着的哦", 6_000)
 #: Characters of each file.
 LONGEST = 600_000
@@ -38,7 +38,7 @@ def tagged(folder: Path, made: Setting) -> Examples:
     words = agreed({name: lexicon(name, CHARS) for name in LEXICONS})
     files = sorted(folder.glob("*-*.npz"))
     kinds = {file.stem.split("-")[0] for file in files}
-    parts = []
+    parts = list[Examples]()
     for kind in sorted(kinds):
         left = {char: MOST_OF.get(char, MOST) // len(kinds) for char in CHARS}
         for file in [file for file in files if file.stem.split("-")[0] == kind]:
@@ -53,7 +53,9 @@ def tagged(folder: Path, made: Setting) -> Examples:
                 for place, char in enumerate(word.form):
                     if left.get(char, 0) <= 0 or word.at < 8:
                         continue
-                    reading = said(cut, number) if len(word.form) == 1 else known[0][place] if known else inside(word, place)
+                    reading = (
+                        said(cut, number) if len(word.form) == 1 else known[0][place] if known else inside(word, place)
+                    )
                     if reading in numbers:
                         left[char] -= 1
                         kept.append(word.at + place)
