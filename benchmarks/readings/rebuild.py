@@ -1,8 +1,8 @@
 """Makes the readings in context again from nothing: ``phonemic/lexicon/readings.npz`` and ``readings-words.tsv``.
 
-``python -m benchmarks.readings.rebuild DATA WORK`` (needs g2pM, jieba, opencc-python-reimplemented, pypinyin-dict, scipy
-and torch): labels raw text, fits the models, compiles them, looks for the words that they misread, compiles both.
-WORK must be empty, or have nothing but the labels of an earlier run (``teacher``), which are used again.
+``python -m benchmarks.readings.rebuild DATA WORK`` (needs g2pM, jieba, opencc-python-reimplemented, pypinyin-dict,
+scipy and torch): labels raw text, fits the models, compiles them, looks for the words that they misread, compiles
+both. WORK must be empty, or have nothing but the labels of an earlier run (``teacher``), which are used again.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import jieba
@@ -33,15 +33,24 @@ def _differ(word: str, heard: Iterable[str], pinyin: Pinyin, chars: frozenset[st
     return any(char in chars and one.replace("ü", "v") != two for char, one, two in pairs)
 
 
+def spoken(word: str, pinyin: Pinyin, lexicons: Mapping[str, Mapping[str, Sequence[str]]]) -> Pinyin:
+    """The pinyin, its neutral tones as pypinyin or, in longer words, zdic has them; 不 as it is alone."""
+    asked = ("pypinyin", "zdic_cibs") if len(word) > 2 else ("pypinyin",)
+    for other in (lexicons[name][word] for name in asked if word in lexicons[name]):
+        pairs = zip(pinyin, other, strict=True)
+        pinyin = tuple(two if one[-1:] == "5" and one[:-1] == two[:-1] else one for one, two in pairs)
+    return tuple("bu4" if one == "bu5" else one for one in pinyin)
+
+
 def misread(rows: Iterable[str], words: Mapping[str, Pinyin], chars: frozenset[str]) -> tuple[Counter[str], ...]:
-    """How often we read each word otherwise where jieba finds it, where it does not, and how often its characters are.
+    """How often jieba finds each word, how often we read it otherwise there, and how often where it is no word.
 
     Arguments:
         rows: texts.
         words: with their pinyin.
         chars: those that count.
     """
-    wrong, mistaken, there = Counter[str](), Counter[str](), Counter[str]()
+    inside, wrong, mistaken = Counter[str](), Counter[str](), Counter[str]()
     for row in rows:
         ours = context_reader(row)
         spans = {(begin, end) for _, begin, end in jieba.tokenize(row, mode="search", HMM=False)}
@@ -49,10 +58,11 @@ def misread(rows: Iterable[str], words: Mapping[str, Pinyin], chars: frozenset[s
             for begin in range(len(row) - length + 1):
                 word = row[begin : begin + length]
                 if word in words:
-                    there[word] += 1
+                    found = (begin, begin + length) in spans
+                    inside[word] += found
                     if _differ(word, ours[begin : begin + length], words[word], chars):
-                        (wrong if (begin, begin + length) in spans else mistaken)[word] += 1
-    return wrong, mistaken, there
+                        (wrong if found else mistaken)[word] += 1
+    return inside, wrong, mistaken
 
 
 def contradicted(words: Mapping[str, tuple[Pinyin, list[str]]], data: Path) -> set[str]:
@@ -87,16 +97,19 @@ def main() -> None:
     arguments = parser.parse_args()
     models = reading_data().models
     chars = frozenset(models) - frozenset("一不")
-    words = agreed({name: lexicon(name, chars) for name in LEXICONS})
+    lexicons = {name: lexicon(name, chars) for name in LEXICONS}
+    words = agreed(lexicons)
     for word in reviewed().keys() | contradicted(words, arguments.data):
         words.pop(word, None)
-    says = {word: tuple("bu4" if one == "bu5" else one for one in pinyin) for word, (pinyin, _) in words.items()}
+    says = {word: spoken(word, pinyin, lexicons) for word, (pinyin, _) in words.items()}
     alone = {word for word, pinyin in says.items() if _differ(word, context_reader(word), pinyin, chars)}
     rows = [row for name in RAW for row in raw(arguments.data, name, SIZE) if not held(row)]
-    wrong, mistaken, there = misread(rows, says, chars)
+    inside, wrong, mistaken = misread(rows, says, chars)
     kept = {word for word, times in wrong.items() if times >= TIMES * mistaken[word]}
+    kept |= {word for word in alone if inside[word] and inside[word] >= TIMES * mistaken[word]}
     # One of two characters that the text has not got is taken if three lexicons have it so.
-    kept |= {word for word in alone if not there[word] and (len(word) > 2 or len(words[word][1]) > 2)}
+    unseen = {word for word in alone if not inside[word] and not mistaken[word]}
+    kept |= {word for word in unseen if len(word) > 2 or len(words[word][1]) > 2}
     kept |= {word for word, pinyin in says.items() if len(word) > 2 and _hidden(word, pinyin, kept, says)}
     kept = {word for word in kept if room(word, says[word], models)}
     path = DATA / "readings-words.tsv"
