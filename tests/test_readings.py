@@ -63,6 +63,14 @@ def same(text, tokenizer=CONTEXT, **options):
         ("银行行长", "yin2 hang2 hang2 zhang3"),
         ("頭髮", "tou2 fa4"),
         ("乾隆吃餅乾", "qian2 long2 chi1 bing3 gan1"),
+        ("弟弟", "di4 di5"),
+        ("命令行", "ming4 ling4 hang2"),
+        ("一语中的", "yi1 yu3 zhong4 di4"),
+        ("不错哦", "bu4 cuo4 o5"),
+        ("投资回报率", "tou2 zi1 hui2 bao4 lü4"),
+        ("你得去", "ni3 dei3 qu4"),
+        ("不得外泄", "bu4 de2 wai4 xie4"),
+        ("他做不了", "ta1 zuo4 bu4 liao3"),
     ],
 )
 def test_what_started_this(text, pinyin):

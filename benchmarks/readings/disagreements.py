@@ -1,8 +1,9 @@
 """Draws places where the reading in context and pypinyin differ, to be judged one by one, and counts the verdicts.
 
-``python -m benchmarks.readings.disagreements draw DATA SEED OUT`` writes 100 places each of news (TNEWS and CLUENER),
-law and social media (Weibo NER) to OUT, and prints them with more of their sentences. 一 and 不 are not drawn: there
-the two differ in whether sandhi is written. ``... count FILE`` counts the verdicts.
+``python -m benchmarks.readings.disagreements draw DATA SEED OUT [--seen FILE]`` writes 100 places each of news (TNEWS
+and CLUENER), law and social media (Weibo NER) to OUT, and prints them with more of their sentences. 一 and 不 are not
+drawn: there the two differ in whether sandhi is written. Only texts of odd checksum are drawn from (``held``): the
+others may be looked at while models are mended. ``... count FILE`` counts the verdicts.
 
 Columns: source, the place within at most six characters, the character, ours, pypinyin's, verdict (``ours``,
 ``pypinyin``, ``both`` are possible, ``neither``), what is right or why.
@@ -15,6 +16,7 @@ import json
 import lzma
 import random
 import sys
+import zlib
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -41,6 +43,11 @@ def _social(data: Path) -> Iterator[str]:
             yield "".join(line[0] for line in block.splitlines() if line)
 
 
+def held(text: str) -> bool:
+    """Whether a text is held out for samples that are judged."""
+    return zlib.crc32(text.encode()) % 2 == 1
+
+
 SOURCES = {"news": _news, "law": _law, "social": _social}
 
 
@@ -61,20 +68,25 @@ def places(texts: list[str]) -> list[tuple[str, int, str, str]]:
     return found
 
 
-def draw(data: Path, seed: int, out: Path) -> None:
-    """Writes a sample without verdicts."""
+def _shown(text: str, at: int) -> str:
+    """The place within at most six characters."""
+    return text[max(0, at - 3) : at + SIZE - 3].replace("\t", " ")
+
+
+def draw(data: Path, seed: int, out: Path, seen: Path | None) -> None:
+    """Writes a sample without verdicts, of places that are not in the sample ``seen``."""
     choose, rows = random.Random(seed), []
+    before = {tuple(line.split("\t")[:2]) for line in seen.read_text("utf-8").splitlines()} if seen else set()
     for name, source in SOURCES.items():
-        texts = [text for text in source(data) if text.strip()]
+        texts = [text for text in source(data) if text.strip() and held(text)]
         texts = choose.sample(texts, min(len(texts), 4_000))
         found = places(texts)
         kept = [row for row in found if row[0][row[1]] not in "一不"]
         characters = sum(is_han(char) for text in texts for char in text)
         print(f"# {name}: {characters} characters, {len(found)} differ, {len(kept)} without 一 and 不", file=sys.stderr)
+        kept = [row for row in kept if (name, _shown(row[0], row[1])) not in before]
         for text, at, ours, theirs in choose.sample(kept, EACH):
-            begin = max(0, at - 3)
-            part = text[begin : at + SIZE - 3].replace("\t", " ")
-            rows.append("\t".join((name, part, text[at], ours, theirs, "", "")))
+            rows.append("\t".join((name, _shown(text, at), text[at], ours, theirs, "", "")))
             around = f"{text[max(0, at - 14) : at]}[{text[at]}]{text[at + 1 : at + 12]}"
             print(f"{len(rows)}\t{text[at]} {ours} {theirs}\t{around}")
     out.write_text("\n".join(rows) + "\n", "utf-8")
@@ -97,10 +109,11 @@ def main() -> None:
     drawing.add_argument("data", type=Path)
     drawing.add_argument("seed", type=int)
     drawing.add_argument("out", type=Path)
+    drawing.add_argument("--seen", type=Path, help="an earlier sample, whose places are not drawn again")
     commands.add_parser("count").add_argument("file", type=Path)
     arguments = parser.parse_args()
     if arguments.command == "draw":
-        draw(arguments.data, arguments.seed, arguments.out)
+        draw(arguments.data, arguments.seed, arguments.out, arguments.seen)
     else:
         count(arguments.file)
 

@@ -6,6 +6,7 @@ import importlib
 from collections.abc import Mapping, Sequence
 from functools import cache
 
+import jieba
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
@@ -15,6 +16,20 @@ from phonemic import mandarin
 
 #: The lexicons that vote: pypinyin's own, and what pypinyin-dict has besides.
 LEXICONS = ("pypinyin", "large_pinyin", "cc_cedict", "zdic_cibs")
+SOURCES = {
+    "pypinyin": "pypinyin",
+    "large_pinyin": "phrase-pinyin-data large",
+    "cc_cedict": "CC-CEDICT",
+    "zdic_cibs": "zdic",
+}
+#: Of the words that are taken from them as they are, in characters.
+LONGEST_WORD = 4
+Pinyin = tuple[str, ...]
+#: Looked at and left out: the lexicons have the reading of another sense, of a rare one, or an old one.
+LEFT_OUT = frozenset(
+    "所得 相片 查查 落下 发卡 禁用 多个 单个 教会 反过来 不予 极差 两边 多难 端的 破的 标的 穿着 身着 下载 待会 "
+    "把儿".split()
+)
 _SURE = (160, 225, 250, 255)
 MOST = 5  # different readings that may be voted for
 
@@ -40,6 +55,39 @@ def lexicon(name: str, chars: frozenset[str]) -> dict[str, list[str]]:
         for phrase, texts in found.items()
         if len(phrase) == len(texts) and not chars.isdisjoint(phrase)
     }
+
+
+def ambiguous() -> set[str]:
+    """The words that CC-CEDICT has several readings of."""
+    table = importlib.import_module("pypinyin_dict.phrase_pinyin_data.cc_cedict").phrases_dict
+    return {word for word, choices in table.items() if any(len(texts) > 1 for texts in choices)}
+
+
+def _full(reading: str, others: Sequence[str]) -> str:
+    """A neutral tone that only one lexicon has as the tone that another has."""
+    if not reading.endswith("5") or reading in others:
+        return reading
+    return next((other for other in others if other[:-1] == reading[:-1]), reading)
+
+
+def agreed(lexicons: Mapping[str, Mapping[str, Sequence[str]]]) -> dict[str, tuple[Pinyin, list[str]]]:
+    """Word of jieba's -> its pinyin, and who says so: CC-CEDICT, or where it lacks the word pypinyin and zdic.
+
+    CC-CEDICT alone is enough: the others have *piàn* of 照片 and *zhuǎn* of 运转 wrong in the same way. A
+    neutral tone needs two lexicons.
+    """
+    jieba.initialize()
+    found, skipped = {}, ambiguous() | LEFT_OUT
+    for word in lexicons["cc_cedict"].keys() | lexicons["pypinyin"].keys():
+        if 1 < len(word) <= LONGEST_WORD and word not in skipped and jieba.get_FREQ(word):
+            say = {name: tuple(known[word]) for name, known in lexicons.items() if word in known}
+            first = say.get("cc_cedict") or say["pypinyin"]
+            others = [pinyin for name, pinyin in say.items() if name != "cc_cedict"]
+            first = tuple(_full(one, [other[at] for other in others]) for at, one in enumerate(first))
+            agree = [name for name in LEXICONS if say.get(name) == first]
+            if all(first) and ("cc_cedict" in say or "zdic_cibs" in agree):
+                found[word] = first, [SOURCES[name] for name in agree]
+    return found
 
 
 #: How far each lexicon decides what a phrase is read as, where they differ; and the tier of the phrases it has first.

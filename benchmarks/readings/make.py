@@ -17,15 +17,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.readings import export, features, labels, particles, prepare, tagged, train
+from benchmarks.readings import export, features, labels, prepare, tagged, train
 from benchmarks.readings.cpp import Case, cases
 from benchmarks.readings.fold import Votes
+from benchmarks.readings.rules import CHARS
 from benchmarks.readings.teacher import BATCH, Teacher
 from phonemic.characters import DATA
 
-RIDGE, STEPS, DEV_RIDGE, DEV_WEIGHT, LEAST = 0.25, 60, 0.03, 3.0, 0.4
-#: Examples of a character that models are still fitted to when they are moved towards CPP.
-KEPT = 2_000
+RIDGE, STEPS, DEV_RIDGE, DEV_WEIGHT, LEAST = 0.25, 60, 0.03, 100.0, 0.4
+#: Examples of a character, of teachers and of words, that models are still fitted to when they are moved towards CPP.
+KEPT, KEPT_WORDS = 2_000, 10_000
 
 
 def asked(teacher: Teacher, judged: list[Case]) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
@@ -76,19 +77,14 @@ def main() -> None:
     trust = labels.trust(labels.opinions(where, told, sure, made.voters), gold)
     examples = train.taught(arguments.work / "teacher", made.voters, trust, made.voter, made.parts, made.classes)
     tell(examples=len(examples.chars), trust=trust.round(2).tolist())
-    likely = examples.readings[np.arange(len(examples.chars)), examples.shares.argmax(1)]
-    seen = {"chars": examples.chars, "keys": examples.keys[:, : features.SLOTS], "told": likely}
-    np.savez(arguments.work / "places.npz", names=np.array(made.names), **seen)
     words = tagged_examples(arguments.work, made)
-    kept = train.by_char(examples, KEPT) | train.by_char(words, KEPT)
-    if (arguments.work / "taught.pkl").exists():
-        models = pickle.loads((arguments.work / "taught.pkl").read_bytes())
-    else:
+    kept = train.by_char(examples, KEPT) | train.by_char(words, KEPT_WORDS)
+    cache = arguments.work / "taught.pkl"
+    if not cache.exists():
         models = train.teach(examples, made.candidates, RIDGE, STEPS)
-        models |= train.teach(words, made.candidates, RIDGE, STEPS, frozenset(map(ord, tagged.ALONE)))
-        particle = particles.tagged(arguments.work / "teacher", made)
-        models |= train.teach(particle, made.candidates, RIDGE, STEPS, frozenset(map(ord, particles.PARTICLES)))
-        (arguments.work / "taught.pkl").write_bytes(pickle.dumps(models))
+        models |= train.teach(words, made.candidates, RIDGE, STEPS, frozenset(map(ord, CHARS)))
+        cache.write_bytes(pickle.dumps(models))
+    models = pickle.loads(cache.read_bytes())
     votes = Votes(made.phrases, prepare.parts(made.phrases), frozenset(map(chr, made.candidates)), numbers)
 
     def finish(char: int, model: train.Model, narrow: frozenset[int] = frozenset()) -> train.Model:
@@ -99,13 +95,13 @@ def main() -> None:
     keys = features.keys(where, made.voter, made.parts, made.classes)
     chars = where.points[where.at]
     tell(taught=float((train.read(models, chars, keys) == gold).mean()))
-    for name, few in () if arguments.no_folds else (("folds_all_windows", frozenset[int]()), ("folds", narrow)):
-        right = train.judge(models, judged, keys, gold, DEV_RIDGE, DEV_WEIGHT, partial(finish, narrow=few), kept)
-        tell(**{name: right})
+    if not arguments.no_folds:
+        alone = train.judge(models, judged, keys, gold, DEV_RIDGE, DEV_WEIGHT, partial(finish, narrow=narrow), kept)
+        tell(folds=float((alone == gold).mean()))
+        np.savez(arguments.work / "folds.npz", told=np.array(["", *made.names])[alone + 1])
     for char in np.unique(chars).tolist():
-        if chr(char) not in particles.PARTICLES:
-            rows = np.flatnonzero(chars == char)
-            models[char] = train.adapt(models[char], keys[rows], gold[rows], DEV_RIDGE, DEV_WEIGHT, kept.get(char))
+        rows = np.flatnonzero(chars == char)
+        models[char] = train.adapt(models[char], keys[rows], gold[rows], DEV_RIDGE, DEV_WEIGHT, kept.get(char))
     finals = {char: finish(char, model, narrow) for char, model in models.items() if len(model.readings)}
     tell(characters=len(finals), features=sum(len(model.keys) for model in finals.values()))
     export.export(arguments.out, finals, made, narrow)

@@ -29,13 +29,15 @@ BYTES = {"none": 0, "pypinyin": 2e6, "pypinyin, large": 2e6, "g2pM": 1e5, "ours,
 RAW = ("general", "laws", "lctt", "weekly")
 
 
+def raw(data: Path, name: str, characters: int) -> list[str]:
+    """The first lines of a file of raw text."""
+    with lzma.open(data / "zh" / "raw" / f"{name}.txt.xz", "rt", encoding="utf-8") as file:
+        return [line for line in file.read(characters).splitlines() if line]
+
+
 def texts(data: Path, size: float) -> list[str]:
     """As much from each file, in lines."""
-    found: list[str] = []
-    for name in RAW:
-        with lzma.open(data / "zh" / "raw" / f"{name}.txt.xz", "rt", encoding="utf-8") as file:
-            found += [line for line in file.read(int(min(size, 2e6) / len(RAW) / 2.7)).splitlines() if line]
-    return found
+    return [row for name in RAW for row in raw(data, name, int(min(size, 2e6) / len(RAW) / 2.7))]
 
 
 def _pypinyin(large: bool) -> Read:

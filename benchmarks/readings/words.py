@@ -1,89 +1,122 @@
-"""Words that the models read otherwise alone than two lexicons do, as lines of ``phonemic/lexicon/readings-words.tsv``.
+"""Words that decide, as lines of ``phonemic/lexicon/readings-words.tsv``: lexicons have them, and we misread them.
 
-``python -m benchmarks.readings.words WORK`` after ``benchmarks.readings.make``, with tables compiled from its models. A
-word is taken where CC-CEDICT and one more lexicon agree on it, and the labelled text hardly ever says otherwise.
+``python -m benchmarks.readings.words DATA`` after ``benchmarks.readings.make``, with tables compiled from its models
+and a list without words (``benchmarks.readings.rebuild`` does all of it). A word has two to four characters. It is
+taken if we read it otherwise in raw text, and its characters stand side by side there without being that word (头发 in
+街头发生) and read otherwise far less often. If the text has not got it, it is taken if we read it otherwise alone.
+CPP's development set must not say otherwise.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections import Counter, defaultdict
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-import numpy as np
+import jieba
 
-from benchmarks.readings.fold import WINDOW_OF, window_key
-from benchmarks.readings.labels import LEXICONS, lexicon
-from phonemic import Tokenizer
+from benchmarks.readings.cpp import cases
+from benchmarks.readings.disagreements import held
+from benchmarks.readings.judge import context_reader
+from benchmarks.readings.labels import LEXICONS, LONGEST_WORD, Pinyin, agreed, lexicon
+from benchmarks.readings.rivals import RAW, raw
 from phonemic.characters import DATA
-from phonemic.lexicon.models import reading_data, reviewed
+from phonemic.lexicon.models import MOST_READINGS, Model, reading_data, reviewed
 
-#: A place says otherwise where the teachers read it so; this share of the places of a word may.
-OTHERWISE = 0.05
-#: These two have much from each other: of no word that the text has not is their word enough.
-ALIKE = frozenset(["CC-CEDICT", "phrase-pinyin-data large"])
-SOURCES = {
-    "pypinyin": "pypinyin",
-    "large_pinyin": "phrase-pinyin-data large",
-    "cc_cedict": "CC-CEDICT",
-    "zdic_cibs": "zdic",
-}
+#: Characters of each file; and how many times more often a word must be misread than mistaken.
+SIZE, TIMES = 1_500_000, 5
 
 
-def candidates(chars: frozenset[str]) -> dict[str, tuple[tuple[str, ...], list[str]]]:
-    """Word of two or three characters -> its pinyin, and the lexicons that say so, CC-CEDICT among them."""
-    lexicons = {name: lexicon(name, chars) for name in LEXICONS}
-    found = {}
-    for word, pinyin in lexicons["cc_cedict"].items():
-        agree = [name for name in LEXICONS if lexicons[name].get(word) == pinyin]
-        known = [name for name in LEXICONS if word in lexicons[name]]
-        if len(word) in (2, 3) and len(agree) > 1 and 2 * len(agree) > len(known) and all(pinyin):
-            found[word] = tuple(pinyin), [SOURCES[name] for name in agree]
-    return found
+def _differ(word: str, heard: Iterable[str], pinyin: Pinyin, chars: frozenset[str]) -> bool:
+    pairs = zip(word, heard, pinyin, strict=True)
+    return any(char in chars and one.replace("ü", "v") != two for char, one, two in pairs)
+
+
+def spoken(word: str, pinyin: Pinyin, lexicons: Mapping[str, Mapping[str, Sequence[str]]]) -> Pinyin:
+    """The pinyin, its neutral tones as pypinyin or, in longer words, zdic has them; 不 as it is alone."""
+    asked = ("pypinyin", "zdic_cibs") if len(word) > 2 else ("pypinyin",)
+    for other in (lexicons[name][word] for name in asked if word in lexicons[name]):
+        pairs = zip(pinyin, other, strict=True)
+        pinyin = tuple(two if one[-1:] == "5" and one[:-1] == two[:-1] else one for one, two in pairs)
+    return tuple("bu4" if one == "bu5" else one for one in pinyin)
+
+
+def misread(rows: Iterable[str], words: Mapping[str, Pinyin], chars: frozenset[str]) -> tuple[Counter[str], ...]:
+    """How often jieba finds each word, how often we read it otherwise there, and how often where it is no word.
+
+    Arguments:
+        rows: texts.
+        words: with their pinyin.
+        chars: those that count.
+    """
+    inside, wrong, mistaken = Counter[str](), Counter[str](), Counter[str]()
+    for row in rows:
+        ours = context_reader(row)
+        spans = {(begin, end) for _, begin, end in jieba.tokenize(row, mode="search", HMM=False)}
+        for length in range(2, LONGEST_WORD + 1):
+            for begin in range(len(row) - length + 1):
+                word = row[begin : begin + length]
+                if word in words:
+                    found = (begin, begin + length) in spans
+                    inside[word] += found
+                    if _differ(word, ours[begin : begin + length], words[word], chars):
+                        (wrong if found else mistaken)[word] += 1
+    return inside, wrong, mistaken
+
+
+def contradicted(words: Mapping[str, tuple[Pinyin, list[str]]], data: Path) -> set[str]:
+    """The words that CPP's development set reads otherwise as often as not."""
+    right: Counter[str] = Counter()
+    wrong: Counter[str] = Counter()
+    for case in cases(data / "zh" / "cpp"):
+        at = 0
+        for word in jieba.cut(case.text, HMM=False):
+            if at <= case.at < at + len(word) and word in words:
+                (right if words[word][0][case.at - at] == case.reading else wrong)[word] += 1
+            at += len(word)
+    return {word for word, times in wrong.items() if times >= max(1, right[word])}
+
+
+def _hidden(word: str, pinyin: Pinyin, kept: set[str], says: Mapping[str, Pinyin]) -> bool:
+    """Whether a word of the list stands in a longer one that has another reading (学生 in 大学生)."""
+    spans = [(at, at + size) for size in range(2, len(word)) for at in range(len(word) - size + 1)]
+    return any(says[word[a:b]] != pinyin[a:b] for a, b in spans if word[a:b] in kept)
+
+
+def room(word: str, pinyin: Pinyin, models: Mapping[str, Model]) -> bool:
+    """Whether each model of its characters has the reading, or can take one more."""
+    pairs = ((models[char].readings, reading) for char, reading in zip(word, pinyin, strict=True) if char in models)
+    return all(reading in known or len(known) < MOST_READINGS - 1 for known, reading in pairs)
 
 
 def main() -> None:
     """Writes the words."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("work", type=Path)
+    parser.add_argument("data", type=Path)
     arguments = parser.parse_args()
-    with np.load(arguments.work / "places.npz") as made:
-        chars, keys, told = made["chars"], made["keys"], made["told"]
-        names = made["names"].tolist()
-    tokenizer, data = Tokenizer("zh", readings="context"), reading_data()
-    learnt = frozenset(map(chr, np.unique(chars)))
-    wrong: dict[tuple[str, int], str] = {}
-    words = candidates(learnt)
-    for word, (pinyin, _) in words.items():
-        heard = tokenizer.decode(tokenizer.encode(word).ids, to="numbers").replace("ü", "v").split()
-        for at, (char, reading) in enumerate(zip(word, pinyin, strict=True)):
-            if char in learnt and heard[at] != reading and reading in data.models[char].readings:
-                wrong[word, at] = reading
-    asked = {(ord(word[place]), window_key(word, place)): (word, place) for word, place in wrong}
-    counts: dict[tuple[str, int], Counter[str]] = defaultdict(Counter)
-    columns = sorted({WINDOW_OF[len(word), at] for word, at in wrong})
-    by_char = defaultdict(set)
-    for code, key in asked:
-        by_char[code].add(key)
-    for code, own in by_char.items():
-        rows = np.flatnonzero(chars == code)
-        wanted = np.array(sorted(own))
-        for column in columns:
-            values = keys[rows, column]
-            for row in np.flatnonzero(np.isin(values, wanted)).tolist():
-                counts[asked[code, int(values[row])]][names[told[rows[row]]]] += 1
-    kept = set()
-    for (word, at), reading in wrong.items():
-        seen = counts[word, at]
-        others = sum(seen.values()) - seen[reading]
-        if others <= OTHERWISE * seen[reading] and (seen[reading] or not ALIKE.issuperset(words[word][1])):
-            kept.add(word)
-    lines = [
-        f"{word}\t{' '.join(words[word][0])}\t{'; '.join(words[word][1])}" for word in sorted(kept - reviewed().keys())
-    ]
-    print(f"{len(wrong)} places read otherwise, {len(lines)} words kept")
-    head = [line for line in (DATA / "readings-words.tsv").read_text("utf-8").splitlines() if line.startswith("#")]
-    (DATA / "readings-words.tsv").write_text("\n".join([*head, *lines, ""]), "utf-8")
+    models = reading_data().models
+    chars = frozenset(models) - frozenset("一不")
+    lexicons = {name: lexicon(name, chars) for name in LEXICONS}
+    words = agreed(lexicons)
+    for word in reviewed().keys() | contradicted(words, arguments.data):
+        words.pop(word, None)
+    says = {word: spoken(word, pinyin, lexicons) for word, (pinyin, _) in words.items()}
+    alone = {word for word, pinyin in says.items() if _differ(word, context_reader(word), pinyin, chars)}
+    rows = [row for name in RAW for row in raw(arguments.data, name, SIZE) if not held(row)]
+    inside, wrong, mistaken = misread(rows, says, chars)
+    kept = {word for word, times in wrong.items() if times >= TIMES * mistaken[word]}
+    kept |= {word for word in alone if inside[word] and inside[word] >= TIMES * mistaken[word]}
+    # One of two characters that the text has not got is taken if three lexicons have it so.
+    unseen = {word for word in alone if not inside[word] and not mistaken[word]}
+    kept |= {word for word in unseen if len(word) > 2 or len(words[word][1]) > 2}
+    kept |= {word for word, pinyin in says.items() if len(word) > 2 and _hidden(word, pinyin, kept, says)}
+    kept = {word for word in kept if room(word, says[word], models)}
+    path = DATA / "readings-words.tsv"
+    head = [line for line in path.read_text("utf-8").splitlines() if line.startswith("#")]
+    lines = [f"{word}\t{' '.join(says[word])}\t{'; '.join(words[word][1])}" for word in sorted(kept)]
+    path.write_text("\n".join([*head, *lines, ""]), "utf-8")
+    print(f"{len(words)} words; misread: {len(alone)} alone, {len(wrong)} in text; {len(kept)} kept")
 
 
 if __name__ == "__main__":

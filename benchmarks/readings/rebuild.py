@@ -1,0 +1,48 @@
+"""Makes the readings in context again from nothing: ``phonemic/lexicon/readings.npz`` and ``readings-words.tsv``.
+
+``python -m benchmarks.readings.rebuild DATA WORK`` (needs g2pM, jieba, opencc-python-reimplemented, pypinyin-dict,
+scipy and torch): labels raw text, fits the models, compiles them, looks for the words that they misread, compiles
+both. WORK must be empty, or have nothing but the labels of an earlier run (``teacher``), which are used again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from phonemic.characters import DATA
+
+#: More than labelling all of it takes.
+MINUTES = "600"
+
+
+def main() -> None:
+    """Runs every step in a process of its own, so that each reads what the one before it has made."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("data", type=Path)
+    parser.add_argument("work", type=Path)
+    arguments = parser.parse_args()
+    data, work = arguments.data.resolve(), arguments.work.resolve()
+    if work.exists() and any(path.name != "teacher" for path in work.iterdir()):
+        parser.error(f"{work} has more than the labels of an earlier run")
+    words = DATA / "readings-words.tsv"
+    head = [line for line in words.read_text("utf-8").splitlines() if line.startswith("#")]
+    words.write_text("\n".join([*head, ""]), "utf-8")
+    compiling = ("-c", "from phonemic.lexicon import compile; compile.main()")
+    for step in (
+        ("-m", "benchmarks.readings.teacher", f"{data}/zh/raw", f"{work}/teacher", "--minutes", MINUTES),
+        ("-m", "benchmarks.readings.make", str(data), str(work)),
+        compiling,
+        ("-m", "benchmarks.readings.words", str(data)),
+        compiling,
+    ):
+        begun = time.monotonic()
+        subprocess.run([sys.executable, *step], check=True)
+        print(f"{time.monotonic() - begun:5.0f} s: {' '.join(step[:2])}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
