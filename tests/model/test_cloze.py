@@ -14,9 +14,12 @@ ROOT = Path(__file__).parents[2]
 CHECKPOINTS = ROOT / "model" / "checkpoints"
 
 #: The checkpoint of the paper's design and the one that follows it, by language.
-SUCCESSORS = {"zh": ("phonemic-bert-small-zh", "phonemic-bert-mini-zh")}
+SUCCESSORS = {
+    "vi": ("phonemic-bert-small-vi", "phonemic-bert-mini-vi"),
+    "zh": ("phonemic-bert-small-zh", "phonemic-bert-mini-zh"),
+}
 #: What anybody would guess.
-OBVIOUS = {"zh": ("我们在银行[MASK]口等你", "mén")}
+OBVIOUS = {"vi": ("Hồ Chí [MASK]", "minh"), "zh": ("我们在银行[MASK]口等你", "mén")}
 
 pytestmark = pytest.mark.skipif(not CHECKPOINTS.exists(), reason="needs the source tree's model/checkpoints")
 
