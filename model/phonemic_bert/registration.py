@@ -13,6 +13,7 @@ from types import ModuleType
 from typing import Any
 
 from phonemic_bert.checkpoints import resolve
+from phonemic_bert.untrusted import check_if_ours
 
 
 def _register_configurations(auto: Any) -> None:
@@ -45,7 +46,7 @@ def _register_models(auto: Any) -> None:
                 getattr(auto, name).register(config, getattr(module, prefix + suffix), exist_ok=True)
     for names in _AUTO_MODELS.values():
         for name in names:
-            _take_names(getattr(auto, name))
+            _take_names(getattr(auto, name), check_if_ours)
 
 
 def _register_pipelines(pipelines: Any) -> None:
@@ -65,16 +66,18 @@ def _register_pipelines(pipelines: Any) -> None:
     pipelines.pipeline = by_name
 
 
-def _take_names(auto: Any) -> None:
+def _take_names(auto: Any, check: Callable[[object], None] = lambda folder: None) -> None:
     """Has an Auto class take the names of installed checkpoints, and refuse one of ours that is not installed.
 
-    transformers would look for it on a hub, where anybody could own the name.
+    transformers would look for it on a hub, where anybody could own the name. Folders are checked before they are read.
     """
     from_pretrained = auto.from_pretrained.__func__
 
     @wraps(from_pretrained)
     def by_name(cls: Any, pretrained_model_name_or_path: Any, *args: Any, **kwargs: Any) -> Any:
-        return from_pretrained(cls, resolve(pretrained_model_name_or_path), *args, **kwargs)
+        folder = resolve(pretrained_model_name_or_path)
+        check(folder)
+        return from_pretrained(cls, folder, *args, **kwargs)
 
     auto.from_pretrained = classmethod(by_name)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -82,6 +83,24 @@ def check_folder(folder: Path) -> None:
             f"{folder / CONFIG}: describes a model of about {layers + tables:,} parameters, but its weights have "
             f"{held:,} bytes"
         )
+
+
+def check_if_ours(where: object) -> None:
+    """:func:`check_folder`, of a folder whose configuration is one of this project's; all else is passed over.
+
+    transformers 4 looks for an adapter, and takes the checkpoint that it names, before it reads the configuration.
+
+    Raises:
+        CheckpointError: see there.
+    """
+    if not isinstance(where, str | PathLike) or not (Path(where) / CONFIG).is_file():
+        return
+    try:
+        kind = read_object(Path(where) / CONFIG, CheckpointError).get("model_type")
+    except CheckpointError:  # what it is, transformers says
+        return
+    if isinstance(kind, str) and kind.startswith("phonemic-"):
+        check_folder(Path(where))
 
 
 def check_config(config: object, where: object) -> None:

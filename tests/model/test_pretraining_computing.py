@@ -39,6 +39,14 @@ from phonemic_bert.triples import triples
 pytestmark = EXPECTED_WARNINGS
 
 
+def assert_alike(one, other, rel):
+    """Logs of two runs; the norm of a gradient, of all figures, takes most of the rounding."""
+    norms = [[row.pop("grad_norm", 0) for row in rows] for rows in (one, other)]
+    assert norms[0] == pytest.approx(norms[1], rel=20 * rel)
+    for first, second in zip(one, other, strict=True):
+        assert first == pytest.approx(second, rel=rel)
+
+
 @pytest.mark.filterwarnings("ignore:This DataLoader will create:UserWarning")  # on one core
 def test_batches_and_workers_change_nothing_but_rounding(straight, corpus, tmp_path):
     """With dropout off: one batch of 8 is two of 4, and two worker processes give what none give."""
@@ -48,8 +56,7 @@ def test_batches_and_workers_change_nothing_but_rounding(straight, corpus, tmp_p
     for number, change in enumerate(changes):
         pretrain(settings(**quiet, **change), corpus, tmp_path / str(number), Console(quiet=True))
         logs.append(log(tmp_path / str(number)))
-    for one, other in zip(*logs, strict=True):
-        assert one == pytest.approx(other, rel=2e-4)
+    assert_alike(*logs, rel=2e-4)
 
 
 @pytest.mark.parametrize(
@@ -89,8 +96,7 @@ def test_compiled_as_not_compiled(corpus, tmp_path, monkeypatch, beyond):
         pretrain(settings(**changes), corpus, tmp_path / str(compiled), Console(quiet=True))
         logs.append(log(tmp_path / str(compiled)))
     assert len(logs[0]) > 2
-    for one, other in zip(*logs, strict=True):
-        assert one == pytest.approx(other, rel=1e-4)
+    assert_alike(*logs, rel=1e-4)
 
 
 def test_no_compiler_is_said(corpus, tmp_path, monkeypatch):

@@ -127,7 +127,7 @@ def test_a_configuration_by_itself(folder):
         {"attn_implementation": "a/b"},
         {"hidden_size": 10**12},
         {"hidden_act": 5},
-        {"dtype": "x"},
+        {"dtype": "x", "torch_dtype": "x"},  # as transformers 5 and 4 name it
         {"id2label": 5},
     ):
         with pytest.raises(CheckpointError, match=r"config\.json"):

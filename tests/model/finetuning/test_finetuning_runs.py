@@ -100,6 +100,7 @@ def test_the_same_seed_gives_the_same(checkpoint, data, tmp_path):
     assert losses[0] != losses[1]
 
 
+@pytest.mark.filterwarnings("ignore:`torch.cpu.amp.autocast:FutureWarning")  # of transformers 4
 def test_bfloat16_on_the_cpu(checkpoint, data, tmp_path):
     outcome = sweep(tmp_path, [(dataset(data), data)], [checkpoint()], optimization__bf16=True)
     assert outcome.results[0]["test"]["accuracy"] > 0.9
