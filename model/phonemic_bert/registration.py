@@ -13,7 +13,6 @@ from types import ModuleType
 from typing import Any
 
 from phonemic_bert.checkpoints import resolve
-from phonemic_bert.untrusted import check_if_ours
 
 
 def _register_configurations(auto: Any) -> None:
@@ -36,6 +35,7 @@ def _register_models(auto: Any) -> None:
     from phonemic_bert import modeling
     from phonemic_bert.configuration import PhonemicBertConfig, PlainModernBertConfig
     from phonemic_bert.modeling import plain
+    from phonemic_bert.untrusted import check_if_ours
 
     for prefix, module, config in (
         ("PhonemicBert", modeling, PhonemicBertConfig),
