@@ -126,6 +126,8 @@ def check_config(config: object, where: object) -> None:
                 raise CheckpointError(f"{where}: {name} is {value!r}, not a number from 0 to {SIZES[name]:,}")
         elif name in ("id2label", "label2id") and value is not None and not isinstance(value, dict):
             raise CheckpointError(f"{where}: {name} is of type {type(value).__name__}, not a JSON object")
+        elif name in ("hidden_act", "hidden_activation") and value is not None and not isinstance(value, str):
+            raise CheckpointError(f"{where}: {name} is {value!r}, not the name of a function")
         else:
             check_config(value, where)
 
