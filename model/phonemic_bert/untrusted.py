@@ -26,6 +26,12 @@ SIZES = {
     "neighbours": 1 << 10, "first_id": 1 << 24,
 }  # fmt: skip
 
+#: Fields of one type only, and what that is.
+_TYPES = {
+    "id2label": (dict, "a JSON object"), "label2id": (dict, "a JSON object"),
+    "hidden_act": (str, "the name of a function"), "hidden_activation": (str, "the name of a function"),
+}  # fmt: skip
+
 #: Parameters that a configuration may ask for beyond what the weights hold: heads that are made anew.
 _FRESH = 20_000_000
 
@@ -124,10 +130,8 @@ def check_config(config: object, where: object) -> None:
         elif name in SIZES and value is not None:
             if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= SIZES[name]:
                 raise CheckpointError(f"{where}: {name} is {value!r}, not a number from 0 to {SIZES[name]:,}")
-        elif name in ("id2label", "label2id") and value is not None and not isinstance(value, dict):
-            raise CheckpointError(f"{where}: {name} is of type {type(value).__name__}, not a JSON object")
-        elif name in ("hidden_act", "hidden_activation") and value is not None and not isinstance(value, str):
-            raise CheckpointError(f"{where}: {name} is {value!r}, not the name of a function")
+        elif name in _TYPES and value is not None and not isinstance(value, _TYPES[name][0]):
+            raise CheckpointError(f"{where}: {name} is of type {type(value).__name__}, not {_TYPES[name][1]}")
         else:
             check_config(value, where)
 
