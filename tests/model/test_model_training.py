@@ -290,7 +290,9 @@ def test_accumulated_gradients_are_those_of_one_batch(tiny, tmp_path, rows, toke
         trainer.train()
         results.append(model.state_dict())
     for name, value in results[0].items():
-        torch.testing.assert_close(results[1][name], value, rtol=1e-5, atol=1e-7)
+        torch.testing.assert_close(
+            results[1][name], value, rtol=1e-5 if transformers.__version__.startswith("4.") else 0, atol=1e-7
+        )
 
 
 def test_trainer_with_gradient_checkpointing_and_bf16(tiny, tmp_path, rows, tokenizer):

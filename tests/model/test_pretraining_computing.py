@@ -27,7 +27,7 @@ from pretraining_helpers import (
     weights,
 )
 from rich.console import Console
-from transformers import AutoModelForMaskedLM, AutoTokenizer, BertForMaskedLM
+from transformers import AutoModelForMaskedLM, AutoTokenizer, BertForMaskedLM, __version__
 
 from phonemic.corpus import open_corpus
 from phonemic_bert import PhonemicBertConfig, PhonemicBertForMaskedLM
@@ -40,9 +40,9 @@ pytestmark = EXPECTED_WARNINGS
 
 
 def assert_alike(one, other, rel):
-    """Logs of two runs; the norm of a gradient, of all figures, takes most of the rounding."""
+    """Logs of two runs; with transformers 4, whose operations come in another order, norms of gradients round more."""
     norms = [[row.pop("grad_norm", 0) for row in rows] for rows in (one, other)]
-    assert norms[0] == pytest.approx(norms[1], rel=20 * rel)
+    assert norms[0] == pytest.approx(norms[1], rel=20 * rel if __version__.startswith("4.") else rel)
     for first, second in zip(one, other, strict=True):
         assert first == pytest.approx(second, rel=rel)
 
