@@ -40,8 +40,9 @@ class PhonemicBertConfig(BertConfig):
             embeddings; ``"product"``, plus M(A[onset] * B[rime] * C[tone]); ``"table"``, plus a vector for each triple;
             ``"both"``, plus both.
         head: ``"independent"``, the paper's three heads; ``"joint"``, one softmax over all triples that can occur.
-        vectors: of the triples in the joint head: ``"composed"`` of the components' as embeddings are, or ``"free"``:
-            each syllable adds one of its own to that.
+        vectors: of the triples in the joint head: ``"composed"`` of the components' as embeddings are, ``"free"``: each
+            syllable adds one of its own to that; or ``"tied"``: they are the embeddings, which needs
+            ``composition="product"`` or ``"both"``.
         neighbours: 0 (the paper), or the odd width of a residual convolution behind the embeddings' LayerNorm.
         backbone: ``"bert"`` (the paper), or ``"modernbert"``: transformers' ModernBERT, with rotary positions and norms
             before the layers. It takes the shape from BERT's fields; every layer attends to the whole text, and token
@@ -88,6 +89,11 @@ class PhonemicBertConfig(BertConfig):
         for name, value in given.items():
             if value not in CHOICES[name]:
                 raise CheckpointError(f"{name}={value!r}: choose one of {', '.join(CHOICES[name])}")
+        if vectors == "tied" and (head != "joint" or composition not in ("product", "both")):
+            raise CheckpointError(
+                f"vectors='tied' with head={head!r} and composition={composition!r}: only a joint head can be tied, "
+                "and only to embeddings that tell triples apart, 'product' or 'both'"
+            )
         check_neighbours(neighbours)
         listed = triples(lang).checksum if head == "joint" or composition in ("table", "both") else None
         if triples_checksum not in (None, listed):

@@ -28,7 +28,7 @@ ENCODER: dict[str, str | tuple[str, ...]] = {
 #: Parts of the head, likewise.
 HEAD: dict[str, str | tuple[str, ...]] = {
     **{f"{component} head": f"heads.{component}" for component in COMPONENTS},
-    "joint head": ("heads.transform", "heads.tables", "heads.free", "heads.outside"),
+    "joint head": ("heads.transform", "heads.tables", "heads.free", "heads.biases", "heads.outside"),
 }
 
 _POOLER = "pooler"

@@ -12,7 +12,7 @@ CHOICES = {
     "backbone": ("bert", "modernbert"),
     "composition": ("linear", "product", "table", "both"),
     "head": ("independent", "joint"),
-    "vectors": ("composed", "free"),
+    "vectors": ("composed", "free", "tied"),
 }
 
 #: The design that learns best where there are hours and not weeks: see docs/research/learning.md.

@@ -37,6 +37,7 @@ BEYOND = {
     "modernbert": {"backbone": "modernbert"},
     "all": {"backbone": "modernbert", "composition": "product", "neighbours": 3, "head": "joint"},
     "free": {"backbone": "modernbert", "composition": "both", "neighbours": 3, "head": "joint", "vectors": "free"},
+    "tied": {"backbone": "modernbert", "composition": "both", "neighbours": 3, "head": "joint", "vectors": "tied"},
 }
 every = pytest.mark.parametrize("options", BEYOND.values(), ids=BEYOND)
 
@@ -257,7 +258,9 @@ def test_a_checkpoint_of_before_is_the_papers(tmp_path, tiny):
     [
         ({"composition": "sum"}, "composition='sum': choose one of linear, product, table, both"),
         ({"head": "both"}, "head='both': choose one of independent, joint"),
-        ({"vectors": "own"}, "vectors='own': choose one of composed, free"),
+        ({"vectors": "own"}, "vectors='own': choose one of composed, free, tied"),
+        ({"vectors": "tied"}, "vectors='tied' with head='independent' and composition='linear': only a joint head"),
+        ({"vectors": "tied", "head": "joint"}, "only to embeddings that tell triples apart, 'product' or 'both'"),
         ({"backbone": "roberta"}, "backbone='roberta': choose one of bert, modernbert"),
         ({"neighbours": 2}, "neighbours=2: must be 0 or an odd number of at least 3"),
         ({"neighbours": -1}, "neighbours=-1"),

@@ -1,5 +1,7 @@
 """The joint head is a probability distribution over all triples, and its marginals and losses are sums over it."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -11,25 +13,37 @@ from phonemic.inventory import fallback_triple, vocabulary
 from phonemic_bert import PhonemicBertForMaskedLM, joint_scores
 from phonemic_bert.modeling.composition import pack
 from phonemic_bert.modeling.heads import JointHead
+from phonemic_bert.modeling.modern import PhonemicModernBertEmbeddings
 from phonemic_bert.triples import last_of_packed, triples
 
 LANGS = ["vi", "zh"]
 
 
-@pytest.fixture(params=["composed", "free"])
+@pytest.fixture(params=["composed", "free", "tied to a product", "tied to both"])
 def head(tiny, request):
-    """Makes a joint head with large random weights, in float64."""
+    """Makes a joint head with large random weights, in float64; a tied one with embeddings of its own."""
+    vectors, _, tied_to = request.param.partition(" to ")
+    composition = tied_to.removeprefix("a ") or "product"
 
     def make(lang, **fields):
         torch.manual_seed(0)
-        made = JointHead(tiny(lang, head="joint", vectors=request.param, **fields)).double()
+        config = tiny(lang, head="joint", vectors=vectors, composition=composition, backbone="modernbert", **fields)
+        made = JointHead(config).double()
         made.reset_parameters()
-        for parameter in made.parameters():
+        embeddings = PhonemicModernBertEmbeddings(config).double()
+        for parameter in [*made.parameters(), *embeddings.parameters()]:
             torch.nn.init.normal_(parameter, std=0.7)
-        made.size = 0.7
+        made.size = embeddings.product.size = 0.7
+        if tied_to:
+            made.forward = partial(made.forward, embeddings=embeddings)
+        made.embeddings = [embeddings] * bool(tied_to)  # in a list, so that its parameters are not the head's
         return made.eval()
 
     return make
+
+
+def parameters_of(head):
+    return [*head.parameters(), *(one for each in head.embeddings for one in each.parameters())]
 
 
 def hidden(count, width=24, seed=1):
@@ -40,13 +54,16 @@ def brute_force(head, states):
     """The probability of each of all V x V x V triples, straight from the definition, float64 (M, V, V, V)."""
     w = {name: value.detach().numpy() for name, value in head.named_parameters()}
     state = head.transform(states).detach().numpy()
-    size = w["onset.weight"].shape[0]
+    size = len(vocabulary(head.listed.lang))
     packed = triples(head.listed.lang).packed
     onset, rime, tone = packed & 255, packed >> 8 & 255, packed >> 16
-    logits = {name: state @ w[f"{name}.weight"].T + w[f"{name}.bias"] for name in ("onset", "rime", "tone")}
-    a, b, c = w["tables"] / head.size
-    scores = (state[:, None] * a[onset] * b[rime] * c[tone] * head.size).sum(-1)
-    scores += logits["onset"][:, onset] + logits["rime"][:, rime] + logits["tone"][:, tone]
+    if head.embeddings:
+        scores, logits = tied_scores(head, state)
+    else:
+        logits = {name: state @ w[f"{name}.weight"].T + w[f"{name}.bias"] for name in ("onset", "rime", "tone")}
+        a, b, c = w["tables"] / head.size
+        scores = (state[:, None] * a[onset] * b[rime] * c[tone] * head.size).sum(-1)
+        scores += logits["onset"][:, onset] + logits["rime"][:, rime] + logits["tone"][:, tone]
     if "free" in w:
         scores[:, : len(w["free"])] += state @ w["free"].T
     outside = state @ w["outside.weight"].T + w["outside.bias"]
@@ -61,6 +78,22 @@ def brute_force(head, states):
         whole[row, onset, rime, tone] += part
     assert whole.shape[1:] == (size,) * 3
     return whole
+
+
+def tied_scores(head, state):
+    """State times embedding of each triple of the list, plus biases; and of each component alone."""
+    [embeddings], packed = head.embeddings, triples(head.listed.lang).packed
+    parts = np.stack([packed & 255, packed >> 8 & 255, packed >> 16])
+    with torch.no_grad():
+        made = embeddings.compose(torch.from_numpy(packed).long()[None])[0].numpy()
+        constant = embeddings.projection.bias.numpy()
+        words = embeddings.word_embeddings.weight.numpy()
+        blocks = np.split(embeddings.projection.weight.numpy(), 3, axis=1)
+        biases = head.biases.numpy()
+    scores = state @ (made - constant).T + sum(bias[ids] for bias, ids in zip(biases, parts, strict=True))
+    names = ("onset", "rime", "tone")
+    alone = {n: state @ b @ words.T + bias for n, b, bias in zip(names, blocks, biases, strict=True)}
+    return scores, alone
 
 
 @pytest.mark.parametrize("lang", LANGS)
@@ -121,11 +154,15 @@ def test_pieces_and_the_backward_pass_change_nothing(head, monkeypatch, limit):
     weights = torch.arange(1.0, 6, dtype=torch.float64)
 
     def run():
-        made.zero_grad()
-        states.grad = None
+        for one in [*parameters_of(made), states]:
+            one.grad = None
         losses = made(states).losses(labels)
         (losses * weights).sum().backward()
-        return [losses.detach(), states.grad.clone(), *(one.grad.clone() for one in made.parameters())]
+        return [
+            losses.detach(),
+            states.grad.clone(),
+            *(one.grad.clone() for one in parameters_of(made) if one.grad is not None),
+        ]
 
     with monkeypatch.context() as patch:
         patch.setattr(torch.compiler, "is_compiling", lambda: True)
@@ -138,6 +175,8 @@ def test_pieces_and_the_backward_pass_change_nothing(head, monkeypatch, limit):
 
 def test_half_precision_stays_close(head):
     made, states = head("zh", initializer_range=0.02).float(), hidden(40).float()
+    for embeddings in made.embeddings:
+        embeddings.float()
     labels = torch.from_numpy(np.random.default_rng(3).choice(triples("zh").packed, 40)).long()
     want = made(states).losses(labels)
     with torch.autocast("cpu", torch.bfloat16):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
+from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -10,7 +11,7 @@ from torch.nn import functional
 from transformers.models.bert.modeling_bert import BertPredictionHeadTransform
 
 from phonemic_bert.configuration import COMPONENTS, PhonemicBertConfig
-from phonemic_bert.modeling.composition import TripleList, components, pack
+from phonemic_bert.modeling.composition import Composing, TripleList, components, pack
 from phonemic_bert.modeling.joint_scores import SyllableScores
 from phonemic_bert.triples import last_of_packed
 
@@ -51,6 +52,10 @@ class IndependentHeads(nn.Module):
 
     def __init__(self, config: PhonemicBertConfig) -> None:
         super().__init__()
+        self.add_heads(config)
+
+    def add_heads(self, config: PhonemicBertConfig) -> None:
+        """Makes the three heads."""
         self.onset = nn.Linear(config.hidden_size, config.vocab_size)
         self.rime = nn.Linear(config.hidden_size, config.vocab_size)
         self.tone = nn.Linear(config.hidden_size, config.vocab_size)
@@ -151,24 +156,37 @@ class JointHead(IndependentHeads):
     are: a sum of three vectors (those of the three heads) and a product of three, A[onset] * B[rime] * C[tone]. The
     vectors of syllables are never made: the state times C of each tone meets those of the pairs. With free vectors,
     which begin at 0, they are.
+
+    Tied, a triple's vector is its embedding (but for the projection's bias, which is the same for all), and the head
+    has no vectors but only biases: what a syllable is read as and predicted as is learned once.
     """
 
     ends: Tensor
 
     def __init__(self, config: PhonemicBertConfig) -> None:
-        super().__init__(config)
+        nn.Module.__init__(self)
+        shape = (len(COMPONENTS), config.vocab_size)
+        self.is_tied = config.vectors == "tied"
+        if self.is_tied:
+            self.biases = nn.Parameter(torch.zeros(shape))
+        else:
+            self.add_heads(config)
+            self.tables = nn.Parameter(torch.empty(*shape, config.hidden_size))
         self.transform = BertPredictionHeadTransform(config)
         self.listed = TripleList(config.lang)
         self.size = config.initializer_range
-        self.tables = nn.Parameter(torch.empty(len(COMPONENTS), config.vocab_size, config.hidden_size))
-        syllables = self.listed.count - len(self.listed.symbols)
-        self.free = nn.Parameter(torch.zeros(syllables, config.hidden_size)) if config.vectors == "free" else None
+        self.syllables = self.listed.count - len(self.listed.symbols)
+        is_free = config.vectors == "free"
+        self.free = nn.Parameter(torch.zeros(self.syllables, config.hidden_size)) if is_free else None
         self.outside = nn.Linear(config.hidden_size, 1)
         self.register_buffer("ends", torch.from_numpy(last_of_packed(config.lang)), persistent=False)
 
     def reset_parameters(self) -> None:
         """Draws first weights."""
-        nn.init.normal_(self.tables, std=self.size)
+        if self.is_tied:
+            nn.init.zeros_(self.biases)
+        else:
+            nn.init.normal_(self.tables, std=self.size)
         if self.free is not None:
             nn.init.zeros_(self.free)
 
@@ -176,31 +194,75 @@ class JointHead(IndependentHeads):
         """Fills the buffers again, which transformers leaves empty when it loads weights."""
         self.ends.copy_(torch.from_numpy(last_of_packed(self.listed.lang)))
 
-    def forward(self, hidden: Tensor) -> JointlyPredicted:
-        """Hidden states (..., d) to what they predict."""
+    def forward(self, hidden: Tensor, embeddings: Composing | None = None) -> JointlyPredicted:
+        """Hidden states (..., d) to what they predict.
+
+        Arguments:
+            hidden: the states.
+            embeddings: whose vectors a tied head has.
+        """
         state = self.transform(hidden.reshape(-1, hidden.shape[-1]))
+        vectors = self._own() if embeddings is None else self._of(embeddings)
         onsets, rimes = self.listed.pairs.unbind(-1)
         symbols, tones = self.listed.symbols, self.listed.tones
-        onset, rime, tone = self.tables / self.size  # as :class:`phonemic_bert.modeling.composition.Product` has them
-        tone = tone * self.size
-        heads = [_precise(head(state)) for head in (self.onset, self.rime, self.tone)]
+        onset, rime, tone = vectors.tables
+        weights, biases = vectors.weights, vectors.biases
+        heads = [_precise(functional.linear(state, *head)) for head in zip(weights, biases, strict=True)]
 
-        weight = self.onset.weight[onsets] + self.rime.weight[rimes]
-        pairs = functional.linear(state, weight, self.onset.bias[onsets] + self.rime.bias[rimes])
-        vectors, of_pairs, of_tones = onset[onsets] * rime[rimes], _precise(pairs), heads[2][:, tones]
-        if self.free is None:
-            syllables = SyllableScores(state[:, None] * tone[tones], vectors, of_pairs, of_tones)
+        pairs = functional.linear(state, weights[0][onsets] + weights[1][rimes], biases[0][onsets] + biases[1][rimes])
+        products, of_pairs, of_tones = onset[onsets] * rime[rimes], _precise(pairs), heads[2][:, tones]
+        turned = state if vectors.turn is None else state @ vectors.turn
+        of_characters = functional.linear(turned, onset[symbols] * rime[symbols] * tone[symbols])
+        if vectors.more is None:
+            syllables = SyllableScores(turned[:, None] * tone[tones], products, of_pairs, of_tones)
         else:
-            own = (tone[tones][:, None] * vectors).flatten(0, 1) + self.free
-            biases = (of_pairs[:, None] + of_tones[..., None]).flatten(1)
-            syllables = SyllableScores(state[:, None], own, biases, torch.zeros_like(of_tones[:, :1]))
-        characters = _precise(functional.linear(state, onset[symbols] * rime[symbols] * tone[symbols]))
-        characters = characters + torch.stack([head[:, symbols] for head in heads]).sum(0)
+            made = (tone[tones][:, None] * products).flatten(0, 1)
+            made = made if vectors.turn is None else functional.linear(made, vectors.turn)
+            biases_of_all = (of_pairs[:, None] + of_tones[..., None]).flatten(1)
+            own = made + vectors.more[: self.syllables]
+            syllables = SyllableScores(state[:, None], own, biases_of_all, torch.zeros_like(of_tones[:, :1]))
+            if len(vectors.more) > self.syllables:
+                of_characters = of_characters + functional.linear(state, vectors.more[self.syllables :])
+        characters = _precise(of_characters) + torch.stack([head[:, symbols] for head in heads]).sum(0)
 
         heads[2] = heads[2].masked_fill(~self.ends, -torch.inf)
         outside = _precise(self.outside(state))[:, 0]
         apart = [head.log_softmax(-1) for head in heads]
         return JointlyPredicted(self.listed, syllables, characters, outside, apart, hidden.shape[:-1])
+
+    def _own(self) -> TripleVectors:
+        heads = (self.onset, self.rime, self.tone)
+        weights, biases = tuple(head.weight for head in heads), tuple(head.bias for head in heads)
+        # as :class:`phonemic_bert.modeling.composition.Product` has them
+        onset, rime, tone = self.tables / self.size
+        return TripleVectors(weights, biases, (onset, rime, tone * self.size), None, self.free)
+
+    def _of(self, embeddings: Composing) -> TripleVectors:
+        product, table = embeddings.product, embeddings.table
+        assert product is not None
+        parts = embeddings.projection.weight.chunk(len(COMPONENTS), dim=1)
+        weights = tuple(functional.linear(embeddings.word_embeddings.weight, part) for part in parts)
+        tables = tuple(product.tables / product.size)
+        more = None if table is None else table.vectors
+        return TripleVectors(weights, tuple(self.biases), tables, product.projection.weight, more)
+
+
+class TripleVectors(NamedTuple):
+    """What the vectors of triples are made of: weights[onset] + weights[rime] + weights[tone] + turn(product) + more.
+
+    Attributes:
+        weights: of onsets, rimes and tones, (V, d) each.
+        biases: of their scores, (V,) each.
+        tables: A, B and C, whose rows are multiplied, (V, d) each.
+        turn: what the product is multiplied with, (d, d); None: nothing.
+        more: what is added for each syllable of the list, and perhaps for each fallback character behind them, (S, d).
+    """
+
+    weights: tuple[Tensor, ...]
+    biases: tuple[Tensor, ...]
+    tables: tuple[Tensor, ...]
+    turn: Tensor | None
+    more: Tensor | None
 
 
 def _gathered(logs: list[Tensor], parts: Tensor) -> Tensor:

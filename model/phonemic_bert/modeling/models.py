@@ -354,7 +354,8 @@ class PhonemicBertForMaskedLM(PhonemicBertPreTrainedModel):
 
     def predict(self, hidden: Tensor) -> Predicted:
         """What hidden states (..., d) predict: see :class:`phonemic_bert.modeling.heads.Predicted`."""
-        predicted: Predicted = self.heads(hidden)
+        tied = (self.bert.embeddings,) if self.config.vectors == "tied" else ()
+        predicted: Predicted = self.heads(hidden, *tied)
         return predicted
 
 

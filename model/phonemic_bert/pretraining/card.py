@@ -40,6 +40,7 @@ _BEYOND = {
     ): "an embedding is the paper's projection plus a product of onset, rime and tone and a vector for each syllable",
     ("head", "joint"): "one softmax over all syllables instead of three heads",
     ("vectors", "free"): "a vector of its own for each syllable in the head",
+    ("vectors", "tied"): "syllables are predicted with the vectors that they are read with",
 }
 
 _ENCODERS = {"bert": "BERT", "modernbert": "ModernBERT"}
