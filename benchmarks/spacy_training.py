@@ -1,5 +1,8 @@
 """POS and NER through spaCy: its own HashEmbedCNN, PhonemicHashEmbed, PhonemicBERT, and both of ours together.
 
+"spacy init config" is what that command makes, with its own batches, rate and heads, for as many words as the others
+see at most: its batches begin small, so that it takes more steps.
+
     python benchmarks/spacy_training.py DATA --checkpoint-vi FOLDER --checkpoint-zh FOLDER --output results.json
     python benchmarks/spacy_training.py DATA --models HashEmbedCNN,PhonemicHashEmbed --seeds 5 --steps 400
 
@@ -16,6 +19,7 @@ processor's time with one thread, so that other programs do not matter.
 from __future__ import annotations
 
 import json
+import math
 import os
 import statistics
 import sys
@@ -30,6 +34,7 @@ from typing import Any
 import click
 import spacy
 import torch
+from spacy.cli.init_config import init_config
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Corpus
@@ -81,6 +86,7 @@ TASKS = {
 }
 #: The models, and the encoder of the ready config that each is made from.
 MODELS = {
+    "spacy init config": "hash",
     "HashEmbedCNN": "hash",
     "PhonemicHashEmbed": "hash",
     "PhonemicBERT from scratch": "bert",
@@ -88,6 +94,9 @@ MODELS = {
     "both from a checkpoint": "both",
 }
 SCORES = {"pos": "pos_acc", "ner": "ents_f"}
+
+#: What trains the tokens of a batch, at most, in the ready configs; and the first size and growth of spaCy's batches.
+BATCH, FIRST_BATCH, GROWTH = 2000, 100, 0.001
 
 #: The shares of noise in the test part.
 SHARES = (0.15, 0.3)
@@ -110,7 +119,9 @@ class Run:
 def config_of(
     task: Task, model: str, seed: int, steps: int, preset: str, checkpoint: str | None, factor: float, corpus: Path
 ) -> Config:
-    """The ready config of the task with this model in it."""
+    """The ready config of the task with this model in it, or spaCy's."""
+    if model == "spacy init config":
+        return _init_config(task, seed, steps, corpus)
     text = config_text(task.config, task.lang, MODELS[model], checkpoint, steps)
     config = Config().from_str(text, interpolate=False)
     config["system"]["seed"] = seed
@@ -125,6 +136,22 @@ def config_of(
         embed["@architectures"] = "spacy.MultiHashEmbed.v2"
         for ours in ("components", "mishearing", "mark_errors"):
             del embed[ours]
+    return config
+
+
+def _init_config(task: Task, seed: int, steps: int, corpus: Path) -> Config:
+    """What ``spacy init config`` makes, for the words of so many steps of the others."""
+    heads = ["ner"] if task.config == "ner" else ["tagger", "morphologizer"]
+    config = init_config(lang=task.lang, pipeline=heads, optimize="efficiency", gpu=False)
+    config["nlp"]["tokenizer"] = {"@tokenizers": "spacy_phonemic.SyllableTokenizer.v1"}
+    config["initialize"].pop("tokenizer", None)
+    config["system"]["seed"] = seed
+    config["paths"].update(train=str(corpus / "train.spacy"), dev=str(corpus / "dev.spacy"))
+    # The sum of batches of 100, 100.1, ... is to be the words that the others see.
+    more = math.ceil(math.log1p(steps * BATCH * GROWTH / FIRST_BATCH) / math.log1p(GROWTH))
+    config["training"].update(max_steps=more, patience=0, eval_frequency=max(1, more // 5))
+    for part in ("train", "dev"):
+        config["corpora"][part]["gold_preproc"] = task.config == "pos"
     return config
 
 

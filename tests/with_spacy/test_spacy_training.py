@@ -5,6 +5,7 @@ import json
 import re
 import shlex
 import unicodedata
+from itertools import islice
 from pathlib import Path
 
 import forking
@@ -127,7 +128,7 @@ class TestBenchmark:
         assert [(run["model"], run["seed"]) for run in runs] == [
             (model, seed)
             for seed in (0, 1)
-            for model in ("HashEmbedCNN", "PhonemicHashEmbed", "PhonemicBERT from scratch")
+            for model in ("spacy init config", "HashEmbedCNN", "PhonemicHashEmbed", "PhonemicBERT from scratch")
         ]
         assert all(0 <= score <= 1 for run in runs for score in (run["score"], *run["noisy"]))
         assert all(len(run["noisy"]) == 2 and run["words_per_second"] > 0 for run in runs)
@@ -149,12 +150,24 @@ class TestBenchmark:
     def test_the_models_differ_in_the_encoder_only(self, tmp_path):
         benchmark = self.load()
         for task in benchmark.TASKS.values():
-            made = [benchmark.config_of(task, model, 1, 100, "tiny", None, 0.3, tmp_path) for model in benchmark.MODELS]
+            ours = [model for model in benchmark.MODELS if model != "spacy init config"]
+            made = [benchmark.config_of(task, model, 1, 100, "tiny", None, 0.3, tmp_path) for model in ours]
             for config in made:
                 nlp = spacy.util.load_model_from_config(config.copy(), auto_fill=True)
                 assert len(nlp.pipe_names) == len(made[0]["nlp"]["pipeline"])
                 for section in ("corpora", "training", "system", "paths"):
                     assert config[section] == made[0][section]
+
+    @pytest.mark.parametrize("steps", [40, 400])
+    def test_the_config_that_spacy_makes_sees_as_many_words(self, tmp_path, steps):
+        """The sizes of its batches, from spaCy's own schedule, add up to what the ready configs see at most."""
+        benchmark = self.load()
+        config = benchmark.config_of(benchmark.TASKS["gsd"], "spacy init config", 1, steps, "tiny", None, 1.0, tmp_path)
+        nlp = spacy.util.load_model_from_config(config.copy(), auto_fill=True)
+        assert nlp.pipe_names == ["tok2vec", "tagger", "morphologizer"]
+        sizes = spacy.util.registry.resolve({"size": config["training"]["batcher"]["size"]})["size"]
+        words = sum(islice(sizes, config["training"]["max_steps"]))
+        assert words == pytest.approx(steps * benchmark.BATCH, rel=0.01)
 
     def test_noise_keeps_tokens_apart(self):
         from benchmarks.spacy_noise import noisy
