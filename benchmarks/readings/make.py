@@ -27,6 +27,8 @@ from phonemic.characters import DATA
 RIDGE, STEPS, DEV_RIDGE, DEV_WEIGHT, LEAST = 0.25, 60, 0.03, 100.0, 0.4
 #: Examples of a character, of teachers and of words, that models are still fitted to when they are moved towards CPP.
 KEPT, KEPT_WORDS = 2_000, 10_000
+#: Read by pypinyin's phrases: teachers differ from them in how they write 儿 that merges, and in an interjection.
+AS_BY_DEFAULT = "儿喔"
 
 
 def asked(teacher: Teacher, judged: list[Case]) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
@@ -102,7 +104,8 @@ def main() -> None:
     for char in np.unique(chars).tolist():
         rows = np.flatnonzero(chars == char)
         models[char] = train.adapt(models[char], keys[rows], gold[rows], DEV_RIDGE, DEV_WEIGHT, kept.get(char))
-    finals = {char: finish(char, model, narrow) for char, model in models.items() if len(model.readings)}
+    learnt = {char: model for char, model in models.items() if len(model.readings) and chr(char) not in AS_BY_DEFAULT}
+    finals = {char: finish(char, model, narrow) for char, model in learnt.items()}
     tell(characters=len(finals), features=sum(len(model.keys) for model in finals.values()))
     export.export(arguments.out, finals, made, narrow)
     (arguments.work / "accuracy.json").write_text(json.dumps(figures, indent=1), "utf-8")

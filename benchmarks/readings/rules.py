@@ -1,6 +1,6 @@
 """How a word of one character is read, by the words around it and jieba's tags of them; where it is not sure, nothing.
 
-Tables first, then a rule each for 为, 地, 得, 率, 长 and 哦.
+Tables first, then a rule each for 为, 地, 得, 率, 长, and one for 哦 and 哇.
 """
 
 from __future__ import annotations
@@ -90,6 +90,9 @@ _ATTRIBUTES = frozenset(
     "体面积线距温压速幅段距离段寸味义性径厚深模围责核象本金息资产品物法途向"
 )
 _OTHER_PRONOUNS = frozenset("本 该 此类 某 各 每 另 这样 怎样 如何".split())
+#: What is done by one of these is then done for someone: 按照规定为居民办理.
+_BY = frozenset("按照 根据 依照 依据 按 通过 利用 采取".split())
+_RULES = frozenset("规定 要求 约定 需要 程序 方式 职务".split())
 _CLAUSE = 6
 _BREAKS = frozenset("，。；：！？,;!?:")
 
@@ -124,16 +127,19 @@ def _wei(words: Sequence[Word], at: int) -> str | None:
     forms, behind = [word.form for word in rest], rest[0] if rest else NOTHING
     verbs = [number for number, word in enumerate(rest) if word.tag in ("v", "vd")]
     acts = bool(verbs) and "的" not in forms[: verbs[0]] and forms[-1] != "的"
+    served = acts and before.form in _RULES and not _BY.isdisjoint(since)
     becomes = not rest or before.form in _BECOME or before.form[-1:] == "华" or "以" in since or "所" in forms[1:]
+    doer = before.tag.startswith(("n", "r", "d", "c", "x", "t", "i", "l", "ad", "vd", "eng"))
     pronoun = behind.form in ("了", "何", "此", "之") or (behind.tag == "r" and behind.form not in _OTHER_PRONOUNS)
     attribute = before.form[-1:] in _ATTRIBUTES or (behind.tag == "m" and not acts)
     return _first(
+        (served, "wei4"),
         (becomes, "wei2"),
         (pronoun or before.form in _MODAL, "wei4"),
         (before.tag.startswith("v"), None),
         (attribute, None if verbs and behind.tag != "m" else "wei2"),
         (before.tag in ("x", "c") and not verbs, None),
-        (acts and before.tag.startswith(("n", "r", "d", "c", "x", "t", "i", "l", "eng")), "wei4"),
+        (acts and doer, "wei4"),
         (not verbs, "wei2"),
     )
 
@@ -154,7 +160,7 @@ def _di(words: Sequence[Word], at: int) -> str | None:
     return _first(
         (before.tag in ("p", "ns", "uj", "ul", "f") and not again, "di4"),
         (before.tag in ("x", "c", "q", "t", "m"), None),
-        (before.form in tuple("这那该此各某本两多几等之何属原当"), "di4"),
+        (before.form in tuple("这那该此各某本两多几等之何属原当每"), "di4"),
         (named and adverbial, "de5" if behind.tag == "zg" else None),
         (named, "di4"),
         (mark and again, "de5"),
@@ -165,6 +171,8 @@ def _di(words: Sequence[Word], at: int) -> str | None:
     )
 
 
+#: 不得, 所得, 始得举行, 竞得.
+_GAINED = frozenset("不 所 取 获 始 方 即 未 另 竞 夺 录 拍 换".split())
 _EVALUATES = ("a", "d", "z", "i", "l", "ad", "y", "zg")
 
 
@@ -177,7 +185,8 @@ def _de(words: Sequence[Word], at: int) -> str | None:
     other = before.tag in ("r", "d", "t", "c") or (before.tag.startswith("n") and len(before.form) > 1)
     gains = behind.tag in ("n", "m") and before.tag != "r"
     return _first(
-        (before.form in ("不", "所", "取", "获"), "de2"),
+        (before.form in _GAINED, "de2"),
+        (before.form == "必须" and acts, "dei3"),
         (before.form in ("能", "会", "想", "要", "可", "必须", "没", "没有"), None),
         (
             before.tag in ("v", "a", "vg", "zg", "i", "z") and not whole,
@@ -199,11 +208,12 @@ def _lv(words: Sequence[Word], at: int) -> str | None:
     )
 
 
-_UNITS = frozenset("厅局处科部所站段河湖车机旅团营连排班组园院校社镇乡县区州省市村馆厂庭队")
+_UNITS = frozenset("关车防社厅局处科部所站段河湖车机旅团营连排班组园院校镇乡县区州省市村馆厂庭队")
 _GROWN = frozenset(
     """出 出来 包 得 成 满 大 着 霉 毛 痘 痘痘 肉 草 牙 胖 虫 斑 脑子 眼睛 皱纹 心眼 心眼儿 见识 知识 啥 什么 这样 那样
-    啥样 个子 高 势 辈 相 虱子 蛆""".split()
+    啥样 点心 这么大 那么大 这么 那么 霉斑 包 颗 个子 高 势 辈 相 虱子 蛆""".split()
 )
+_COUNTS = tuple("一两几三四五六七八九十好很")
 _VERY = frozenset("很 太 更 最 较 越 多 这么 那么 全 时间 比较 非常 十分 周 身 总 漫 超 好".split())
 
 
@@ -214,14 +224,19 @@ def _chang(words: Sequence[Word], at: int) -> str | None:
     return _first(
         (before.form in _VERY or behind.tag == "m" or (behind.form == "得" and further == "多"), "chang2"),
         (before.form in _UNITS or behind.form in _GROWN, "zhang3"),
+        (behind.form == "了" and further[:1] in _COUNTS, "zhang3"),
         (behind.form not in ("了", "头发", "过"), "chang2"),
     )
 
 
-def _o(words: Sequence[Word], at: int) -> str | None:
-    """哦: the particle behind what is said, else an exclamation."""
-    before = words[at - 1].form[-1:] if at else ""
-    return None if before == "哦" else "o5" if "一" <= before <= "龥" else "o4"
+#: As a particle, and as an exclamation.
+_SAID = {"哦": ("o5", "o4"), "哇": ("wa5", "wa1")}
+
+
+def _exclaimed(words: Sequence[Word], at: int) -> str | None:
+    """哦, 哇: the particle behind what is said, else an exclamation."""
+    char, before = words[at].form, words[at - 1].form[-1:] if at else ""
+    return None if before == char else _SAID[char][not "一" <= before <= "龥"]
 
 
 #: What words end in that no lexicon has.
@@ -230,7 +245,7 @@ ENDS = {"率": "lv4", "曲": "qu3", "长": "zhang3"}
 GIVEN = {"燕": "yan4", "茜": "qian4"}
 ABROAD = {"切": "qie4", "勒": "le4", "塞": "sai4", "耶": "ye1", "什": "shi2", "得": "de2", "都": "du1"}
 RULES: dict[str, Callable[[Sequence[Word], int], str | None]] = {
-    "为": _wei, "地": _di, "得": _de, "率": _lv, "长": _chang, "哦": _o,
+    "为": _wei, "地": _di, "得": _de, "率": _lv, "长": _chang, "哦": _exclaimed, "哇": _exclaimed,
 }  # fmt: skip
 CHARS = frozenset(USUAL) | frozenset(RULES) | frozenset(GIVEN) | frozenset(ABROAD)
 
