@@ -16,7 +16,13 @@ CHOICES = {
 }
 
 #: The design that learns best where there are hours and not weeks: see docs/research/learning.md.
-_BEYOND = {"backbone": "modernbert", "composition": "product", "head": "joint", "neighbours": 3}
+_BEYOND = {
+    "backbone": "modernbert",
+    "composition": "product",
+    "head": "joint",
+    "vectors": "tied",
+    "neighbours": 3,
+}
 
 #: Encoders: the two of the paper (Table 1), and smaller ones. Those of the pretraining presets are the same.
 PRESETS: dict[str, dict[str, Any]] = {
