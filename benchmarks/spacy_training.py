@@ -95,7 +95,7 @@ MODELS = {
 }
 SCORES = {"pos": "pos_acc", "ner": "ents_f"}
 
-#: What trains the tokens of a batch, at most, in the ready configs; and the first size and growth of spaCy's batches.
+#: The tokens of a batch, at most, in the ready configs; and the first size and the growth of spaCy's own batches.
 BATCH, FIRST_BATCH, GROWTH = 2000, 100, 0.001
 
 #: The shares of noise in the test part.
