@@ -48,14 +48,15 @@ class Predicted:
 
 
 class IndependentHeads(nn.Module):
-    """Three heads that know nothing of each other, each over the whole vocabulary (equation 7 of the paper)."""
+    """Three heads that know nothing of each other, each over the whole vocabulary (equation 7 of the paper).
+
+    A tied joint head (:class:`JointHead`) has the embeddings' in their place.
+    """
 
     def __init__(self, config: PhonemicBertConfig) -> None:
         super().__init__()
-        self.add_heads(config)
-
-    def add_heads(self, config: PhonemicBertConfig) -> None:
-        """Makes the three heads."""
+        if config.vectors == "tied":
+            return
         self.onset = nn.Linear(config.hidden_size, config.vocab_size)
         self.rime = nn.Linear(config.hidden_size, config.vocab_size)
         self.tone = nn.Linear(config.hidden_size, config.vocab_size)
@@ -164,13 +165,12 @@ class JointHead(IndependentHeads):
     ends: Tensor
 
     def __init__(self, config: PhonemicBertConfig) -> None:
-        nn.Module.__init__(self)
+        super().__init__(config)
         shape = (len(COMPONENTS), config.vocab_size)
         self.is_tied = config.vectors == "tied"
         if self.is_tied:
             self.biases = nn.Parameter(torch.zeros(shape))
         else:
-            self.add_heads(config)
             self.tables = nn.Parameter(torch.empty(*shape, config.hidden_size))
         self.transform = BertPredictionHeadTransform(config)
         self.listed = TripleList(config.lang)
