@@ -36,8 +36,10 @@ def pretrain(config: str, corpus: str, run: str, overrides: tuple[str, ...], dty
     settings = Settings.load(config, overrides)  # before anything that takes seconds to import
     require("pyarrow", "pretrain")
     from phonemic_bert.pretraining.finish import export as write_export
+    from phonemic_bert.pretraining.memory import keep_freed_memory
     from phonemic_bert.pretraining.run import pretrain as run_it
 
+    keep_freed_memory()
     status = run_it(settings, corpus, run)
     if status:
         sys.exit(status)
