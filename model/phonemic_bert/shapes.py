@@ -18,7 +18,7 @@ CHOICES = {
 #: The design that learns best where there are hours and not weeks: see docs/research/learning.md.
 _BEYOND = {
     "backbone": "modernbert",
-    "composition": "product",
+    "composition": "both",
     "head": "joint",
     "vectors": "tied",
     "neighbours": 3,
