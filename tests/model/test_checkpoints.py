@@ -1,6 +1,8 @@
 """Checkpoints by name, from a package that is built as model/checkpoints is; export in half precision; the commands."""
 
 import json
+import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -224,3 +226,20 @@ def test_export_copies_no_file_from_elsewhere(checkpoint, tmp_path):
     (checkpoint / "notes.txt").unlink()
     (checkpoint / "more").mkdir()
     export(checkpoint, tmp_path / "out")
+
+
+def test_the_readme_shows_what_inspect_prints():
+    """Each syllable of its sentence, and the likeliest in its place; probabilities may round otherwise elsewhere."""
+    page = (PACKAGE.parents[1] / "README.md").read_text("utf-8")
+    command = re.search(r"^phonemic-bert (inspect .*)$", page, re.M)[1]
+    words = [str(PACKAGE / word) if word.startswith("phonemic-bert-") else word for word in shlex.split(command)]
+    shown = page.partition(command)[2].partition("```text\n")[2].partition("```")[0]
+    printed = CliRunner(env={"COLUMNS": "200"}).invoke(cli, words, catch_exceptions=False).output
+    assert likeliest(shown) == likeliest(printed)
+    assert len(likeliest(shown)) == 9
+
+
+def likeliest(table):
+    """Of each row of what ``inspect`` prints: its number, its text, and the first of the best syllables."""
+    rows = (re.match(r"\s*(\d+)  (\S+) .* #\d+ +(\S+)|\s*(\d+)  (\S+)", line) for line in table.splitlines())
+    return [tuple(cell for cell in row.groups() if cell) for row in rows if row and " ." in row.string]
