@@ -77,7 +77,7 @@ class Scorer:
         hidden = self.model.base_model(ids.masked_fill(chosen, self.symbols.mask), attention_mask=attention)
         states, truth = hidden.last_hidden_state[chosen], ids[chosen]
         if self.syllable is not None:
-            return _summed(_logits(self.model, states), truth, self.syllable)
+            return _summed(logits_of(self.model, states), truth, self.syllable)
         predicted = self.model.predict(states)
         bits = predicted.losses(truth) / math.log(2)
         if self.model.config.head == "joint":
@@ -87,7 +87,7 @@ class Scorer:
         return PositionScores(bits, self.listed[logs.argmax(-1)] == truth, existing)
 
 
-def _logits(model: Any, states: Tensor) -> Tensor:
+def logits_of(model: Any, states: Tensor) -> Tensor:
     """Logits of a plain model, of either encoder, from hidden states (M, d): (M, V)."""
     logits: Tensor = model.cls(states) if hasattr(model, "cls") else model.predict(states)
     return logits

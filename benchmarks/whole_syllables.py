@@ -29,7 +29,7 @@ from transformers import AutoModelForMaskedLM
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from benchmarks.held_out import Scorer, _logits
+from benchmarks.held_out import Scorer, logits_of
 from phonemic import Tokenizer, baselines
 from phonemic.corpus import open_corpus
 from phonemic.inventory import NATIVE
@@ -97,7 +97,7 @@ def of_pieces(model: Any, symbols: Any, baseline: Any, found: Sequence[Place]) -
                 pad[row, pieces[number][shown:]] = symbols.mask
             states = model.base_model(pad, attention_mask=attention).last_hidden_state
             states = states[torch.arange(len(here)), torch.tensor([pieces[number][shown] for number in here])]
-            logs = _logits(model, states).float().log_softmax(-1)
+            logs = logits_of(model, states).float().log_softmax(-1)
             bits[here] -= logs.gather(1, aims[:, None])[:, 0] / math.log(2)
             right[here] &= logs.argmax(-1) == aims
     return bits, right, torch.tensor([len(own) for own in pieces])
@@ -139,20 +139,24 @@ def main(
     ours, theirs = (FlatCorpus(open_corpus(Path(folder)), verify=False) for folder in (phonemic_corpus, pieces_corpus))
     baseline = baselines.load(theirs.symbols.tokenizer["name"], tokenizers)
     found = list(places(texts_of(theirs, baseline, count), lang, each, length))
+    if not found:
+        raise click.UsageError(f"no held-out document has {each} syllables in small letters within {length} positions")
     characters = sum(place.end - place.start for place in found)
     model = AutoModelForMaskedLM.from_pretrained(pieces).eval()
     bits, right, numbers = of_pieces(model, theirs.symbols, baseline, found)
     own = of_syllables(Scorer(phonemic, ours), lang, found)
     scores = {"syllables": own, "pieces": (bits, right)}
-    figures = {}
+    figures: dict[str, dict[str, Any]] = {}
     for name, (cost, hits) in scores.items():
         figures[name] = {
             "bits": cost.mean().item(),
             "bits_per_character": cost.sum().item() / characters,
             "right": hits.float().mean().item(),
-            "one_piece": {"bits": cost[numbers == 1].mean().item(), "right": hits[numbers == 1].float().mean().item()},
-            "more_pieces": {"bits": cost[numbers > 1].mean().item(), "right": hits[numbers > 1].float().mean().item()},
         }
+        for part, chosen in (("one_piece", numbers == 1), ("more_pieces", numbers > 1)):
+            if chosen.any():
+                means = {"bits": cost[chosen].mean().item(), "right": hits[chosen].float().mean().item()}
+                figures[name][part] = means
     result = {"syllables": len(found), "split": int((numbers > 1).sum()), "figures": figures}
     print(json.dumps(result, indent=1))
     if output:
