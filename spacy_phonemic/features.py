@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from spacy.tokens import Doc
@@ -9,10 +10,15 @@ from spacy.util import registry
 from thinc.api import Linear, Model, chain, concatenate, list2ragged, ragged2list, with_array
 from thinc.types import Floats2d
 
+from spacy_phonemic.noise import check_share, drawn, with_mark_errors
+
 
 @registry.architectures("spacy_phonemic.PhonemicBertAndFeatures.v1")
 def phonemic_bert_and_features(
-    width: int, encoder: Model[list[Doc], list[Floats2d]], features: Model[list[Doc], list[Floats2d]]
+    width: int,
+    encoder: Model[list[Doc], list[Floats2d]],
+    features: Model[list[Doc], list[Floats2d]],
+    mark_errors: float = 0.0,
 ) -> Model[list[Doc], list[Floats2d]]:
     """The vectors of two layers side by side, through one linear layer: for ``phonemic_transformer``.
 
@@ -21,9 +27,32 @@ def phonemic_bert_and_features(
         encoder: ``spacy_phonemic.PhonemicBert.v1``; its options, learning rate and checkpoint are its own.
         features: a layer that learns from little data, such as ``spacy.Tok2Vec.v2`` with
             ``spacy_phonemic.PhonemicHashEmbed.v1``.
+        mark_errors: for Vietnamese: in half of the Docs of training, this share of the syllables is written without
+            its tone mark, without any mark, or with another tone mark, for both layers alike; at least 0 and below 1.
+            The same option of ``PhonemicHashEmbed`` would show such errors to that layer alone.
 
     Returns:
         A thinc model from Docs to float32 (tokens, width) for each.
+
+    Raises:
+        ValueError: ``mark_errors`` is not a share.
     """
+    check_share("mark_errors", mark_errors)
     together: Model[Any, Any] = concatenate(encoder, features)
-    return chain(together, list2ragged(), with_array(Linear(width)), ragged2list())
+    read = misreading(together, mark_errors) if mark_errors else together
+    return chain(read, list2ragged(), with_array(Linear(width)), ragged2list())
+
+
+def misreading(layer: Model[Any, Any], mark_errors: float) -> Model[Any, Any]:
+    """A layer that, in training, is given Docs with wrong marks; see :func:`phonemic_bert_and_features`."""
+    return Model("misreading", _forward, init=_initialize, layers=[layer], attrs={"mark_errors": mark_errors})
+
+
+def _forward(model: Model[Any, Any], docs: Sequence[Doc], is_train: bool) -> tuple[Any, Callable[[Any], Any]]:
+    if is_train:
+        docs = with_mark_errors(docs, model.attrs["mark_errors"], drawn(len(docs)))
+    return model.layers[0](docs, is_train)
+
+
+def _initialize(model: Model[Any, Any], X: Any = None, Y: Any = None) -> None:  # noqa: N803
+    model.layers[0].initialize(X, Y)

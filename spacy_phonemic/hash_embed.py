@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import lru_cache
 from typing import Any, cast
 
 import numpy as np
@@ -16,11 +15,9 @@ from spacy.util import registry
 from thinc.api import HashEmbed, Maxout, Model, chain, concatenate, list2ragged, ragged2list, with_array, zero_init
 from thinc.types import Floats2d
 
-from phonemic import Tokenizer
-from phonemic.noise import Misspellings
 from phonemic.noise.respelling import without_diacritics
-from spacy_phonemic.noise import changed_words
-from spacy_phonemic.reading import leave_to, reading_of
+from spacy_phonemic.noise import check_share, drawn, with_mark_errors
+from spacy_phonemic.reading import reading_of
 from spacy_phonemic.windows import align
 
 #: What of a packed id each component is.
@@ -41,9 +38,6 @@ UNDIACRITIZED = "undiacritized"
 #: The letters of words by the hash of the word's norm, and how many are remembered.
 _LETTERS: dict[int, tuple[int, int]] = {}
 _REMEMBERED = 1 << 16
-
-#: The share of the Docs in which words are changed in training.
-_CHANGED = 0.5
 
 #: How often a component is exchanged in training for once that a spelling is.
 _COMPONENTS_SHARE = 0.25
@@ -131,8 +125,7 @@ def _check(attrs: Sequence[str], rows: Sequence[int], components: Sequence[str],
     if not attrs and not components:
         raise ValueError("there are no columns: name some attrs or some components")
     for name, share in shares.items():
-        if not 0 <= share < 1:
-            raise ValueError(f"{name}={share}: must be at least 0 and below 1")
+        check_share(name, share)
 
 
 def token_columns(doc: Doc, attrs: Sequence[str], components: Sequence[str]) -> NDArray[np.uint64]:
@@ -190,31 +183,13 @@ def _forward(
     attrs, components = model.attrs["attrs"], model.attrs["components"]
     mishearing, mark_errors = model.attrs["mishearing"], model.attrs["mark_errors"]
     training = is_train and bool(docs) and bool(mishearing or mark_errors)
-    changed = np.random.random(len(docs) if training else 0) < _CHANGED  # noqa: NPY002 - what spaCy's seed sets
+    changed = drawn(len(docs) if training else 0)
     if training and mark_errors:
-        pairs = zip(docs, changed.tolist(), strict=True)
-        docs = [_with_mark_errors(doc, mark_errors) if change else doc for doc, change in pairs]
+        docs = with_mark_errors(docs, mark_errors, changed)
     found = [token_columns(doc, attrs, components) for doc in docs]
     if training and mishearing:
         found = _exchanged(found, len(attrs), mishearing, changed)
     return [model.ops.asarray(cast("Any", columns), dtype="uint64") for columns in found], lambda gradients: []
-
-
-def _with_mark_errors(doc: Doc, share: float) -> Doc:
-    """The same Doc, a share of its syllables without their tone mark, without any mark, or with another tone mark."""
-    way = reading_of(doc).way
-    key = int(np.random.randint(1 << 31))  # noqa: NPY002
-    words = changed_words(doc, _mark_errors(way.tokenizer).apply(doc.text, share, key).changes)
-    written = Doc(doc.vocab, words=words, spaces=[bool(token.whitespace_) for token in doc])
-    leave_to(way, written)
-    return written
-
-
-@lru_cache(maxsize=4)
-def _mark_errors(tokenizer: Tokenizer) -> Misspellings:
-    if tokenizer.lang != Misspellings.lang:
-        raise ValueError("mark_errors is for Vietnamese: set it to 0 where the pipeline reads Chinese")
-    return Misspellings(["lost-marks", "wrong-tone"], tokenizer)
 
 
 def _exchanged(
@@ -228,7 +203,7 @@ def _exchanged(
     count, columns = rows.shape
     groups = np.concatenate([np.zeros(spelling, int), 1 + np.arange(columns - spelling) // 2])
     shares = np.where(np.arange(groups[-1] + 1) == 0, share, share * _COMPONENTS_SHARE)
-    drawn = np.repeat(changed, lengths)[:, None] & (np.random.random((count, len(shares))) < shares)  # noqa: NPY002
-    others = np.random.randint(0, max(1, count), drawn.shape)[:, groups]  # noqa: NPY002
-    exchanged = np.where(drawn[:, groups], np.take_along_axis(rows, others, 0), rows)
+    chosen = np.repeat(changed, lengths)[:, None] & (np.random.random((count, len(shares))) < shares)  # noqa: NPY002
+    others = np.random.randint(0, max(1, count), chosen.shape)[:, groups]  # noqa: NPY002
+    exchanged = np.where(chosen[:, groups], np.take_along_axis(rows, others, 0), rows)
     return np.split(exchanged, np.cumsum(lengths)[:-1])

@@ -1,12 +1,21 @@
-"""What is changed in a text, as the words of a Doc."""
+"""Docs with errors in their text: the words that they have then, and errors in training."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
 
+import numpy as np
+from numpy.typing import NDArray
 from spacy.tokens import Doc
 
+from phonemic import Tokenizer
+from phonemic.noise import Misspellings
 from phonemic.noise.base import Change
+from spacy_phonemic.reading import leave_to, reading_of
+
+#: The share of the Docs that are changed in training.
+_CHANGED = 0.5
 
 
 def changed_words(doc: Doc, changes: Iterable[Change]) -> list[str]:
@@ -28,3 +37,49 @@ def changed_words(doc: Doc, changes: Iterable[Change]) -> list[str]:
             at, change = change.end, next(left)
         made.append("".join(parts) + doc.text[at:end])
     return made
+
+
+def check_share(name: str, share: float) -> None:
+    """Refuses what is not a share.
+
+    Raises:
+        ValueError: it is below 0, or at least 1.
+    """
+    if not 0 <= share < 1:
+        raise ValueError(f"{name}={share}: must be at least 0 and below 1")
+
+
+def drawn(count: int) -> NDArray[np.bool_]:
+    """Which of so many Docs are changed in a step of training: half of them, (count,), drawn by spaCy's seed."""
+    return np.random.random(count) < _CHANGED  # noqa: NPY002 - what spaCy's seed sets
+
+
+def with_mark_errors(docs: Sequence[Doc], share: float, changed: NDArray[np.bool_]) -> list[Doc]:
+    """Docs, of which some are copies with wrong marks: as many tokens, read as their pipeline reads.
+
+    Arguments:
+        docs: Vietnamese Docs.
+        share: of the syllables of those that are changed: they lose their tone mark or all marks, or have another
+            tone mark.
+        changed: which of the Docs, (len(docs),).
+
+    Raises:
+        ValueError: one of them is Chinese.
+    """
+    return [_misspelt(doc, share) if change else doc for doc, change in zip(docs, changed.tolist(), strict=True)]
+
+
+def _misspelt(doc: Doc, share: float) -> Doc:
+    way = reading_of(doc).way
+    key = int(np.random.randint(1 << 31))  # noqa: NPY002
+    words = changed_words(doc, _mark_errors(way.tokenizer).apply(doc.text, share, key).changes)
+    written = Doc(doc.vocab, words=words, spaces=[bool(token.whitespace_) for token in doc])
+    leave_to(way, written)
+    return written
+
+
+@lru_cache(maxsize=4)
+def _mark_errors(tokenizer: Tokenizer) -> Misspellings:
+    if tokenizer.lang != Misspellings.lang:
+        raise ValueError("mark_errors is for Vietnamese: set it to 0 where the pipeline reads Chinese")
+    return Misspellings(["lost-marks", "wrong-tone"], tokenizer)

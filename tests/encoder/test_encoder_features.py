@@ -12,11 +12,12 @@ pytest.importorskip("transformers", reason="needs the model extra")
 from encoder_helpers import SYLLABLES, TEXTS, example  # noqa: E402
 from spacy.tokens import DocBin  # noqa: E402
 from spacy.util import load_model_from_config  # noqa: E402
-from thinc.api import Adam, Config  # noqa: E402
+from thinc.api import Adam, Config, Model  # noqa: E402
 
 from phonemic import Tokenizer  # noqa: E402
 from spacy_phonemic.__main__ import main  # noqa: E402
 from spacy_phonemic.configs import config_text  # noqa: E402
+from spacy_phonemic.features import phonemic_bert_and_features  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:spacy", "ignore::DeprecationWarning:weasel")
 
@@ -50,7 +51,8 @@ def test_the_vectors_are_one_linear_layer_over_both(learnt):
     nlp, examples, _ = learnt
     model = nlp.get_pipe("phonemic_transformer").model
     docs = [each.predicted for each in examples[:3]]
-    encoder, features = model.layers[0].layers[0], model.layers[0].layers[-1]
+    misreading = model.layers[0]
+    encoder, features = misreading.layers[0].layers
     [linear] = [node for node in model.walk() if node.name == "linear" and node.get_dim("nO") == 96 and node in
                 list(model.layers[2].walk())]  # fmt: skip
     weights, bias = linear.get_param("W"), linear.get_param("b")
@@ -81,6 +83,48 @@ def test_saving(learnt, tmp_path):
     for text in (*TEXTS[:3], "", " "):
         assert np.allclose(again(text).tensor, nlp(text).tensor, atol=1e-6)
         assert [entity.text for entity in again(text).ents] == [entity.text for entity in nlp(text).ents]
+
+
+def recording(seen):
+    """A layer of zeros that keeps the words of each step's Docs."""
+
+    def forward(model, docs, is_train):
+        seen.append([[token.text for token in doc] for doc in docs])
+        return [np.zeros((len(doc), 4), "f") for doc in docs], lambda gradients: []
+
+    return Model("recording", forward, dims={"nO": 4})
+
+
+def test_both_are_shown_the_same_mark_errors_in_training_only():
+    nlp = spacy.blank("vi", config=SYLLABLES)
+    docs = [nlp.make_doc(text) for text in ("Tôi yêu tiếng Việt", "Hà Nội", "")]
+    clean = [[token.text for token in doc] for doc in docs]
+    encoder, features = [], []
+    model = phonemic_bert_and_features(3, recording(encoder), recording(features), mark_errors=0.5)
+    model.initialize(docs)
+    model.predict(docs)
+    assert encoder[-1] == features[-1] == clean
+    spacy.util.fix_random_seed(0)
+    changed = 0
+    for _ in range(200):
+        vectors, backprop = model.begin_update(docs)
+        assert [len(each) for each in vectors] == [4, 2, 0]
+        assert encoder[-1] == features[-1]
+        assert list(map(len, encoder[-1])) == [4, 2, 0]
+        backprop([np.zeros_like(each) for each in vectors])
+        changed += encoder[-1][0] != clean[0]
+    assert 70 < changed < 110  # half of the Docs, and in a few of those none of the four syllables
+    assert encoder[0] == clean
+    assert len({words[0][2] for words in encoder}) > 4
+
+
+def test_mark_errors_are_a_share_and_vietnamese():
+    with pytest.raises(ValueError, match=r"mark_errors=1\.5: must be at least 0 and below 1"):
+        phonemic_bert_and_features(3, recording([]), recording([]), mark_errors=1.5)
+    nlp = spacy.blank("zh", config=SYLLABLES)
+    model = phonemic_bert_and_features(3, recording([]), recording([]), mark_errors=0.5)
+    with pytest.raises(ValueError, match="mark_errors is for Vietnamese"):
+        model.begin_update([nlp.make_doc("银行行长")] * 30)
 
 
 class TestCheck:
