@@ -1,4 +1,4 @@
-"""Noise in test sets: the texts are rewritten before they are tokenized, the annotation stays."""
+"""Noise in test sets, and in training sets: the texts are rewritten before they are tokenized, the annotation stays."""
 
 from __future__ import annotations
 
@@ -24,12 +24,14 @@ PLACED = ("coreference", "question-answering", "sequence-labelling")
 _FIELDS = ("text", "text_a", "text_b", "context", "question", "choices")
 
 HOMOPHONES = "homophones"
+#: The option that names a file of texts.
+COUNTS = "counts"
 #: What :func:`parse` takes.
 NAMES = (HOMOPHONES, *GROUPS, *RESPELLINGS)
 
 #: The options of all noise, those of homophones besides, and which of them are "true" or "false".
 _OPTIONS = ("share", "draw", "nested")
-_OF_HOMOPHONES = ("pool", "counts", "min_count", "by_count", "reading", "same_ids")
+_OF_HOMOPHONES = ("pool", COUNTS, "min_count", "by_count", "reading", "same_ids")
 _FLAGS = ("nested", "by_count", "same_ids")
 #: Recorded beside ``counts``, as the start of the file's SHA-256: another file is other noise.
 _DIGEST = "counts_sha256"
@@ -76,8 +78,8 @@ def parse(written: str, ratios: Sequence[float]) -> list[NoiseCondition]:
     options = {key: value for key, _, value in pairs}
     if len(options) < len(pairs):
         raise InputError(f"{written!r}: an option is given twice")
-    if "counts" in options:
-        options[_DIGEST] = hash_file(Path(options["counts"])).hex()[:16]
+    if COUNTS in options:
+        options[_DIGEST] = hash_file(Path(options[COUNTS])).hex()[:16]
     for ratio in ratios:
         if not 0 <= ratio <= 1:
             raise InputError(f"the ratio of noise must be between 0 and 1, not {ratio} (7.5 % is 0.075)")
@@ -90,7 +92,7 @@ def parse(written: str, ratios: Sequence[float]) -> list[NoiseCondition]:
 def _pool(values: dict[str, Any]) -> Any:
     """The pool of homophones, without the options that it is made of."""
     values.pop(_DIGEST, None)
-    pool, path = values.pop("pool", "all"), values.pop("counts", None)
+    pool, path = values.pop("pool", "all"), values.pop(COUNTS, None)
     least, weighted = values.pop("min_count", None), values.pop("by_count", None)
     if path is None:
         if least is not None or weighted is not None:

@@ -45,6 +45,9 @@ if TYPE_CHECKING:
 
 FORMAT = 1
 
+#: The share of the training set that has noise, where it has any.
+_TRAINING_SHARE = 0.5
+
 #: What a checkpoint is known by, besides the files of its tokenizer.
 _WEIGHTS = ("config.json", "*.safetensors", "*.bin")
 
@@ -108,14 +111,22 @@ class Prepared:
         kept = [example for example in examples if self.kind.gold(example) is not None]
         if not kept:
             raise InputError(f"{self.job.folder}: the {name} set of {self.job.name} has no labelled example")
+        condition = self.settings.text.condition
+        if name == "train" and condition is not None:
+            rewritten, _ = self._rewritten(kept, condition)
+            chosen = np.random.default_rng(self.seed).random(len(kept)) < _TRAINING_SHARE
+            kept = [there if noisy else one for one, there, noisy in zip(kept, rewritten, chosen, strict=True)]
         return Fold(kept, self.kind.rows(kept, name == "train"), [self.kind.gold(example) for example in kept])
 
     def _noised(self, condition: NoiseCondition) -> tuple[list[Instance], float]:
+        examples, changed = self._rewritten(self.test.examples, condition)
+        return self.kind.rows(examples), changed
+
+    def _rewritten(self, examples: list[Any], condition: NoiseCondition) -> tuple[list[Any], float]:
         dataset = self.job.dataset
         if condition.lang != dataset.lang:
             raise InputError(f"noise {condition.name} is for {condition.lang}, but {self.job.name} is {dataset.lang}")
-        examples, changed = noised(self.test.examples, condition, self.seed, dataset.kind in PLACED)
-        return self.kind.rows(examples), changed
+        return noised(examples, condition, self.seed, dataset.kind in PLACED)
 
     def predicted(self, model: PreTrainedModel, fold: Fold, rows: list[Instance] | None = None) -> list[Any]:
         """A prediction an example; from other rows of the same examples where they are given."""

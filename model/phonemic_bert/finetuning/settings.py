@@ -8,8 +8,10 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+from phonemic.errors import InputError
 from phonemic_bert import sections
 from phonemic_bert.errors import SettingsError
+from phonemic_bert.finetuning.noise import COUNTS, NoiseCondition, parse
 
 _GRIDS = sections.Presets("phonemic_bert.finetuning", "grids", "grid")
 
@@ -46,6 +48,20 @@ class Text:
     stride: int
     question_length: int
     answer_length: int
+    training_noise: str
+    training_noise_ratio: float
+
+    @property
+    def condition(self) -> NoiseCondition | None:
+        """The noise of the training set.
+
+        Raises:
+            InputError: there is no such noise or option.
+        """
+        if not self.training_noise:
+            return None
+        [condition] = parse(self.training_noise, [self.training_noise_ratio])
+        return condition
 
 
 @dataclass(frozen=True)
@@ -121,6 +137,13 @@ class Settings(sections.Sections):
         for size in self.grid.batch_size:
             if size % min(size, self.machine.device_batch_size):
                 yield f"grid.batch_size = {size} must be a multiple of machine.device_batch_size"
+        try:
+            condition = self.text.condition
+        except (InputError, OSError) as error:
+            yield f"text.training_noise = {self.text.training_noise!r}: {error}"
+        else:
+            if condition and COUNTS in dict(condition.options):  # the settings tell runs apart, and hold no file
+                yield f"text.training_noise = {self.text.training_noise!r}: {COUNTS} is for the noise of test sets only"
 
     def points(self) -> list[GridPoint]:
         """Every combination of the grid's values."""
@@ -150,6 +173,7 @@ _RANGES: dict[str, sections.Range] = {
     "text.stride": (0, None),
     "text.question_length": (1, None),
     "text.answer_length": (1, None),
+    "text.training_noise_ratio": (0, None),
     "machine.device_batch_size": (1, None),
     "machine.evaluation_batch_size": (1, None),
 }

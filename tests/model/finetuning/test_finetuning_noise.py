@@ -10,8 +10,14 @@ pytest.importorskip("seqeval", reason="needs the finetune extra")
 from synthetic import FEW, SHORT, dataset, files, sweep
 
 from phonemic.errors import InputError
+from phonemic.noise.respelling import without_diacritics
+from phonemic_bert.errors import SettingsError
+from phonemic_bert.finetuning.encoders import load_encoder
+from phonemic_bert.finetuning.jobs import Job
 from phonemic_bert.finetuning.noise import NoiseCondition, parse
-from phonemic_bert.finetuning.runs import RunOutputs
+from phonemic_bert.finetuning.results import read
+from phonemic_bert.finetuning.runs import Prepared, RunOutputs
+from phonemic_bert.finetuning.settings import Settings
 
 
 @pytest.fixture
@@ -44,6 +50,58 @@ def test_noise_that_changes_lengths_is_refused_where_places_count(checkpoint, da
     )
     assert not kept.failures
     assert kept.results[0]["noise"][0]["changed"] > 0.2
+
+
+@pytest.mark.parametrize("ratio", [0.2, 1.0])
+def test_noise_of_training_rewrites_half_of_the_training_set_only(checkpoint, data, ratio):
+    job = Job(dataset(data), "label", data)
+    options = ["text.training_noise=without-diacritics", f"text.training_noise_ratio={ratio}"]
+    encoder = load_encoder(checkpoint())
+    clean, noisy, again, other = (
+        Prepared(job, encoder, Settings.load("small", given), seed)
+        for given, seed in (((), 1), (options, 1), (options, 1), (options, 2))
+    )
+    for fold in ("dev", "test"):
+        assert getattr(clean, fold).examples == getattr(noisy, fold).examples
+    assert noisy.train.examples == again.train.examples
+    before, after = clean.train.examples, noisy.train.examples
+    assert [one.labels for one in before] == [one.labels for one in after]
+    changed = [one.text != two.text for one, two in zip(before, after, strict=True)]
+    assert 0.3 < sum(changed) / len(changed) < 0.7
+    assert changed != [one.text != two.text for one, two in zip(other.train.examples, before, strict=False)]
+    plain = [without_diacritics(one.text)[0] for one in before]
+    assert [without_diacritics(one.text)[0] for one in after] == plain
+    if ratio == 1:
+        assert all(two.text == bare for two, bare, noise in zip(after, plain, changed, strict=True) if noise)
+
+
+def test_runs_with_noise_in_training_are_rows_of_their_own(checkpoint, data, tmp_path):
+    job = [(dataset(data), data)]
+    for options in ({}, {"text__training_noise": "without-tone", "text__training_noise_ratio": 0.3}):
+        assert not sweep(tmp_path, job, [checkpoint()], limits=FEW, **SHORT, **options).failures
+    rows = read(tmp_path).rows("vi")
+    assert len(rows) == 2
+    assert any("training_noise=without-tone, training_noise_ratio=0.3" in row for row in rows)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ("text.training_noise=echo", "unknown noise 'echo'"),
+        ("text.training_noise=homophones:counts=README.md", "counts is for the noise of test sets only"),
+        ("text.training_noise=homophones:counts=nowhere.txt", "nowhere.txt"),
+        ("text.training_noise=homophones:pool", "name=value"),
+        ("text.training_noise_ratio=1.5", "between 0 and 1"),
+    ],
+)
+def test_wrong_noise_of_training_is_an_error_of_the_settings(given, message):
+    with pytest.raises(SettingsError, match=message):
+        Settings.load("small", ["text.training_noise=homophones", given])
+
+
+def test_noise_of_training_in_the_other_language_is_refused(checkpoint, data, tmp_path):
+    outcome = sweep(tmp_path, [(dataset(data), data)], [checkpoint()], text__training_noise="homophones")
+    assert "noise homophones is for zh, but classification-macro-f1 is vi" in outcome.failures[0]
 
 
 def test_noise_of_the_other_language_is_refused(checkpoint, data, tmp_path):
