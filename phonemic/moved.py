@@ -32,7 +32,6 @@ MOVED = {
     "phonemic_bert.corpus": "phonemic.corpus",
     "phonemic_bert.finetuning.tables": "phonemic_bert.finetuning.tabulation",
     "phonemic_bert.heads": "phonemic_bert.modeling.heads",
-    "phonemic_bert.joint_scores": "phonemic_bert.modeling.joint_scores",
     "phonemic_bert.modern": "phonemic_bert.modeling.modern",
     "phonemic_bert.plain": "phonemic_bert.modeling.plain",
     "phonemic_bert.positions": "phonemic_bert.tokenization.positions",

@@ -39,7 +39,6 @@ NAMES = {
     "phonemic_bert.finetuning.tables": ("score_tables", "markdown"),
     "phonemic_bert.heads": ("IndependentHeads", "JointHead", "Predicted"),
     "phonemic_bert.inspection": ("Neighbours", "Record"),
-    "phonemic_bert.joint_scores": ("SyllableScores",),
     "phonemic_bert.modeling": (
         "IGNORE",
         "HolisticMaskedLMOutput",

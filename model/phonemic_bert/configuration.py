@@ -39,10 +39,13 @@ class PhonemicBertConfig(BertConfig):
         composition: what a position's embedding is: ``"linear"``, the paper's projection of the three components'
             embeddings; ``"product"``, plus M(A[onset] * B[rime] * C[tone]); ``"table"``, plus a vector for each triple;
             ``"both"``, plus both.
-        head: ``"independent"``, the paper's three heads; ``"joint"``, one softmax over all triples that can occur.
+        head: ``"independent"``, the paper's three heads; ``"joint"``, one softmax over a list of triples.
         vectors: of the triples in the joint head: ``"composed"`` of the components' as embeddings are, ``"free"``: each
             syllable adds one of its own to that; or ``"tied"``: they are the embeddings, which needs
             ``composition="product"`` or ``"both"``.
+        syllables: of the list that a joint head chooses from and a table has rows for: ``"possible"``, all that the
+            tokenizer can produce, or ``"attested"``, those of real text: a quarter as many in Vietnamese, and
+            so quicker to learn. What is not in the list is predicted as well, by its onset, rime and tone.
         neighbours: 0 (the paper), or the odd width of a residual convolution behind the embeddings' LayerNorm.
         backbone: ``"bert"`` (the paper), or ``"modernbert"``: transformers' ModernBERT, with rotary positions and norms
             before the layers. It takes the shape from BERT's fields; every layer attends to the whole text, and token
@@ -69,6 +72,7 @@ class PhonemicBertConfig(BertConfig):
         composition: str = "linear",
         head: str = "independent",
         vectors: str = "composed",
+        syllables: str = "possible",
         neighbours: int = 0,
         backbone: str = "bert",
         triples_checksum: str | None = None,
@@ -85,7 +89,8 @@ class PhonemicBertConfig(BertConfig):
                 f"phonemic is {symbols.checksum}: the ids stand for other symbols. "
                 "Use the phonemic version that made the checkpoint"
             )
-        given = {"composition": composition, "head": head, "vectors": vectors, "backbone": backbone}
+        given = {"composition": composition, "head": head, "vectors": vectors, "syllables": syllables}
+        given["backbone"] = backbone
         for name, value in given.items():
             if value not in CHOICES[name]:
                 raise CheckpointError(f"{name}={value!r}: choose one of {', '.join(CHOICES[name])}")
@@ -95,18 +100,19 @@ class PhonemicBertConfig(BertConfig):
                 "and only to embeddings that tell triples apart, 'product' or 'both'"
             )
         check_neighbours(neighbours)
-        listed = triples(lang).checksum if head == "joint" or composition in ("table", "both") else None
+        has_list = head == "joint" or composition in ("table", "both")
+        listed = triples(lang, syllables).checksum if has_list else None
         if triples_checksum not in (None, listed):
             raise CheckpointError(
-                f"the checkpoint's list of {lang} triples has checksum {triples_checksum}, but that of the installed "
-                f"phonemic is {listed}: its rows stand for other syllables. "
+                f"the checkpoint's list of {syllables} {lang} triples has checksum {triples_checksum}, but that of the "
+                f"installed phonemic is {listed}: its rows stand for other syllables. "
                 "Use the phonemic version that made the checkpoint"
             )
         # The embedding table is not tied to the prediction heads: each head has weights of its own.
         super().__init__(vocab_size=len(symbols), **{"tie_word_embeddings": False, **kwargs})
         self.lang = lang
         self.vocabulary_checksum = symbols.checksum
-        self.composition, self.head, self.vectors = composition, head, vectors
+        self.composition, self.head, self.vectors, self.syllables = composition, head, vectors, syllables
         self.neighbours, self.backbone = neighbours, backbone
         self.triples_checksum = listed
 

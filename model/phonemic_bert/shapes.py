@@ -13,6 +13,7 @@ CHOICES = {
     "composition": ("linear", "product", "table", "both"),
     "head": ("independent", "joint"),
     "vectors": ("composed", "free", "tied"),
+    "syllables": ("possible", "attested"),
 }
 
 #: The design that learns best where there are hours and not weeks: see docs/research/learning.md.
@@ -21,6 +22,7 @@ _BEYOND = {
     "composition": "both",
     "head": "joint",
     "vectors": "tied",
+    "syllables": "attested",
     "neighbours": 3,
 }
 

@@ -15,16 +15,27 @@ from phonemic import Tokenizer, mandarin, vietnamese
 from phonemic.inventory import FALLBACK, NATIVE, kinds_of, vocabulary
 from phonemic_bert import CheckpointError, PhonemicBertConfig
 from phonemic_bert.syllables import syllables
-from phonemic_bert.triples import last_of_packed, triples
+from phonemic_bert.triples import triples
 
 #: Frozen: another checksum would give the rows of every checkpoint another meaning.
 CHECKSUMS = {"vi": "76f86235", "zh": "8c3f9639"}
+ATTESTED = {"vi": "957a035d", "zh": "a381d3f8"}
 
 
 @pytest.mark.parametrize("lang", ["vi", "zh"])
 class TestList:
     def test_is_frozen(self, lang):
         assert triples(lang).checksum == CHECKSUMS[lang]
+        assert triples(lang, "attested").checksum == ATTESTED[lang]
+
+    def test_of_attested_syllables_is_a_part_of_the_possible_ones(self, lang):
+        attested, possible = triples(lang, "attested"), triples(lang)
+        assert set(attested.packed.tolist()) < set(possible.packed.tolist())
+        assert len(np.unique(attested.packed)) == len(attested) < len(possible) / 2
+        count = attested.characters
+        assert count == possible.characters
+        assert np.array_equal(attested.packed[-count:], possible.packed[-count:])
+        assert (np.diff(attested.packed[:-count]) > 0).all()
 
     def test_holds_each_triple_once(self, lang):
         packed = triples(lang).packed
@@ -45,6 +56,11 @@ class TestList:
             assert PhonemicBertConfig(lang, **options).triples_checksum == CHECKSUMS[lang]
             with pytest.raises(CheckpointError, match="triples has checksum 00000000"):
                 PhonemicBertConfig(lang, triples_checksum="00000000", **options)
+            attested = PhonemicBertConfig(lang, syllables="attested", **options)
+            assert attested.triples_checksum == ATTESTED[lang]
+            assert PhonemicBertConfig.from_dict(attested.to_dict()).syllables == "attested"
+            with pytest.raises(CheckpointError, match=r"attested .. triples has checksum"):
+                PhonemicBertConfig(lang, syllables="attested", triples_checksum=CHECKSUMS[lang], **options)
 
 
 @given(
@@ -89,8 +105,20 @@ def test_all_that_is_read_in_real_text_is_in_the_list_or_ends_like_a_packed_fall
         found = Tokenizer(lang, fallback=fallback).encode_batch(texts)
         seen = np.unique(found.ids[found.kinds != 2])  # not [UNK]
         others = seen[~np.isin(seen, triples(lang).packed)]
-        assert last_of_packed(lang)[others >> 16].all()
+        assert triples(lang).ends[others >> 16].all()
         assert fallback == "packed" or not len(others)
+
+
+@pytest.mark.parametrize(
+    ("lang", "name", "most"), [("vi", "vi/vsfc", 0.001), ("vi", "vi/ud_vtb", 0.002), ("zh", "zh/tnews", 1e-4)]
+)
+def test_other_text_hardly_has_syllables_that_are_not_attested(data, lang, name, most):
+    lines = [line for file in files_of(data(name)) for line in read(file)]
+    texts = [line for line in lines if line.startswith("# text =")] or lines  # of a treebank not its tags
+    found = Tokenizer(lang).encode_batch(texts)
+    syllables = found.ids[found.kinds == NATIVE]
+    assert len(syllables) > 10_000
+    assert (~np.isin(syllables, triples(lang, "attested").packed)).mean() < most
 
 
 def files_of(path: Path) -> list[Path]:

@@ -55,32 +55,28 @@ def check_positions(ids: Tensor, symbols: int) -> None:
 
 
 class TripleList(nn.Module):
-    """The list of a language's triples on the model's device; it has no weights, and nothing of it is saved.
+    """A list of triples on the model's device; it has no weights, and nothing of it is saved.
 
     Arguments:
-        lang: the language.
+        config: ``lang`` and ``syllables`` say which list.
     """
 
-    _ARRAYS = ("pairs", "tones", "symbols", "packed")
-
-    pairs: Tensor
-    tones: Tensor
-    symbols: Tensor
     packed: Tensor
     ascending: Tensor
     order: Tensor
+    ends: Tensor
 
-    def __init__(self, lang: str) -> None:
+    def __init__(self, config: PhonemicBertConfig) -> None:
         super().__init__()
-        self.lang, self.count = lang, len(triples(lang))
+        self.listed = triples(config.lang, config.syllables)
+        self.count = len(self.listed)
         for name, array in self._arrays().items():
             self.register_buffer(name, array, persistent=False)
 
     def _arrays(self) -> dict[str, Tensor]:
-        listed = triples(self.lang)
-        arrays = {name: torch.from_numpy(getattr(listed, name)).long() for name in self._ARRAYS}
-        ascending, order = arrays["packed"].sort()
-        return {**arrays, "ascending": ascending, "order": order}
+        packed = torch.from_numpy(self.listed.packed).long()
+        ascending, order = packed.sort()
+        return {"packed": packed, "ascending": ascending, "order": order, "ends": torch.from_numpy(self.listed.ends)}
 
     def reset_buffers(self) -> None:
         """Fills the buffers again, which transformers leaves empty when it loads weights."""
@@ -124,16 +120,16 @@ class Product(nn.Module):
 
 
 class TripleEmbedding(nn.Module):
-    """A vector of its own for each triple of the language's list; 0 for what packed fallbacks put together.
+    """A vector of its own for each triple of a list; 0 for what is not in it.
 
     Arguments:
-        config: ``initializer_range`` is the standard deviation of the first vectors.
+        config: ``syllables`` says which list; ``initializer_range`` is the standard deviation of the first vectors.
     """
 
     def __init__(self, config: PhonemicBertConfig) -> None:
         super().__init__()
         self.size = config.initializer_range
-        self.listed = TripleList(config.lang)
+        self.listed = TripleList(config)
         self.vectors = nn.Parameter(torch.empty(self.listed.count, config.hidden_size))
 
     def reset_parameters(self) -> None:

@@ -12,8 +12,6 @@ from transformers.models.bert.modeling_bert import BertPredictionHeadTransform
 
 from phonemic_bert.configuration import COMPONENTS, PhonemicBertConfig
 from phonemic_bert.modeling.composition import Composing, TripleList, components, pack
-from phonemic_bert.modeling.joint_scores import SyllableScores
-from phonemic_bert.triples import last_of_packed
 
 
 class Predicted:
@@ -69,29 +67,22 @@ class IndependentHeads(nn.Module):
 class JointlyPredicted(Predicted):
     """What the joint head says about some positions.
 
-    The probability of a triple is that of its row in the list, plus, where its last symbol ends no syllable, that of
-    the class outside times the product of the three heads' (the tone's is among such symbols). So the probabilities of
+    The probability of a triple is that of its row in the list, plus that of the class outside times the product of the
+    three heads', of which the tone's is among the symbols that may end what is not in the list. So the probabilities of
     all triples, in the list or not, add up to 1.
 
     Arguments:
-        listed: the list of S triples, its last F those of the fallback characters.
-        syllables: what the scores of the other S - F are made of, of M positions.
-        characters: the scores of those F, (M, F).
+        listed: the list of S triples.
+        scores: of each of them at M positions, (M, S).
         outside: the score of the class outside, (M,).
         heads: log-probabilities of onset, rime and tone outside, (M, V) each.
         shape: of what was asked about, M positions in all.
     """
 
     def __init__(
-        self,
-        listed: TripleList,
-        syllables: SyllableScores,
-        characters: Tensor,
-        outside: Tensor,
-        heads: list[Tensor],
-        shape: torch.Size,
+        self, listed: TripleList, scores: Tensor, outside: Tensor, heads: list[Tensor], shape: torch.Size
     ) -> None:
-        self.listed, self.syllables, self.characters, self.shape = listed, syllables, characters, shape
+        self.listed, self.scores, self.shape = listed, scores, shape
         self._outside, self._heads = outside, heads
 
     @property
@@ -99,23 +90,23 @@ class JointlyPredicted(Predicted):
         """Where the predictions are."""
         return self._outside.device
 
+    def _total(self) -> Tensor:
+        """The logarithm of the sum of the exponentials of all scores, (M,)."""
+        return torch.logaddexp(self.scores.logsumexp(-1), self._outside)
+
     @cached_property
     def _logs(self) -> tuple[Tensor, Tensor]:
         """Log-probabilities of the triples of the list (M, S), and of the class outside (M,)."""
-        rows = torch.cat([self.syllables.all(), self.characters, self._outside[:, None]], dim=-1).log_softmax(-1)
-        return rows[:, :-1], rows[:, -1]
+        total = self._total()
+        return self.scores - total[:, None], self._outside - total
 
     @property
     def logits(self) -> tuple[Tensor, ...]:  # type: ignore[override]
         """Log-probabilities of onset, rime and tone: sums over all triples, (..., V) each."""
         rows, outside = self._logs
-        syllables, symbols = rows.exp().split((rows.shape[1] - self.characters.shape[1], self.characters.shape[1]), -1)
-        grid = syllables.unflatten(-1, (-1, len(self.listed.pairs)))
-        summed = (grid.sum(-2), grid.sum(-2), grid.sum(-1))
-        ids = (*self.listed.pairs.unbind(-1), self.listed.tones)
+        likely, ids = rows.exp(), components(self.listed.packed).unbind(-1)
         totals = [(head + outside[:, None]).exp() for head in self._heads]
-        totals = [total.index_add(-1, at, part) for total, at, part in zip(totals, ids, summed, strict=True)]
-        totals = [total.index_add(-1, self.listed.symbols, symbols) for total in totals]
+        totals = [total.index_add(-1, at, likely) for total, at in zip(totals, ids, strict=True)]
         return tuple(total.log().view(*self.shape, total.shape[1]) for total in totals)
 
     def log_probabilities(self, packed: Tensor) -> Tensor:
@@ -127,18 +118,12 @@ class JointlyPredicted(Predicted):
         return found.view(*self.shape, len(packed))
 
     def losses(self, labels: Tensor) -> Tensor:
-        """As of :class:`Predicted`; the scores of a few positions at a time are computed for it."""
+        """As of :class:`Predicted`."""
         flat = labels.flatten()
-        at, count = self.listed.rows(flat), self.listed.count - self.characters.shape[1]
-        is_syllable, is_character = (at >= 0) & (at < count), at >= count
-        total, syllable = self.syllables.normalized(at.where(is_syllable, 0))
-        character = self.characters.gather(1, (at - count).where(is_character, 0)[:, None])[:, 0]
-        inside = torch.where(is_character, character, syllable).masked_fill(at < 0, -torch.inf)
-        # By twos: torch 2.13 compiles the gradient of a logsumexp over a stack of three to something else.
-        total = torch.logaddexp(torch.logaddexp(total, self.characters.logsumexp(-1)), self._outside)
-        aims = components(flat.long()).unbind(-1)
+        at, aims = self.listed.rows(flat), components(flat.long()).unbind(-1)
+        inside = self.scores.gather(1, at.clamp(min=0)[:, None])[:, 0].masked_fill(at < 0, -torch.inf)
         parts = [head.gather(1, aim[:, None])[:, 0] for head, aim in zip(self._heads, aims, strict=True)]
-        likely = torch.logaddexp(inside, self._outside + torch.stack(parts).sum(0)) - total
+        likely = torch.logaddexp(inside, self._outside + torch.stack(parts).sum(0)) - self._total()
         return -likely.view(labels.shape)
 
     def best(self) -> Tensor:
@@ -151,18 +136,15 @@ class JointlyPredicted(Predicted):
 
 
 class JointHead(IndependentHeads):
-    """One softmax over all triples that can occur, and a class for those that only packed fallbacks put together.
+    """One softmax over a list of triples, and a class for all that is not in it.
 
     A triple's score is the dot product of a position's state and the triple's vector, which is composed as embeddings
-    are: a sum of three vectors (those of the three heads) and a product of three, A[onset] * B[rime] * C[tone]. The
-    vectors of syllables are never made: the state times C of each tone meets those of the pairs. With free vectors,
-    which begin at 0, they are.
+    are: a sum of three vectors (those of the three heads) and a product of three, A[onset] * B[rime] * C[tone]. Free
+    vectors, which begin at 0, are added to those of syllables.
 
     Tied, a triple's vector is its embedding (but for the projection's bias, which is the same for all), and the head
     has no vectors but only biases: what a syllable is read as and predicted as is learned once.
     """
-
-    ends: Tensor
 
     def __init__(self, config: PhonemicBertConfig) -> None:
         super().__init__(config)
@@ -173,13 +155,12 @@ class JointHead(IndependentHeads):
         else:
             self.tables = nn.Parameter(torch.empty(*shape, config.hidden_size))
         self.transform = BertPredictionHeadTransform(config)
-        self.listed = TripleList(config.lang)
+        self.listed = TripleList(config)
         self.size = config.initializer_range
-        self.syllables = self.listed.count - len(self.listed.symbols)
+        syllables = self.listed.count - self.listed.listed.characters
         is_free = config.vectors == "free"
-        self.free = nn.Parameter(torch.zeros(self.syllables, config.hidden_size)) if is_free else None
+        self.free = nn.Parameter(torch.zeros(syllables, config.hidden_size)) if is_free else None
         self.outside = nn.Linear(config.hidden_size, 1)
-        self.register_buffer("ends", torch.from_numpy(last_of_packed(config.lang)), persistent=False)
 
     def reset_parameters(self) -> None:
         """Draws first weights."""
@@ -190,10 +171,6 @@ class JointHead(IndependentHeads):
         if self.free is not None:
             nn.init.zeros_(self.free)
 
-    def reset_buffers(self) -> None:
-        """Fills the buffers again, which transformers leaves empty when it loads weights."""
-        self.ends.copy_(torch.from_numpy(last_of_packed(self.listed.lang)))
-
     def forward(self, hidden: Tensor, embeddings: Composing | None = None) -> JointlyPredicted:
         """Hidden states (..., d) to what they predict.
 
@@ -202,33 +179,23 @@ class JointHead(IndependentHeads):
             embeddings: whose vectors a tied head has.
         """
         state = self.transform(hidden.reshape(-1, hidden.shape[-1]))
-        vectors = self._own() if embeddings is None else self._of(embeddings)
-        onsets, rimes = self.listed.pairs.unbind(-1)
-        symbols, tones = self.listed.symbols, self.listed.tones
-        onset, rime, tone = vectors.tables
-        weights, biases = vectors.weights, vectors.biases
-        heads = [_precise(functional.linear(state, *head)) for head in zip(weights, biases, strict=True)]
+        made = self._own() if embeddings is None else self._of(embeddings)
+        ids = components(self.listed.packed).unbind(-1)
+        onset, rime, tone = (table[at] for table, at in zip(made.tables, ids, strict=True))
+        product = onset * rime * tone
+        vectors = product if made.turn is None else functional.linear(product, made.turn)
+        if made.more is not None:
+            vectors = vectors + functional.pad(made.more, (0, 0, 0, len(vectors) - len(made.more)))
+        for weight, at in zip(made.weights, ids, strict=True):
+            vectors = vectors + weight[at]
+        biases = torch.stack([bias[at] for bias, at in zip(made.biases, ids, strict=True)]).sum(0)
+        scores = _precise(functional.linear(state, vectors, biases))
 
-        pairs = functional.linear(state, weights[0][onsets] + weights[1][rimes], biases[0][onsets] + biases[1][rimes])
-        products, of_pairs, of_tones = onset[onsets] * rime[rimes], _precise(pairs), heads[2][:, tones]
-        turned = state if vectors.turn is None else state @ vectors.turn
-        of_characters = functional.linear(turned, onset[symbols] * rime[symbols] * tone[symbols])
-        if vectors.more is None:
-            syllables = SyllableScores(turned[:, None] * tone[tones], products, of_pairs, of_tones)
-        else:
-            made = (tone[tones][:, None] * products).flatten(0, 1)
-            made = made if vectors.turn is None else functional.linear(made, vectors.turn)
-            biases_of_all = (of_pairs[:, None] + of_tones[..., None]).flatten(1)
-            own = made + vectors.more[: self.syllables]
-            syllables = SyllableScores(state[:, None], own, biases_of_all, torch.zeros_like(of_tones[:, :1]))
-            if len(vectors.more) > self.syllables:
-                of_characters = of_characters + functional.linear(state, vectors.more[self.syllables :])
-        characters = _precise(of_characters) + torch.stack([head[:, symbols] for head in heads]).sum(0)
-
-        heads[2] = heads[2].masked_fill(~self.ends, -torch.inf)
+        heads = [_precise(functional.linear(state, *head)) for head in zip(made.weights, made.biases, strict=True)]
+        heads[2] = heads[2].masked_fill(~self.listed.ends, -torch.inf)
         outside = _precise(self.outside(state))[:, 0]
         apart = [head.log_softmax(-1) for head in heads]
-        return JointlyPredicted(self.listed, syllables, characters, outside, apart, hidden.shape[:-1])
+        return JointlyPredicted(self.listed, scores, outside, apart, hidden.shape[:-1])
 
     def _own(self) -> TripleVectors:
         heads = (self.onset, self.rime, self.tone)
@@ -255,7 +222,7 @@ class TripleVectors(NamedTuple):
         biases: of their scores, (V,) each.
         tables: A, B and C, whose rows are multiplied, (V, d) each.
         turn: what the product is multiplied with, (d, d); None: nothing.
-        more: what is added for each syllable of the list, and perhaps for each fallback character behind them, (S, d).
+        more: what is added for the first triples of the list, its syllables or all, (at most S, d).
     """
 
     weights: tuple[Tensor, ...]

@@ -87,7 +87,7 @@ class PhonemicBertPreTrainedModel(BertPreTrainedModel):
             super()._init_weights(module)
         if isinstance(module, (Product, TripleEmbedding, JointHead)):
             module.reset_parameters()
-        if isinstance(module, (TripleList, JointHead)):
+        if isinstance(module, TripleList):
             module.reset_buffers()
 
     @classmethod

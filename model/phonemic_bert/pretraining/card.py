@@ -39,6 +39,10 @@ _BEYOND = {
         "both",
     ): "an embedding is the paper's projection plus a product of onset, rime and tone and a vector for each syllable",
     ("head", "joint"): "one softmax over all syllables instead of three heads",
+    (
+        "syllables",
+        "attested",
+    ): "its syllables are those that occur in text, others are predicted by onset, rime and tone",
     ("vectors", "free"): "a vector of its own for each syllable in the head",
     ("vectors", "tied"): "syllables are predicted with the vectors that they are read with",
 }

@@ -21,7 +21,7 @@ _CPU_POSITIONS = 4096
 _SHARE = 0.5
 
 #: About as many triples as the longer list, Vietnamese, has; which language it is, is not known yet.
-_MOST_TRIPLES = 24_400
+_MOST_TRIPLES = {"possible": 24_400, "attested": 6_400}
 
 #: Steps from which on compiling, which takes a minute or two, gives more than it costs.
 _WORTH_COMPILING = 2000
@@ -104,7 +104,7 @@ def _bytes_per_position(settings: Settings) -> float:
     """
     model, length = settings.model, settings.sequences.length
     layer = 34 * model.hidden_size + 5 * model.attention_heads * length
-    scores = _MOST_TRIPLES if model.head == "joint" else 3 * 256
+    scores = _MOST_TRIPLES[model.syllables] if model.head == "joint" else 3 * 256
     return model.layers * layer + 4 * 4 * settings.masking.probability * scores
 
 

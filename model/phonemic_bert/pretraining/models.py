@@ -19,6 +19,7 @@ from phonemic_bert.modeling.composition import Composing, components
 from phonemic_bert.modeling.plain import PlainModernBertForMaskedLM
 from phonemic_bert.pretraining.settings import Settings
 from phonemic_bert.pretraining.symbols import Symbols
+from phonemic_bert.shapes import CHOICES
 
 #: How much larger sinusoidal position embeddings begin than all other weights: of 1, 4 and 14, 4 left the plateau of
 #: the most frequent symbols first (Vietnamese, preset mini).
@@ -81,7 +82,7 @@ def make_model(settings: Settings, symbols: Symbols) -> PreTrainedModel:
     if symbols.phonemic:
         if settings.masking.replacement != "mask":
             raise SettingsError('masking.replacement: H-MLM masks every chosen syllable; only "mask" fits this corpus')
-        beyond = {name: getattr(shape, name) for name in ("backbone", "composition", "head", "vectors", "neighbours")}
+        beyond = {name: getattr(shape, name) for name in (*CHOICES, "neighbours")}
         model: Any = PhonemicBertForMaskedLM(PhonemicBertConfig(symbols.tokenizer["lang"], **beyond, **fields))
     else:
         plain: dict[str, Any] = {"vocab_size": symbols.size, "pad_token_id": symbols.pad}

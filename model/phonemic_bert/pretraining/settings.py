@@ -33,6 +33,7 @@ class Model:
     composition: str
     head: str
     vectors: str
+    syllables: str
     neighbours: int
     tied_head: bool
 
