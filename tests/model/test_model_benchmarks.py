@@ -91,3 +91,22 @@ def test_learning_runs(tmp_path, vi_lines):
     record = json.loads((tmp_path / "out.json").read_text())
     assert record["curve"][-1]["step"] == 40
     assert record["curve"][-1]["rime"] == record["model"]["rime"] < record["unigram"]["rime"] < math.log(256)
+
+
+def test_curves_are_those_of_the_checkpoints(tmp_path, monkeypatch):
+    from click.testing import CliRunner
+
+    curves = load("curves")
+    monkeypatch.setattr(curves, "FIGURES", tmp_path / "curves.json")
+    folder = Path(__file__).parents[2] / "model" / "checkpoints" / "phonemic-bert-mini-zh"
+    log = json.loads((folder / "pretraining.json").read_text("utf-8"))["log"]
+    ends = [row["eval_bits_per_character"] for row in log if "eval_loss" in row]
+    for given in (["--zh", f"ours={folder}"], []):  # then from what was kept
+        done = CliRunner().invoke(curves.main, [*given, "--out", str(tmp_path / "curves.svg")])
+        assert done.exit_code == 0, done.output
+        drawn = (tmp_path / "curves.svg").read_text("utf-8")
+        assert f"ours, {ends[-1]:.2f}" in drawn
+    kept = json.loads((tmp_path / "curves.json").read_text("utf-8"))["zh"]["ours"]
+    assert kept["bits"] == pytest.approx(ends, abs=1e-4)
+    (tmp_path / "curves.json").unlink()
+    assert "nothing to draw" in CliRunner().invoke(curves.main, ["--out", str(tmp_path / "none.svg")]).output
