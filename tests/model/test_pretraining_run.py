@@ -256,6 +256,17 @@ def test_a_complete_run_is_left_alone(straight, corpus):
     assert {path: path.stat().st_mtime_ns for path in straight.rglob("*")} == before
 
 
+def test_a_run_of_before_a_setting_goes_on_as_it_was(straight, corpus, tmp_path):
+    folder = tmp_path / "run"
+    shutil.copytree(straight, folder)
+    record = json.loads((folder / "run.json").read_text("utf-8"))
+    assert record["settings"]["model"].pop("syllables") == "possible"
+    (folder / "run.json").write_text(json.dumps(record), "utf-8")
+    assert pretrain(settings(), corpus, folder, Console(quiet=True)) == 0
+    with pytest.raises(RunError, match=r"this run has model\.syllables = 'possible', not 'attested'"):
+        pretrain(settings(model__syllables="attested"), corpus, folder)
+
+
 def test_other_settings_or_texts_are_refused(straight, corpus, tmp_path, vi_lines):
     with pytest.raises(RunError, match=r"this run has optimization\.seed = 0, not 1\. Only \[machine\] may change"):
         pretrain(settings(optimization__seed=1), corpus, straight)

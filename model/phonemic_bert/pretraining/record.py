@@ -22,6 +22,9 @@ from phonemic_bert.pretraining.settings import Settings
 FORMAT = "phonemic pretraining run 1"
 RECORD, LOG = "run.json", "log.jsonl"
 
+#: Settings that came later than the format, as runs before them had them.
+_LATER = {("model", "syllables"): "possible"}
+
 #: What is copied from the corpus's manifest.
 _OF_CORPUS = ("tokenizer", "sources", "options", "totals")
 
@@ -71,7 +74,7 @@ def check_folder(folder: Path, record: dict[str, Any]) -> None:
         raise RunError(f"{folder}: this run is trained on another corpus; choose another folder, or that corpus")
     for section, values in record["settings"].items():
         for name, value in values.items():
-            was = earlier["settings"].get(section, {}).get(name)
+            was = earlier["settings"].get(section, {}).get(name, _LATER.get((section, name)))
             if section != "machine" and was != value:
                 raise RunError(
                     f"{folder}: this run has {section}.{name} = {was!r}, not {value!r}. Only [machine] may change when "
