@@ -53,7 +53,7 @@ def phonemic_hash_embed(
     rows: list[int],
     include_static_vectors: bool = False,
     components: Sequence[str] = tuple(MASKS),
-    mishearing: float = 0.5,
+    mishearing: float = 0.25,
     mark_errors: float = 0.0,
 ) -> Model[list[Doc], list[Floats2d]]:
     """The ``MultiHashEmbed`` of spaCy with columns for the sounds of a token: an ``embed`` for ``spacy.Tok2Vec.v2``.

@@ -70,7 +70,7 @@ def config_text(
     if lang == "vi":
         changes |= {
             '"toneless","syllable"]': '"toneless","syllable","undiacritized"]',
-            "mishearing = 0.5": "mishearing = 0.0",
+            "mishearing = 0.25": "mishearing = 0.0",
             "mark_errors = 0.0": "mark_errors = 0.3",
         }
     if steps < _FULL_WARMUP:
