@@ -21,6 +21,7 @@ import phonemic_bert
 from phonemic.errors import OutputError
 from phonemic_bert import (
     CheckpointError,
+    HolisticCollator,
     PhonemicBertConfig,
     PhonemicBertForMaskedLM,
     PhonemicBertForTokenClassification,
@@ -243,3 +244,28 @@ def likeliest(table):
     """Of each row of what ``inspect`` prints: its number, its text, and the first of the best syllables."""
     rows = (re.match(r"\s*(\d+)  (\S+) .* #\d+ +(\S+)|\s*(\d+)  (\S+)", line) for line in table.splitlines())
     return [tuple(cell for cell in row.groups() if cell) for row in rows if row and " ." in row.string]
+
+
+def test_half_precision_keeps_the_gradients_of_what_thousands_of_triples_share():
+    """Summed in bfloat16, those of a component's embedding are wrong by an eighth, and training comes to a halt."""
+    folder = PACKAGE / "phonemic-bert-mini-vi"
+    model = PhonemicBertForMaskedLM.from_pretrained(folder, attn_implementation="eager").train()
+    tokenizer = PhonemicBertTokenizer.from_pretrained(folder)
+    lines = (
+        (PACKAGE.parents[1] / "examples" / "cloze-vi.txt")
+        .read_text("utf-8")
+        .replace("[", "")
+        .replace("]", "")
+        .splitlines()
+    )
+    batch = HolisticCollator(tokenizer, mlm_probability=0.3)([tokenizer(line) for line in lines])
+
+    def gradients(half):
+        model.zero_grad()
+        with torch.autocast("cpu", torch.bfloat16, enabled=half):
+            model(**batch).loss.backward()
+        return {name: one.grad.clone() for name, one in model.named_parameters() if one.grad is not None}
+
+    whole, half = gradients(False), gradients(True)
+    for name in ("bert.embeddings.word_embeddings.weight", "bert.embeddings.projection.weight"):
+        assert (half[name] - whole[name]).norm() < 0.04 * whole[name].norm()

@@ -187,7 +187,9 @@ class JointHead(IndependentHeads):
         if made.more is not None:
             vectors = vectors + functional.pad(made.more, (0, 0, 0, len(vectors) - len(made.more)))
         for weight, at in zip(made.weights, ids, strict=True):
-            vectors = vectors + weight[at]
+            vectors = (
+                vectors + _precise(weight)[at]
+            )  # thousands of rows share one: half precision loses their gradients
         biases = torch.stack([bias[at] for bias, at in zip(made.biases, ids, strict=True)]).sum(0)
         scores = _precise(functional.linear(state, vectors, biases))
 
