@@ -187,9 +187,8 @@ class JointHead(IndependentHeads):
         if made.more is not None:
             vectors = vectors + functional.pad(made.more, (0, 0, 0, len(vectors) - len(made.more)))
         for weight, at in zip(made.weights, ids, strict=True):
-            vectors = (
-                vectors + _precise(weight)[at]
-            )  # thousands of rows share one: half precision loses their gradients
+            # Thousands of triples share a row, and the sum of their gradients needs more than half precision.
+            vectors = vectors + _precise(weight)[at]
         biases = torch.stack([bias[at] for bias, at in zip(made.biases, ids, strict=True)]).sum(0)
         scores = _precise(functional.linear(state, vectors, biases))
 
