@@ -6,12 +6,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from phonemic.errors import InputError
 from phonemic_bert import sections
 from phonemic_bert.errors import SettingsError
-from phonemic_bert.finetuning.noise import COUNTS, NoiseCondition, parse
+
+if TYPE_CHECKING:
+    from phonemic_bert.finetuning.noise import NoiseCondition
 
 _GRIDS = sections.Presets("phonemic_bert.finetuning", "grids", "grid")
 
@@ -56,11 +58,16 @@ class Text:
         """The noise of the training set.
 
         Raises:
-            InputError: there is no such noise or option.
+            InputError: there is no such noise or option, or it needs a file.
+            OSError: the file cannot be read.
         """
         if not self.training_noise:
             return None
+        from phonemic_bert.finetuning.noise import COUNTS, parse
+
         [condition] = parse(self.training_noise, [self.training_noise_ratio])
+        if COUNTS in dict(condition.options):  # the settings tell runs apart, and hold no file
+            raise InputError(f"{COUNTS} is for the noise of test sets only")
         return condition
 
 
@@ -138,12 +145,9 @@ class Settings(sections.Sections):
             if size % min(size, self.machine.device_batch_size):
                 yield f"grid.batch_size = {size} must be a multiple of machine.device_batch_size"
         try:
-            condition = self.text.condition
+            _ = self.text.condition
         except (InputError, OSError) as error:
             yield f"text.training_noise = {self.text.training_noise!r}: {error}"
-        else:
-            if condition and COUNTS in dict(condition.options):  # the settings tell runs apart, and hold no file
-                yield f"text.training_noise = {self.text.training_noise!r}: {COUNTS} is for the noise of test sets only"
 
     def points(self) -> list[GridPoint]:
         """Every combination of the grid's values."""

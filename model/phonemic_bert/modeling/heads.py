@@ -190,7 +190,7 @@ class JointHead(IndependentHeads):
             # Thousands of triples share a row, and the sum of their gradients needs more than half precision.
             vectors = vectors + _precise(weight)[at]
         biases = torch.stack([bias[at] for bias, at in zip(made.biases, ids, strict=True)]).sum(0)
-        scores = _precise(functional.linear(state, vectors, biases))
+        scores = _precise(functional.linear(state, vectors.to(state.dtype), biases.to(state.dtype)))
 
         heads = [_precise(functional.linear(state, *head)) for head in zip(made.weights, made.biases, strict=True)]
         heads[2] = heads[2].masked_fill(~self.listed.ends, -torch.inf)
