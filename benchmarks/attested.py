@@ -25,20 +25,20 @@ from phonemic_bert import triples as lists
 
 #: The raw text of each language, and the readings that it is read with: a syllable counts where any of them has it.
 TEXTS = {"vi": ("viwiki", "news"), "zh": ("lctt", "laws", "weekly", "general")}
-READINGS = {"vi": ("pypinyin",), "zh": ("pypinyin", "context")}
+READINGS = {"vi": ("pypinyin",), "zh": ("pypinyin", "context")}  # Vietnamese has one reading, whatever it is called
 
 #: How often a syllable must occur.
 LEAST = 5
 
 
 def counted(lang: str, data: Path) -> dict[int, int]:
-    """How often each possible syllable occurs, packed."""
+    """How often each possible syllable occurs, packed: in the reading that has it most often."""
     syllables = lists.triples(lang).packed[: -lists.triples(lang).characters]
     counts = np.zeros(len(syllables), np.int64)
     order = np.argsort(syllables)
     for readings in READINGS[lang]:
         found = np.zeros(len(syllables), np.int64)
-        tokenizer = Tokenizer(lang, readings=readings) if lang == "zh" else Tokenizer(lang)
+        tokenizer = Tokenizer(lang, readings=readings)
         for name in TEXTS[lang]:
             for texts in read_texts(str(data / lang / "raw" / f"{name}.txt.xz")):
                 ids, times = np.unique(tokenizer.encode_batch([text for text in texts if text]).ids, return_counts=True)
@@ -60,9 +60,7 @@ def main(data: Path) -> None:
         path = Path(lists.__file__).parent / "attested" / f"{lang}.tsv"
         path.write_text("\n".join(["onset\trime\ttone", *lines]) + "\n", "utf-8")
         total, lost = sum(counts.values()), sum(count for count in counts.values() if count < LEAST)
-        print(
-            f"{lang}: {len(kept):,} of {len(counts):,} syllables, all but {lost / total:.4%} of {total:,} occurrences"
-        )
+        print(f"{lang}: {len(kept):,} of {len(counts):,} syllables, all but {lost / total:.4%} of what occurs")
 
 
 if __name__ == "__main__":

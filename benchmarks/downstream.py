@@ -192,7 +192,9 @@ def _tables(found: Results, lang: str, reference: str) -> Iterator[tabulation.Ta
     cells = {(column, row): point for (column, row), point in found.cells.items() if column[0] == lang}
     results = Results(cells, ())
     yield from tabulation.score_tables(results)
-    yield from tabulation.difference_tables(results, reference)
+    for row in results.rows(lang):
+        if row.partition(" [")[0] == reference:  # in brackets: the settings in which its runs differ
+            yield from tabulation.difference_tables(results, row)
     yield from tabulation.robustness_tables(results)
     yield from error_tables(results)
 

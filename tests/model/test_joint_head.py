@@ -55,7 +55,7 @@ def brute_force(head, states):
     """The probability of each of all V x V x V triples, straight from the definition, float64 (M, V, V, V)."""
     w = {name: value.detach().numpy() for name, value in head.named_parameters()}
     state = head.transform(states).detach().numpy()
-    listed = head.listed.listed
+    listed = head.listed.triples
     size, packed = len(vocabulary(listed.lang)), listed.packed
     onset, rime, tone = packed & 255, packed >> 8 & 255, packed >> 16
     if head.embeddings:
@@ -82,7 +82,7 @@ def brute_force(head, states):
 
 def tied_scores(head, state):
     """State times embedding of each triple of the list, plus biases; and of each component alone."""
-    [embeddings], packed = head.embeddings, head.listed.listed.packed
+    [embeddings], packed = head.embeddings, head.listed.triples.packed
     parts = np.stack([packed & 255, packed >> 8 & 255, packed >> 16])
     with torch.no_grad():
         made = embeddings.compose(torch.from_numpy(packed).long()[None])[0].numpy()

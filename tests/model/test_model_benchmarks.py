@@ -2,6 +2,7 @@
 
 import importlib.util
 import json
+import lzma
 import math
 import subprocess
 import sys
@@ -110,3 +111,42 @@ def test_curves_are_those_of_the_checkpoints(tmp_path, monkeypatch):
     assert kept["bits"] == pytest.approx(ends, abs=1e-4)
     (tmp_path / "curves.json").unlink()
     assert "nothing to draw" in CliRunner().invoke(curves.main, ["--out", str(tmp_path / "none.svg")]).output
+
+
+def test_attested_syllables_are_counted_as_a_counter_counts_them(tmp_path, monkeypatch):
+    from phonemic import Tokenizer
+    from phonemic_bert.triples import triples
+
+    attested = load("attested")
+    monkeypatch.setattr(attested, "TEXTS", {"zh": ("one", "two")})
+    (tmp_path / "zh" / "raw").mkdir(parents=True)
+    texts = {"one": "银行行长慢慢地走\n\nabc 123", "two": "跑得快，地上有雪"}
+    for name, text in texts.items():
+        (tmp_path / "zh" / "raw" / f"{name}.txt.xz").write_bytes(lzma.compress(text.encode()))
+    found = attested.counted("zh", tmp_path)
+    listed = triples("zh")
+    assert set(found) == set(listed.packed[: -listed.characters].tolist())
+    for packed, count in found.items():
+        each = [
+            sum(Tokenizer("zh", readings=one).encode(text).ids.tolist().count(packed) for text in texts.values())
+            for one in ("pypinyin", "context")
+        ]
+        assert count == max(each)
+    assert sum(found.values()) > 15
+
+
+def test_the_costs_of_heads_are_of_steps_that_learn():
+    costs = load("head_cost")
+    heads = [
+        (type(one.model.heads).__name__, one.model.config.syllables)
+        for one in (costs.Trained("zh", fields) for fields in costs.DESIGNS.values())
+    ]
+    assert heads == [("IndependentHeads", "attested"), ("JointHead", "attested"), ("JointHead", "possible")]
+    batch = costs.batch("zh")
+    chosen = batch["labels"] != -100
+    assert abs(chosen.float().mean() - costs.MASKED) < 0.03
+    assert (batch["input_ids"][chosen] == batch["input_ids"][chosen][0]).all()
+    trained = costs.Trained("zh", {})
+    before = trained.model.heads.biases.detach().clone()
+    assert trained.step() > 0
+    assert not torch.equal(trained.model.heads.biases, before)

@@ -68,15 +68,15 @@ class TripleList(nn.Module):
 
     def __init__(self, config: PhonemicBertConfig) -> None:
         super().__init__()
-        self.listed = triples(config.lang, config.syllables)
-        self.count = len(self.listed)
+        self.triples = triples(config.lang, config.syllables)
+        self.count = len(self.triples)
         for name, array in self._arrays().items():
             self.register_buffer(name, array, persistent=False)
 
     def _arrays(self) -> dict[str, Tensor]:
-        packed = torch.from_numpy(self.listed.packed).long()
+        packed = torch.from_numpy(self.triples.packed).long()
         ascending, order = packed.sort()
-        return {"packed": packed, "ascending": ascending, "order": order, "ends": torch.from_numpy(self.listed.ends)}
+        return {"packed": packed, "ascending": ascending, "order": order, "ends": torch.from_numpy(self.triples.ends)}
 
     def reset_buffers(self) -> None:
         """Fills the buffers again, which transformers leaves empty when it loads weights."""

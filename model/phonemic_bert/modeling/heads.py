@@ -157,7 +157,7 @@ class JointHead(IndependentHeads):
         self.transform = BertPredictionHeadTransform(config)
         self.listed = TripleList(config)
         self.size = config.initializer_range
-        syllables = self.listed.count - self.listed.listed.characters
+        syllables = self.listed.count - self.listed.triples.characters
         is_free = config.vectors == "free"
         self.free = nn.Parameter(torch.zeros(syllables, config.hidden_size)) if is_free else None
         self.outside = nn.Linear(config.hidden_size, 1)

@@ -10,7 +10,7 @@ pytest.importorskip("accelerate", reason="needs the model extra")
 pytest.importorskip("sklearn", reason="needs the finetune extra")
 
 from click.testing import CliRunner
-from synthetic import dataset, settings
+from synthetic import SETTINGS, dataset, settings
 
 from phonemic_bert.finetuning.jobs import Job, Limits
 from phonemic_bert.finetuning.results import Result, Results, SeedRuns
@@ -109,3 +109,32 @@ def test_a_failure_ends_neither_the_others_nor_the_status(tmp_path, page, checkp
     assert "vihos" in done.output
     assert "UD VTB" in done.output
     assert page.read_text("utf-8") == PAGE
+
+
+def test_training_with_noise_gives_rows_of_their_own(tmp_path, page, checkpoint, monkeypatch):
+    data = tmp_path / "data"
+    data.mkdir()
+    one = dataset(data)
+
+    class Task(benchmark.Task):
+        def jobs(self, folder, quick):
+            assert self.name != "hopeless"  # which is run only where it is named
+            return [Job(one, "label", data, None, Limits(64, 20, 30))]
+
+    tasks = (
+        Task("mood", 64, 30, noise=("without-tone",)),
+        Task("silent", 64, 30),
+        Task("hopeless", 64, 30, tells=False),
+    )
+    monkeypatch.setattr(benchmark, "TASKS", {"zh": (), "vi": tasks})
+    monkeypatch.setattr(benchmark, "RATIOS", (0.5,))
+    monkeypatch.setattr(benchmark, "FIGURES", tmp_path / "figures.csv")
+    load, quick = Settings.load, [f"{name}={value}" for name, value in {**SETTINGS, "grid.epochs": 1}.items()]
+    monkeypatch.setattr(Settings, "load", lambda source, overrides, task: load("small", [*quick, *overrides], task))
+    for options in ([], ["--training-noise", "0.4"]):
+        done = run(tmp_path, "--vi", checkpoint(), "--seeds", "1", "--page", page, *options)
+        assert done.exit_code == 0, done.output
+    rows = [line for line in page.read_text("utf-8").splitlines() if line.startswith("| tiny-vi")]
+    assert any("training_noise=without-tone, training_noise_ratio=0.4" in row for row in rows)
+    assert len(list((tmp_path / "results").rglob("*.predictions.jsonl"))) == 2
+    assert isinstance(run(tmp_path, "--vi", checkpoint(), "--only", "hopeless").exception, AssertionError)
