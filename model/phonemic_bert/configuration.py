@@ -46,6 +46,9 @@ class PhonemicBertConfig(BertConfig):
         syllables: of the list that a joint head chooses from and a table has rows for: ``"possible"``, all that the
             tokenizer can produce, or ``"attested"``, those of real text: a quarter as many in Vietnamese, and
             so quicker to learn. What is not in the list is predicted as well, by its onset, rime and tone.
+        shared_scale: what the projection and the product are multiplied with, 1 (the paper) or less. What syllables share
+            moves with each of them, so that an optimizer that takes steps of a fixed size, as Adam does, moves it too
+            far; a tenth leaves more to the rows of a table.
         neighbours: 0 (the paper), or the odd width of a residual convolution behind the embeddings' LayerNorm.
         backbone: ``"bert"`` (the paper), or ``"modernbert"``: transformers' ModernBERT, with rotary positions and norms
             before the layers. It takes the shape from BERT's fields; every layer attends to the whole text, and token
@@ -73,6 +76,7 @@ class PhonemicBertConfig(BertConfig):
         head: str = "independent",
         vectors: str = "composed",
         syllables: str = "possible",
+        shared_scale: float = 1.0,
         neighbours: int = 0,
         backbone: str = "bert",
         triples_checksum: str | None = None,
@@ -100,6 +104,8 @@ class PhonemicBertConfig(BertConfig):
                 "and only to embeddings that tell triples apart, 'product' or 'both'"
             )
         check_neighbours(neighbours)
+        if not 0 < shared_scale <= 1:
+            raise CheckpointError(f"shared_scale={shared_scale}: must be more than 0 and at most 1")
         has_list = head == "joint" or composition in ("table", "both")
         listed = triples(lang, syllables).checksum if has_list else None
         if triples_checksum not in (None, listed):
@@ -113,7 +119,7 @@ class PhonemicBertConfig(BertConfig):
         self.lang = lang
         self.vocabulary_checksum = symbols.checksum
         self.composition, self.head, self.vectors, self.syllables = composition, head, vectors, syllables
-        self.neighbours, self.backbone = neighbours, backbone
+        self.shared_scale, self.neighbours, self.backbone = float(shared_scale), neighbours, backbone
         self.triples_checksum = listed
 
     @classmethod

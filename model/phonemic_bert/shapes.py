@@ -23,6 +23,7 @@ _BEYOND = {
     "head": "joint",
     "vectors": "tied",
     "syllables": "attested",
+    "shared_scale": 0.1,
     "neighbours": 3,
 }
 

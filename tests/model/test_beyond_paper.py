@@ -60,7 +60,9 @@ def syllables(lang, *lengths, seed=0):
 @pytest.mark.parametrize("lang", ["vi", "zh"])
 def test_product_and_table_are_plain_sums_and_products(tiny, lang):
     for composition in ("linear", "product", "table", "both"):
-        embeddings = encoder(tiny(lang, composition=composition, initializer_range=0.3)).embeddings.double()
+        scale = 0.25 if composition == "both" else 1
+        config = tiny(lang, composition=composition, initializer_range=0.3, shared_scale=scale)
+        embeddings = encoder(config).embeddings.double()
         w = {name: value.detach().numpy() for name, value in embeddings.named_parameters()}
         ids = triples(lang).packed[::37].astype(np.int64)
         onset, rime, tone = ids & 255, ids >> 8 & 255, ids >> 16
@@ -69,6 +71,7 @@ def test_product_and_table_are_plain_sums_and_products(tiny, lang):
         if composition in ("product", "both"):
             a, b, c = w["product.tables"] / 0.3
             want += (a[onset] * b[rime] * c[tone]) @ w["product.projection.weight"].T
+        want *= scale
         if composition in ("table", "both"):
             want += w["table.vectors"][::37]
         got = embeddings.compose(torch.from_numpy(ids)[None])[0].detach().numpy()
@@ -256,6 +259,8 @@ def test_a_checkpoint_of_before_is_the_papers(tmp_path, tiny):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
+        ({"shared_scale": 0}, "shared_scale=0: must be more than 0 and at most 1"),
+        ({"shared_scale": 1.5}, "shared_scale=1.5: must be more than 0 and at most 1"),
         ({"composition": "sum"}, "composition='sum': choose one of linear, product, table, both"),
         ({"head": "both"}, "head='both': choose one of independent, joint"),
         ({"vectors": "own"}, "vectors='own': choose one of composed, free, tied"),

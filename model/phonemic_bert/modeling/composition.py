@@ -190,6 +190,7 @@ class Composing(nn.Module):
 
     def add_composition(self, config: PhonemicBertConfig) -> None:
         """Makes what ``word_embeddings`` lacks."""
+        self.shared_scale = config.shared_scale
         self.projection = nn.Linear(len(COMPONENTS) * config.hidden_size, config.hidden_size)
         self.product = Product(config) if config.composition in ("product", "both") else None
         self.table = TripleEmbedding(config) if config.composition in ("table", "both") else None
@@ -220,6 +221,7 @@ class Composing(nn.Module):
         composed: Tensor = self.projection(self.word_embeddings(parts).flatten(-2))
         if self.product is not None:
             composed = composed + self.product(parts)
+        composed = composed * self.shared_scale
         if self.table is not None:
             composed = composed + self.table(input_ids)
         return composed

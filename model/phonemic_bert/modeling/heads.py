@@ -209,10 +209,11 @@ class JointHead(IndependentHeads):
         product, table = embeddings.product, embeddings.table
         assert product is not None
         parts = embeddings.projection.weight.chunk(len(COMPONENTS), dim=1)
-        weights = tuple(functional.linear(embeddings.word_embeddings.weight, part) for part in parts)
+        scale = embeddings.shared_scale
+        weights = tuple(functional.linear(embeddings.word_embeddings.weight, part) * scale for part in parts)
         tables = tuple(product.tables / product.size)
         more = None if table is None else table.vectors
-        return TripleVectors(weights, tuple(self.biases), tables, product.projection.weight, more)
+        return TripleVectors(weights, tuple(self.biases), tables, product.projection.weight * scale, more)
 
 
 class TripleVectors(NamedTuple):

@@ -140,6 +140,8 @@ def _table(evaluations: list[dict[str, Any]]) -> str:
 def _design(shape: dict[str, Any], encoder: str) -> str:
     """What the model is, and what of it the paper does not have."""
     beyond = [said for (name, value), said in _BEYOND.items() if shape.get(name) == value]
+    if (scale := shape.get("shared_scale", 1)) != 1:
+        beyond.append(f"what syllables share is multiplied with {scale:g}")
     if neighbours := shape.get("neighbours", 0):
         beyond.append(f"a convolution over {neighbours} neighbouring positions")
     if not beyond and encoder == "BERT":

@@ -82,7 +82,7 @@ def make_model(settings: Settings, symbols: Symbols) -> PreTrainedModel:
     if symbols.phonemic:
         if settings.masking.replacement != "mask":
             raise SettingsError('masking.replacement: H-MLM masks every chosen syllable; only "mask" fits this corpus')
-        beyond = {name: getattr(shape, name) for name in (*CHOICES, "neighbours")}
+        beyond = {name: getattr(shape, name) for name in (*CHOICES, "shared_scale", "neighbours")}
         model: Any = PhonemicBertForMaskedLM(PhonemicBertConfig(symbols.tokenizer["lang"], **beyond, **fields))
     else:
         plain: dict[str, Any] = {"vocab_size": symbols.size, "pad_token_id": symbols.pad}

@@ -23,7 +23,7 @@ FORMAT = "phonemic pretraining run 1"
 RECORD, LOG = "run.json", "log.jsonl"
 
 #: Settings that came later than the format, as runs before them had them.
-_LATER = {("model", "syllables"): "possible"}
+_LATER = {("model", "syllables"): "possible", ("model", "shared_scale"): 1.0}
 
 #: What is copied from the corpus's manifest.
 _OF_CORPUS = ("tokenizer", "sources", "options", "totals")

@@ -34,6 +34,7 @@ class Model:
     head: str
     vectors: str
     syllables: str
+    shared_scale: float
     neighbours: int
     tied_head: bool
 
@@ -138,6 +139,8 @@ class Settings(sections.Sections):
             yield 'model.first_positions must be "random": the positions of "modernbert" are rotations, not embeddings'
         if self.model.neighbours == 1 or (self.model.neighbours and self.model.neighbours % 2 == 0):
             yield "model.neighbours must be 0 or an odd number from 3"
+        if self.model.shared_scale > 1:
+            yield "model.shared_scale must be at most 1"
         if self.optimization.warmup + self.optimization.decay > 1:
             yield "optimization.warmup and optimization.decay must not be more than 1 together"
 
@@ -170,6 +173,7 @@ _RANGES: dict[str, sections.Range] = {
     "model.dropout": (0, 1),
     "model.attention_dropout": (0, 1),
     "model.initializer_range": (0, None),
+    "model.shared_scale": (1e-6, None),
     "model.neighbours": (0, None),
     "sequences.length": (8, None),
     "masking.probability": (1e-9, 1),
