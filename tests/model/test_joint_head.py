@@ -28,6 +28,7 @@ def head(tiny, request):
     def make(lang, syllables="possible", **fields):
         torch.manual_seed(0)
         options = {"vectors": vectors, "composition": composition, "syllables": syllables, **fields}
+        options["shared_scale"] = 0.25 if composition == "both" else 1
         config = tiny(lang, head="joint", backbone="modernbert", **options)
         made = JointHead(config).double()
         made.reset_parameters()
@@ -86,9 +87,10 @@ def tied_scores(head, state):
     parts = np.stack([packed & 255, packed >> 8 & 255, packed >> 16])
     with torch.no_grad():
         made = embeddings.compose(torch.from_numpy(packed).long()[None])[0].numpy()
-        constant = embeddings.projection.bias.numpy()
+        scale = 0.25 if embeddings.table is not None else 1
+        constant = embeddings.projection.bias.numpy() * scale
         words = embeddings.word_embeddings.weight.numpy()
-        blocks = np.split(embeddings.projection.weight.numpy(), 3, axis=1)
+        blocks = np.split(embeddings.projection.weight.numpy() * scale, 3, axis=1)
         biases = head.biases.numpy()
     scores = state @ (made - constant).T + sum(bias[ids] for bias, ids in zip(biases, parts, strict=True))
     names = ("onset", "rime", "tone")
