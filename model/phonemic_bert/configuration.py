@@ -46,9 +46,9 @@ class PhonemicBertConfig(BertConfig):
         syllables: of the list that a joint head chooses from and a table has rows for: ``"possible"``, all that the
             tokenizer can produce, or ``"attested"``, those of real text: a quarter as many in Vietnamese, and
             so quicker to learn. What is not in the list is predicted as well, by its onset, rime and tone.
-        shared_scale: what the projection and the product are multiplied with, 1 (the paper) or less. What syllables share
-            moves with each of them, so that an optimizer that takes steps of a fixed size, as Adam does, moves it too
-            far; a tenth leaves more to the rows of a table.
+        shared_scale: what the projection and the product are multiplied with, 1 (the paper) or less. What syllables
+            share moves with each of them, so that an optimizer that takes steps of a fixed size, as Adam does, moves
+            it too far; a tenth leaves more to the rows of a table.
         neighbours: 0 (the paper), or the odd width of a residual convolution behind the embeddings' LayerNorm.
         backbone: ``"bert"`` (the paper), or ``"modernbert"``: transformers' ModernBERT, with rotary positions and norms
             before the layers. It takes the shape from BERT's fields; every layer attends to the whole text, and token

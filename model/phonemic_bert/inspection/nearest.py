@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch.nn import functional
@@ -13,6 +14,7 @@ from phonemic.inventory import NATIVE, kinds_of, vocabulary
 from phonemic.notations import speller
 from phonemic_bert.modeling import PhonemicBertModel
 from phonemic_bert.syllables import readings, syllables
+from phonemic_bert.triples import triples
 
 #: How many of a Mandarin syllable's characters are shown.
 _CHARACTERS = 4
@@ -37,11 +39,11 @@ class Neighbour(NamedTuple):
 
 
 class Neighbours:
-    """The projected input embeddings of all real syllables of a model's language.
+    """The input embeddings of the real syllables of a model's language.
 
-    A syllable's embedding is what the projection makes of its onset, rime and tone, before the position and the token
-    type are added (``PhonemicBertEmbeddings.project``): 18,660 vectors for Vietnamese, 1,491 for Mandarin. It does not
-    depend on the context.
+    A syllable's embedding is what is composed of its onset, rime and tone, before the position and the token type are
+    added: 18,660 vectors for Vietnamese, 1,491 for Mandarin. It does not depend on the context. Of a model whose
+    list has the attested syllables only, which has learned no rows for others, it is those.
 
     Arguments:
         model: the encoder.
@@ -49,7 +51,10 @@ class Neighbours:
 
     def __init__(self, model: PhonemicBertModel) -> None:
         self.lang = model.config.lang
-        self.packed = torch.from_numpy(syllables(self.lang)).long()
+        real = syllables(self.lang)
+        if model.config.triples_checksum is not None:
+            real = real[np.isin(real, triples(self.lang, model.config.syllables).packed)]
+        self.packed = torch.from_numpy(real).long()
         self._embeddings: Any = model.embeddings
         self._unit = self._embed(self.packed)
 

@@ -17,6 +17,7 @@ from phonemic_bert.errors import CheckpointError
 from phonemic_bert.inspection import Neighbours, mask_each
 from phonemic_bert.inspection.loading import load
 from phonemic_bert.syllables import readings, syllables
+from phonemic_bert.triples import triples
 
 
 def run(*arguments, **options):
@@ -102,10 +103,14 @@ def test_what_does_not_fit_the_model_is_left_out(save):
     ] * 8
 
 
-@pytest.mark.parametrize("lang", ["vi", "zh"])
-def test_neighbours_against_brute_force(save, lang):
-    model, tokenizer, _ = save(lang=lang)
+@pytest.mark.parametrize(("lang", "listed"), [("vi", None), ("zh", None), ("vi", "attested"), ("zh", "attested")])
+def test_neighbours_against_brute_force(save, lang, listed):
+    model, tokenizer, _ = save(lang=lang, **({"composition": "table", "syllables": listed} if listed else {}))
     real = syllables(lang)
+    if listed:
+        have = set(triples(lang, listed).packed.tolist())
+        assert any(one not in have for one in real.tolist())
+        real = np.array([one for one in real.tolist() if one in have])
     embedded = model.bert.embeddings.compose(torch.from_numpy(real).long()[None])[0].detach().double().numpy()
     unit = embedded / np.linalg.norm(embedded, axis=1, keepdims=True)
     text = "Quốc kỳ yên, hoc [MASK]" if lang == "vi" else "银行的, a"
