@@ -117,13 +117,21 @@ class JointlyPredicted(Predicted):
         found = torch.logaddexp(inside, outside[:, None] + _gathered(self._heads, components(packed)))
         return found.view(*self.shape, len(packed))
 
-    def losses(self, labels: Tensor) -> Tensor:
-        """As of :class:`Predicted`."""
+    def losses(self, labels: Tensor, soft: Tensor | None = None) -> Tensor:
+        """As of :class:`Predicted`.
+
+        Arguments:
+            labels: M packed ids.
+            soft: (M, S), a part of each position's target, spread over the triples of the list, whose rows add up to at
+                most 1; the rest is the label's. The triple of a row counts there as it is in the list only.
+        """
         flat = labels.flatten()
         at, aims = self.listed.rows(flat), components(flat.long()).unbind(-1)
         inside = self.scores.gather(1, at.clamp(min=0)[:, None])[:, 0].masked_fill(at < 0, -torch.inf)
         parts = [head.gather(1, aim[:, None])[:, 0] for head, aim in zip(self._heads, aims, strict=True)]
         likely = torch.logaddexp(inside, self._outside + torch.stack(parts).sum(0)) - self._total()
+        if soft is not None:
+            likely = (1 - soft.sum(-1)) * likely + (soft * self._logs[0]).sum(-1)
         return -likely.view(labels.shape)
 
     def best(self) -> Tensor:

@@ -54,7 +54,7 @@ class PhonemicBertEmbeddings(Composing, BertEmbeddings):
         """Embeds packed ids (B, N), or takes composed embeddings (B, N, d): (B, N, d).
 
         Raises:
-            ValueError: an id is not in the vocabulary.
+            ValueError: there are ``soft_targets`` and no joint head, an id is not in the vocabulary.
         """
         if inputs_embeds is None and input_ids is not None:
             inputs_embeds = self.compose(input_ids)
@@ -273,6 +273,7 @@ class PhonemicBertForMaskedLM(PhonemicBertPreTrainedModel):
         inputs_embeds: Tensor | None = None,
         labels: Tensor | None = None,
         num_items_in_batch: Tensor | int | None = None,
+        soft_targets: Tensor | None = None,
         return_dict: bool | None = None,
         **kwargs: Any,
     ) -> HolisticMaskedLMOutput | tuple[Any, ...]:
@@ -287,6 +288,8 @@ class PhonemicBertForMaskedLM(PhonemicBertPreTrainedModel):
             labels: packed ids of the positions to predict, -100 elsewhere, (B, N).
             num_items_in_batch: what the summed loss is divided by, instead of the labelled positions of this batch;
                 Trainer gives it under gradient accumulation.
+            soft_targets: of a joint head, a part of the target of each of the M labelled positions: probabilities of
+                the S triples of its list, (M, S), whose rows add up to at most 1. The rest is the label's.
             return_dict: False returns a tuple.
             kwargs: what BertModel takes (``output_attentions``, ``output_hidden_states``).
 
@@ -307,23 +310,28 @@ class PhonemicBertForMaskedLM(PhonemicBertPreTrainedModel):
             return_dict=True,
             **kwargs,
         )
-        fields = self._predictions(outputs.last_hidden_state, labels, num_items_in_batch)
+        fields = self._predictions(outputs.last_hidden_state, labels, num_items_in_batch, soft_targets)
         # transformers 4 takes as keys only what is there when the output is made
         output = HolisticMaskedLMOutput(hidden_states=outputs.hidden_states, attentions=outputs.attentions, **fields)
         return output.to_tuple() if return_dict is False else output
 
-    def _predictions(self, hidden: Tensor, labels: Tensor | None, num_items: Tensor | int | None) -> dict[str, Any]:
+    def _predictions(
+        self, hidden: Tensor, labels: Tensor | None, num_items: Tensor | int | None, soft: Tensor | None
+    ) -> dict[str, Any]:
         """The fields of the output that the labels decide."""
         if labels is None:
             return {"logits": self.predict(hidden).logits}
         labelled = labels != IGNORE
         chosen, aims = hidden[labelled], labels[labelled]
         fields: dict[str, Any]
+        parts = () if soft is None else (soft,)
+        if parts and self.config.head != "joint":
+            raise ValueError("soft_targets are for a joint head; this model has independent ones")
         if self.training and self.config.head == "joint":
-            losses, fields = self.losses(chosen, aims), {}
+            losses, fields = self.losses(chosen, aims, *parts), {}
         else:
             predicted = self.predict(chosen)
-            losses, fields = predicted.losses(aims), {"logits": predicted.logits}
+            losses, fields = predicted.losses(aims, *parts), {"logits": predicted.logits}
         if losses.device.type == "cpu" and not torch.compiler.is_compiling() and losses.isinf().any():
             raise ValueError(
                 f"labels hold {self._named(aims[losses.isinf()][0])}, which the tokenizer never gives to a "
@@ -337,17 +345,18 @@ class PhonemicBertForMaskedLM(PhonemicBertPreTrainedModel):
                 fields["logits"] = self.predict(hidden).logits
         return fields
 
-    def losses(self, hidden: Tensor, labels: Tensor) -> Tensor:
+    def losses(self, hidden: Tensor, labels: Tensor, *soft: Tensor) -> Tensor:
         """The negative log-probabilities of M triples.
 
         Arguments:
             hidden: hidden states, (M, d).
             labels: packed ids, int64 (M,).
+            soft: of a joint head, as ``soft_targets`` of :meth:`forward`.
 
         Returns:
             Nats, float32 (M,).
         """
-        return self.predict(hidden).losses(labels)
+        return self.predict(hidden).losses(labels, *soft)
 
     def _named(self, packed: Tensor) -> str:
         return "|".join(vocabulary(self.config.lang).unpack(int(packed)))

@@ -83,6 +83,7 @@ def write_card(folder: Path, origin: dict[str, Any]) -> None:
         f"{optimization['warmup']:.0%} warm-up, {_fall(optimization)}; {settings['masking']['probability']:.0%} of the "
         f"positions masked{_POSITIONS.get(shape.get('first_positions'), '')}; seed {optimization['seed']}. These "
         f"weights are those of step {origin['step']:,}, {which}."
+        + _teaching(origin)
         + (f" They are stored as {origin['stored_as']}." if "stored_as" in origin else ""),
     ]
     if evaluations:
@@ -147,6 +148,16 @@ def _design(shape: dict[str, Any], encoder: str) -> str:
     if not beyond and encoder == "BERT":
         return "The paper's design."
     return f"The encoder is {encoder}. Beyond the paper: {'; '.join(beyond) or 'nothing else'}."
+
+
+def _teaching(origin: dict[str, Any]) -> str:
+    """Whose expectations the model learned beside the text."""
+    if not (teacher := origin.get("teacher")):
+        return ""
+    return (
+        f" Beside the text it learned what a model of the same text over {teacher['tokenizer']} expects at the masked "
+        f"positions, which is {origin['settings']['distillation']['weight']:.0%} of the training loss."
+    )
 
 
 def _fall(optimization: dict[str, Any]) -> str:

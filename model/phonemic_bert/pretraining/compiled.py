@@ -20,7 +20,7 @@ from phonemic_bert.pretraining.fitting import has_compiler
 #: Masked positions are filled up to a multiple of it: 15 % of 2,048 positions then have three numbers or four.
 STEP = 64
 
-Losses = Callable[[Tensor, Tensor], Tensor]
+Losses = Callable[..., Tensor]
 
 
 def compile_training(model: Any) -> None:
@@ -34,21 +34,26 @@ def compile_training(model: Any) -> None:
     """
     if not torch.cuda.is_available() and not has_compiler():
         raise SettingsError("machine.compile = true needs a C++ compiler, such as g++: install one, or set it to false")
-    model.bert.compile(dynamic=False)
+    compile_encoder(model)
     model.losses = filled_up(torch.compile(model.losses, dynamic=False))
+
+
+def compile_encoder(model: Any) -> None:
+    """Compiles a model's encoder in place."""
+    model.base_model.compile(dynamic=False)
 
 
 def filled_up(losses: Losses, step: int = STEP) -> Losses:
     """``losses`` that is only asked about multiples of ``step`` positions; what is added to M is cut off again."""
 
-    def cut(hidden: Tensor, labels: Tensor) -> Tensor:
+    def cut(hidden: Tensor, labels: Tensor, *soft: Tensor) -> Tensor:
         count = len(labels)
         if not count:
             return hidden.new_zeros(0, dtype=torch.float32)
         more = -count % step
         hidden = functional.pad(hidden, (0, 0, 0, more))
         labels = torch.cat([labels, labels[-1:].expand(more)])
-        return losses(hidden, labels)[:count]
+        return losses(hidden, labels, *(functional.pad(rows, (0, 0, 0, more)) for rows in soft))[:count]
 
     return cut
 

@@ -58,6 +58,8 @@ def _public(record: dict[str, Any]) -> dict[str, Any]:
     """The record without the folders that its files lay in: a checkpoint is passed on."""
     settings, corpus = dict(record["settings"]), dict(record["corpus"])
     settings["machine"] = settings["machine"] | {"cache": ""}
+    if "distillation" in settings:
+        settings["distillation"] = settings["distillation"] | {"teacher": "", "corpus": ""}
     corpus["sources"] = [source | {"path": source_name(source)} for source in corpus.get("sources") or ()]
     return record | {"settings": settings, "corpus": corpus}
 

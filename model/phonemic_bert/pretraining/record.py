@@ -16,6 +16,7 @@ from phonemic.files.jsons import checked, damaged, loads, read_object
 from phonemic.files.locking import LOCK
 from phonemic.files.writing import SUFFIX
 from phonemic_bert.errors import RunError
+from phonemic_bert.pretraining.distillation import describe
 from phonemic_bert.pretraining.flat import fingerprint
 from phonemic_bert.pretraining.settings import Settings
 
@@ -23,19 +24,30 @@ FORMAT = "phonemic pretraining run 1"
 RECORD, LOG = "run.json", "log.jsonl"
 
 #: Settings that came later than the format, as runs before them had them.
-_LATER = {("model", "syllables"): "possible", ("model", "shared_scale"): 1.0}
+_LATER = {
+    ("model", "syllables"): "possible",
+    ("model", "shared_scale"): 1.0,
+    ("distillation", "teacher"): "",
+    ("distillation", "corpus"): "",
+    ("distillation", "weight"): 0.9,
+}
+
+#: Settings that say where files lie, which may be elsewhere when a run is continued.
+_PLACES = {("distillation", "teacher"), ("distillation", "corpus")}
 
 #: What is copied from the corpus's manifest.
 _OF_CORPUS = ("tokenizer", "sources", "options", "totals")
 
 
 def make_record(settings: Settings, corpus: Corpus) -> dict[str, Any]:
-    """The settings, what the corpus says of itself, and the versions."""
+    """The settings, what the corpus says of itself, which teacher there is, and the versions."""
     versions = {"phonemic": __version__, "torch": torch.__version__, "transformers": transformers.__version__}
+    teacher = describe(settings)
     return {
         "format": FORMAT,
         "settings": settings.as_dict(),
         "corpus": {"manifest": fingerprint(corpus), **{name: corpus.manifest.get(name) for name in _OF_CORPUS}},
+        **({"teacher": teacher} if teacher else {}),
         "versions": {**versions, "python": sys.version.split()[0], "numpy": np.__version__},
     }
 
@@ -72,10 +84,15 @@ def check_folder(folder: Path, record: dict[str, Any]) -> None:
     earlier = read_record(folder)
     if earlier["corpus"]["manifest"] != record["corpus"]["manifest"]:
         raise RunError(f"{folder}: this run is trained on another corpus; choose another folder, or that corpus")
+    if earlier.get("teacher") != record.get("teacher"):
+        raise RunError(
+            f"{folder}: this run has {'another' if earlier.get('teacher') else 'no'} teacher; give the same in "
+            "[distillation], or choose another folder for another run"
+        )
     for section, values in record["settings"].items():
         for name, value in values.items():
             was = earlier["settings"].get(section, {}).get(name, _LATER.get((section, name)))
-            if section != "machine" and was != value:
+            if section != "machine" and (section, name) not in _PLACES and was != value:
                 raise RunError(
                     f"{folder}: this run has {section}.{name} = {was!r}, not {value!r}. Only [machine] may change when "
                     "a run is continued; choose another folder for another run"

@@ -27,7 +27,8 @@ from phonemic.files.writing import clear_unfinished, write_json
 from phonemic.terminal import console as new_console
 from phonemic_bert.errors import RunError, SettingsError
 from phonemic_bert.pretraining.callbacks import JsonLog, ProgressBar, StepControl, StopSignal, unfolding
-from phonemic_bert.pretraining.compiled import compile_training
+from phonemic_bert.pretraining.compiled import compile_encoder, compile_training
+from phonemic_bert.pretraining.distillation import make_teacher
 from phonemic_bert.pretraining.finish import finish
 from phonemic_bert.pretraining.fitting import Computer, fit
 from phonemic_bert.pretraining.flat import FlatCorpus
@@ -95,11 +96,15 @@ def _run(settings: Settings, opened: Corpus, folder: Path, record: dict[str, Any
     train, held_out, held_out_documents = split(flat, settings)
     set_seed(settings.optimization.seed)
     model = _model(settings, flat)
+    teacher = make_teacher(settings, flat, model.config)
+    train.teacher = None if teacher is None else teacher.ids
     if settings.machine.gradient_checkpointing:
         enable = getattr(model, "activation_checkpointing_enable", model.gradient_checkpointing_enable)  # 5.x; 4.x
         enable({"use_reentrant": False})
     if settings.machine.compile:
         compile_training(model)
+        if teacher is not None:
+            compile_encoder(teacher.model)
 
     tokenizer = None
     if flat.symbols.phonemic:
@@ -115,6 +120,7 @@ def _run(settings: Settings, opened: Corpus, folder: Path, record: dict[str, Any
         separate_documents=settings.sequences.separate_documents,
         best=folder / "best",
         keep=settings.output.keep,
+        teacher=teacher,
         processing_class=tokenizer,
     )
     start = _newest(folder / "checkpoints", console)

@@ -24,6 +24,8 @@ from phonemic_bert.pretraining.symbols import Symbols
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from phonemic_bert.pretraining.distillation import TeacherIds
+
 #: A document is not cut to fill up a sequence if fewer of its positions than this would fit; the rest is padding.
 MIN_PIECE = 16
 
@@ -85,7 +87,8 @@ class MaskedSequences(Dataset[dict[str, Tensor]]):
     """The masked sequences of a whole run, all epochs one behind the other: number i is what the run's i-th sample is.
 
     An item is, int64 (L,) each: ``input_ids``, ``labels`` (the id where a position was masked, -100 elsewhere),
-    ``position_ids`` and ``documents`` (which document of the sequence a position belongs to; padding is one more).
+    ``position_ids`` and ``documents`` (which document of the sequence a position belongs to; padding is one more). With
+    a teacher also ``teacher_ids``: its input ids with the same positions masked, -1 where it knows none.
 
     Arguments:
         ids: flat ids, as in the corpus.
@@ -98,6 +101,9 @@ class MaskedSequences(Dataset[dict[str, Tensor]]):
         seed: of order and masks.
         count: items; None is one epoch in the order of the corpus, masked as for evaluation.
         restart_positions: positions count from the start of their document, not of the sequence.
+
+    Attributes:
+        teacher: what a teacher reads of the same documents; None, as it begins, where there is none.
     """
 
     def __init__(
@@ -117,6 +123,7 @@ class MaskedSequences(Dataset[dict[str, Tensor]]):
         self.length, self.seed, self.count, self.restart_positions = length, seed, count, restart_positions
         self.threshold = np.uint64(probability * 2**64)
         self.replacement = replacement
+        self.teacher: TeacherIds | None = None
         self.order = lru_cache(2)(self._order)  # a batch may hold the end of one epoch and the start of the next
 
     def __len__(self) -> int:
@@ -153,6 +160,10 @@ class MaskedSequences(Dataset[dict[str, Tensor]]):
         labels = np.where(chosen, ids, IGNORE)
         ids[chosen] = self._replaced(ids[chosen], bits[self.length :][chosen])
         arrays = {"input_ids": ids, "labels": labels, "position_ids": positions, "documents": documents}
+        if self.teacher is not None:
+            read = self.teacher.of(*self.packed[sequence])
+            read = self._laid_out(read, self._lengths(sequence), self.teacher.symbols)
+            arrays["teacher_ids"] = np.where(chosen & (read >= 0), self.teacher.symbols.mask, read)
         return {name: torch.from_numpy(array) for name, array in arrays.items()}
 
     def _replaced(self, ids: NDArray[np.int64], bits: NDArray[np.uint64]) -> NDArray[np.int64]:
@@ -166,23 +177,35 @@ class MaskedSequences(Dataset[dict[str, Tensor]]):
     def unmasked(self, sequence: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
         """Input ids, document numbers and position ids of a sequence, int64 (L,) each."""
         start, stop = self.packed[sequence]
-        first, last = self.offsets.searchsorted(start, "right"), self.offsets.searchsorted(stop, "left")
-        edges = np.unique(np.concatenate([[start], self.offsets[first:last], [stop]]))
-        lengths = np.diff(edges) + 2
-        ends = lengths.cumsum()
-        used = int(ends[-1])
-        ids = np.full(self.length, self.symbols.pad, np.int64)
+        lengths = self._lengths(sequence)
+        used = int(lengths.sum())
+        ids = self._laid_out(self.ids[start:stop] + self.symbols.shift, lengths, self.symbols)
         documents = np.full(self.length, len(lengths), np.int64)
         documents[:used] = np.repeat(np.arange(len(lengths)), lengths)
-        text = np.ones(used, bool)
-        text[ends - lengths] = text[ends - 1] = False
-        ids[:used][text] = self.ids[start:stop] + self.symbols.shift
-        ids[ends - lengths] = self.symbols.cls
-        ids[ends - 1] = self.symbols.sep
         positions = np.arange(self.length)
         if self.restart_positions:
-            positions -= np.concatenate([ends - lengths, [used]])[documents]
+            positions -= np.concatenate([lengths.cumsum() - lengths, [used]])[documents]
         return ids, documents, positions
+
+    def _lengths(self, sequence: int) -> NDArray[np.int64]:
+        """Positions of the pieces of documents in a sequence, [CLS] and [SEP] included."""
+        start, stop = self.packed[sequence]
+        first, last = self.offsets.searchsorted(start, "right"), self.offsets.searchsorted(stop, "left")
+        edges = np.unique(np.concatenate([[start], self.offsets[first:last], [stop]]))
+        lengths: NDArray[np.int64] = np.diff(edges) + 2
+        return lengths
+
+    def _laid_out(self, text: NDArray[Any], lengths: NDArray[np.int64], symbols: Symbols) -> NDArray[np.int64]:
+        """Input ids of text as a sequence, (L,): [CLS] and [SEP] around each piece, and padding behind."""
+        ends = lengths.cumsum()
+        used = int(ends[-1])
+        ids = np.full(self.length, symbols.pad, np.int64)
+        inside = np.ones(used, bool)
+        inside[ends - lengths] = inside[ends - 1] = False
+        ids[:used][inside] = text
+        ids[ends - lengths] = symbols.cls
+        ids[ends - 1] = symbols.sep
+        return ids
 
 
 def collate(items: list[dict[str, Tensor]]) -> dict[str, Tensor]:

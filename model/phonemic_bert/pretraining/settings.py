@@ -56,6 +56,15 @@ class Masking:
     replacement: str
 
 
+@dataclass(frozen=True)
+class Distillation:
+    """Section [distillation]."""
+
+    teacher: str
+    corpus: str
+    weight: float
+
+
 @dataclass(frozen=True, kw_only=True)
 class Optimization(sections.AdamW):
     """Section [optimization]."""
@@ -108,6 +117,7 @@ class Settings(sections.Sections):
     model: Model
     sequences: Sequences
     masking: Masking
+    distillation: Distillation
     optimization: Optimization
     evaluation: Evaluation
     output: Output
@@ -139,6 +149,10 @@ class Settings(sections.Sections):
             yield 'model.first_positions must be "random": the positions of "modernbert" are rotations, not embeddings'
         if self.model.neighbours == 1 or (self.model.neighbours and self.model.neighbours % 2 == 0):
             yield "model.neighbours must be 0 or an odd number from 3"
+        if bool(self.distillation.teacher) != bool(self.distillation.corpus):
+            yield "distillation.teacher and distillation.corpus belong together: give both, or neither"
+        if self.distillation.weight > 1:
+            yield "distillation.weight must be at most 1"
         if self.model.shared_scale > 1:
             yield "model.shared_scale must be at most 1"
         if self.optimization.warmup + self.optimization.decay > 1:
@@ -177,6 +191,7 @@ _RANGES: dict[str, sections.Range] = {
     "model.neighbours": (0, None),
     "sequences.length": (8, None),
     "masking.probability": (1e-9, 1),
+    "distillation.weight": (0, None),
     "optimization.steps": (1, None),
     "optimization.batch_size": (1, None),
     "optimization.learning_rate": (0, None),

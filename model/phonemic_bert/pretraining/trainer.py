@@ -31,6 +31,7 @@ from phonemic.files.writing import remove, replacing_folder
 from phonemic_bert.errors import RunError
 from phonemic_bert.pretraining.checksums import check, write_checksums
 from phonemic_bert.pretraining.compiled import uncompiled
+from phonemic_bert.pretraining.distillation import Teacher
 from phonemic_bert.pretraining.models import measured
 from phonemic_bert.pretraining.sequences import MaskedSequences, collate
 from phonemic_bert.training_arguments import train_loader
@@ -85,6 +86,7 @@ class PretrainingTrainer(Trainer):
         separate_documents: positions attend to their own document only.
         best: the folder for the weights of the best evaluation.
         keep: checkpoints that are kept.
+        teacher: whose expectations are learned beside the labels, or None.
         kwargs: for Trainer (``callbacks``, ``processing_class``).
     """
 
@@ -99,12 +101,14 @@ class PretrainingTrainer(Trainer):
         separate_documents: bool,
         best: Path,
         keep: int,
+        teacher: Teacher | None = None,
         **kwargs: Any,
     ) -> None:
         super().__init__(model, args, collate, train, **kwargs)
         self.symbols = train.symbols
         self.held_out, self.characters, self.positions = held_out, characters, positions
         self.separate_documents, self.best, self.keep = separate_documents, best, keep
+        self.teacher = None if teacher is None else teacher.to(self.args.device)
         self.attention = str(model.config._attn_implementation)
         #: Sum of the losses of the steps since the last line of the log, on the device, and their number.
         self.loss_sum: Tensor | float = 0.0
@@ -124,7 +128,10 @@ class PretrainingTrainer(Trainer):
 
     def compute_loss(self, model: Any, inputs: Any, *args: Any, **kwargs: Any) -> Any:
         """Trainer's loss, of documents kept apart; it is also added up for the log."""
-        loss: Any = super().compute_loss(model, self._attending(inputs), *args, **kwargs)
+        inputs = self._attending(inputs)
+        if self.teacher is not None:
+            inputs["soft_targets"] = self.teacher.expect(inputs.pop("teacher_ids"), inputs)
+        loss: Any = super().compute_loss(model, inputs, *args, **kwargs)
         self.loss_sum = self.loss_sum + loss.detach()
         return loss
 
