@@ -42,7 +42,11 @@ def taught(tmp_path_factory, zh_lines):
     corpus = phonemic_corpus(folder / "zh", zh_lines, lang="zh", repeat=6)
     other = character_corpus(folder / "characters", zh_lines, lang="zh", repeat=6)
     assert pretrain(settings(**MODERN), other, folder / "teacher", Console(quiet=True)) == 0
-    given = {"distillation__teacher": str(folder / "teacher" / "final"), "distillation__corpus": str(other)}
+    given = {
+        "distillation__teacher": str(folder / "teacher" / "final"),
+        "distillation__corpus": str(other),
+        "distillation__until": 0.75,
+    }
     return SimpleNamespace(corpus=corpus, other=other, changes={**STUDENT, **given}, folder=folder)
 
 
@@ -150,10 +154,10 @@ def test_expectations_are_sums_over_what_is_read_alike(tiny):
     tokens, read = np.array([4, 5, 5, 8]), listed[[7, 7, 2, 0]].astype(np.int64)
     shares = np.array([1, 0.25, 0.75, 0.5], np.float32)
     ids = SimpleNamespace(symbols=symbols())
-    teacher = Teacher(Model(), config, ids, (tokens, read, shares), 0.5)
+    teacher = Teacher(Model(), config, ids, (tokens, read, shares), 0.5, 1)
     labels = torch.tensor([[-100, 1, 1, 1]])
     given = torch.tensor([[4, 3, -1, 3]])
-    got = teacher.expect(given, {"input_ids": given, "labels": labels})
+    got = teacher.expect(given, {"input_ids": given, "labels": labels}, 0.5)
     want = torch.zeros(3, len(listed))
     for row, likely in enumerate(scores.softmax(-1)):
         want[row, 7] += 0.5 * (likely[4] + 0.25 * likely[5])
@@ -204,7 +208,7 @@ def test_a_student_comes_closer_to_its_teacher_than_one_without(taught, run, tmp
         train, _, _ = split(own, wanted)
         train.teacher = teacher.ids
         item = {name: value[None] for name, value in train[3].items() if name != "documents"}
-        soft = teacher.expect(item.pop("teacher_ids"), item)
+        soft = teacher.expect(item.pop("teacher_ids"), item, 0.9)
         with torch.no_grad():
             distances.append(model(**item, soft_targets=soft).loss.item())
     assert distances[0] < distances[1]
@@ -220,6 +224,24 @@ def test_a_run_with_a_teacher_continues_bit_for_bit_wherever_it_lies(taught, run
     changes.pop("output__keep")
     assert pretrain(settings(**changes), taught.corpus, tmp_path / "run", Console(quiet=True)) == 0
     assert_same_run(tmp_path / "run", run)
+
+
+def test_the_teacher_falls_silent(taught, tmp_path, monkeypatch):
+    """It is asked in the first updates only, and for less each time."""
+    asked, expect = [], Teacher.expect
+
+    def listening(self, teacher_ids, inputs, weight):
+        asked.append(weight)
+        soft = expect(self, teacher_ids, inputs, weight)
+        assert soft.sum(-1).max() <= weight * (1 + 1e-5)
+        return soft
+
+    monkeypatch.setattr(Teacher, "expect", listening)
+    changes = {**taught.changes, "distillation__weight": 0.8, "distillation__until": 0.25}
+    assert pretrain(settings(**changes), taught.corpus, tmp_path / "run", Console(quiet=True)) == 0
+    run = settings()
+    parts, quarter = run.optimization.batch_size // run.machine.device_batch_size, run.optimization.steps // 4
+    assert asked == pytest.approx([0.8 * (1 - step / quarter) for step in range(quarter) for _ in range(parts)])
 
 
 def test_another_teacher_is_refused(taught, run, tmp_path):
@@ -240,7 +262,10 @@ def test_the_checkpoint_says_who_taught_and_names_no_folder(taught, run):
     assert json.loads(origin)["teacher"]["tokenizer"] == "character"
     assert str(taught.folder) not in origin
     card = (run / "final" / "README.md").read_text("utf-8")
-    assert "a model of the same text over character expects at the masked positions, which is 90% of" in card
+    assert (
+        "a model of the same text over character expects at the masked positions: at first that is 90% of the training loss, after 75% of the"
+        in card
+    )
     assert len([row for row in log(run) if "eval_loss" in row]) > 2
 
 
@@ -265,6 +290,8 @@ def test_a_teacher_that_does_not_fit_is_refused(taught, tmp_path, changes, error
         ("distillation.teacher=there", "give both, or neither"),
         ("distillation.corpus=there", "give both, or neither"),
         ("distillation.weight=1.5", "weight must be at most 1"),
+        ("distillation.until=1.5", "until must be at most 1"),
+        ("distillation.until=0", "until = 0.0: this must be at least"),
     ],
 )
 def test_what_is_wrong_is_named(override, message):

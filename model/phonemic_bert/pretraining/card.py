@@ -154,9 +154,11 @@ def _teaching(origin: dict[str, Any]) -> str:
     """Whose expectations the model learned beside the text."""
     if not (teacher := origin.get("teacher")):
         return ""
+    given = origin["settings"]["distillation"]
     return (
         f" Beside the text it learned what a model of the same text over {teacher['tokenizer']} expects at the masked "
-        f"positions, which is {origin['settings']['distillation']['weight']:.0%} of the training loss."
+        f"positions: at first that is {given['weight']:.0%} of the training loss, after {given['until']:.0%} of the "
+        "updates nothing of it."
     )
 
 

@@ -150,7 +150,8 @@ class Teacher:
         config: the student's.
         ids: of the teacher's text.
         read: what :func:`readings` gave.
-        weight: the part of a target that is its expectations.
+        weight: the part of a target that is its expectations in the first update.
+        until: share of a run over which that part falls to 0.
     """
 
     def __init__(
@@ -160,8 +161,9 @@ class Teacher:
         ids: TeacherIds,
         read: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float32]],
         weight: float,
+        until: float,
     ) -> None:
-        self.weight = weight
+        self.weight, self.until = weight, until
         self.model, self.ids = model.eval().requires_grad_(False), ids
         listed = TripleList(config)
         rows = listed.rows(torch.from_numpy(read[1]))
@@ -176,13 +178,18 @@ class Teacher:
         self.tokens, self.rows, self.shares = (part.to(device) for part in (self.tokens, self.rows, self.shares))
         return self
 
+    def weight_at(self, progress: float) -> float:
+        """The part of a target that is its expectations, when ``progress``, a share of the run, is behind."""
+        return self.weight * max(1 - progress / self.until, 0.0)
+
     @torch.no_grad()
-    def expect(self, teacher_ids: Tensor, inputs: dict[str, Any]) -> Tensor:
-        """Its probabilities at the M labelled positions, times the weight.
+    def expect(self, teacher_ids: Tensor, inputs: dict[str, Any], weight: float) -> Tensor:
+        """Its probabilities at the M labelled positions, times ``weight``.
 
         Arguments:
             teacher_ids: its input ids with the same positions masked, -1 where it knows none, (B, N).
             inputs: the student's, whose ``labels`` say which positions.
+            weight: the part of the target, 0 to 1.
 
         Returns:
             float32 (M, S), for each triple of the list. A row adds up to at most the weight, to 0 where it has not read
@@ -196,7 +203,7 @@ class Teacher:
         head = getattr(self.model, "predict", None) or self.model.cls
         likely = head(states).float().softmax(-1)[:, self.tokens] * self.shares
         expected = likely.new_zeros(len(likely), self.size).index_add_(1, self.rows, likely)
-        part: Tensor = expected * (self.weight * known[labelled])[:, None]
+        part: Tensor = expected * (weight * known[labelled])[:, None]
         return part
 
 
@@ -239,4 +246,4 @@ def make_teacher(settings: Settings, corpus: FlatCorpus, config: Any) -> Teacher
             f"sequences.length = {settings.sequences.length} is too long for it"
         )
     ids = TeacherIds(corpus.offsets, other)
-    return Teacher(model, config, ids, readings(corpus, other), given.weight)
+    return Teacher(model, config, ids, readings(corpus, other), given.weight, given.until)

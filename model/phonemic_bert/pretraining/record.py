@@ -30,6 +30,7 @@ _LATER = {
     ("distillation", "teacher"): "",
     ("distillation", "corpus"): "",
     ("distillation", "weight"): 0.9,
+    ("distillation", "until"): 0.5,
 }
 
 #: Settings that say where files lie, which may be elsewhere when a run is continued.

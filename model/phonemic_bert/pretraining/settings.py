@@ -63,6 +63,7 @@ class Distillation:
     teacher: str
     corpus: str
     weight: float
+    until: float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -151,8 +152,9 @@ class Settings(sections.Sections):
             yield "model.neighbours must be 0 or an odd number from 3"
         if bool(self.distillation.teacher) != bool(self.distillation.corpus):
             yield "distillation.teacher and distillation.corpus belong together: give both, or neither"
-        if self.distillation.weight > 1:
-            yield "distillation.weight must be at most 1"
+        for name in ("weight", "until"):
+            if getattr(self.distillation, name) > 1:
+                yield f"distillation.{name} must be at most 1"
         if self.model.shared_scale > 1:
             yield "model.shared_scale must be at most 1"
         if self.optimization.warmup + self.optimization.decay > 1:
@@ -192,6 +194,7 @@ _RANGES: dict[str, sections.Range] = {
     "sequences.length": (8, None),
     "masking.probability": (1e-9, 1),
     "distillation.weight": (0, None),
+    "distillation.until": (1e-6, None),
     "optimization.steps": (1, None),
     "optimization.batch_size": (1, None),
     "optimization.learning_rate": (0, None),

@@ -130,7 +130,9 @@ class PretrainingTrainer(Trainer):
         """Trainer's loss, of documents kept apart; it is also added up for the log."""
         inputs = self._attending(inputs)
         if self.teacher is not None:
-            inputs["soft_targets"] = self.teacher.expect(inputs.pop("teacher_ids"), inputs)
+            teacher_ids = inputs.pop("teacher_ids")
+            if weight := self.teacher.weight_at(self.state.global_step / self.state.max_steps):
+                inputs["soft_targets"] = self.teacher.expect(teacher_ids, inputs, weight)
         loss: Any = super().compute_loss(model, inputs, *args, **kwargs)
         self.loss_sum = self.loss_sum + loss.detach()
         return loss
