@@ -1,5 +1,6 @@
 """Learning from a teacher: its ids stand at the same positions, its tokens are read as the text is, the loss is its."""
 
+import dataclasses
 import json
 import pickle
 import shutil
@@ -111,6 +112,24 @@ def test_the_same_positions_are_masked(taught):
             assert torch.equal(mine, theirs)
         seen += int((read >= shift).sum())
     assert seen > 100
+
+
+def test_a_teacher_is_not_asked_about_what_is_unknown_to_it(taught):
+    own, other = flat(taught.corpus), flat(taught.other)
+    train, _, _ = split(own, settings(**taught.changes))
+    train.teacher = TeacherIds(own.offsets, other)
+    before = [train[number] for number in range(20)]
+    unknown = np.bincount(other.ids).argmax() + other.symbols.shift
+    train.teacher.symbols = dataclasses.replace(other.symbols, special=(*other.symbols.special, unknown))
+    fewer = 0
+    for number, item in enumerate(before):
+        masked = item["labels"] != -100
+        sequence = int(train.order(0)[number])
+        truth = train._laid_out(train.teacher.of(*train.packed[sequence]), train._lengths(sequence), other.symbols)
+        want = torch.where(masked & torch.from_numpy(truth == unknown), -1, item["teacher_ids"])
+        assert torch.equal(train[number]["teacher_ids"], want)
+        fewer += int((want != item["teacher_ids"]).sum())
+    assert fewer > 5
 
 
 def test_tokens_are_read_as_the_tokenizer_reads_them(taught, zh_lines):

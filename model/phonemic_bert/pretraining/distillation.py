@@ -187,13 +187,13 @@ class Teacher:
         """Its probabilities at the M labelled positions, times ``weight``.
 
         Arguments:
-            teacher_ids: its input ids with the same positions masked, -1 where it knows none, (B, N).
+            teacher_ids: as of :class:`phonemic_bert.pretraining.sequences.MaskedSequences`, (B, N).
             inputs: the student's, whose ``labels`` say which positions.
             weight: the part of the target, 0 to 1.
 
         Returns:
-            float32 (M, S), for each triple of the list. A row adds up to at most the weight, to 0 where it has not read
-            the document.
+            float32 (M, S), for each triple of the list. A row adds up to at most the weight, to 0 where it does not
+            know the document or what stands there.
         """
         labelled = inputs["labels"] != IGNORE
         known = teacher_ids >= 0

@@ -88,7 +88,8 @@ class MaskedSequences(Dataset[dict[str, Tensor]]):
 
     An item is, int64 (L,) each: ``input_ids``, ``labels`` (the id where a position was masked, -100 elsewhere),
     ``position_ids`` and ``documents`` (which document of the sequence a position belongs to; padding is one more). With
-    a teacher also ``teacher_ids``: its input ids with the same positions masked, -1 where it knows none.
+    a teacher also ``teacher_ids``: its input ids with the same positions masked, -1 where it knows none or cannot say
+    what was there.
 
     Arguments:
         ids: flat ids, as in the corpus.
@@ -163,7 +164,9 @@ class MaskedSequences(Dataset[dict[str, Tensor]]):
         if self.teacher is not None:
             read = self.teacher.of(*self.packed[sequence])
             read = self._laid_out(read, self._lengths(sequence), self.teacher.symbols)
-            arrays["teacher_ids"] = np.where(chosen & (read >= 0), self.teacher.symbols.mask, read)
+            # It has never been asked about what is [UNK] to it, so that it would expect something else there.
+            masked = np.where((read < 0) | np.isin(read, self.teacher.symbols.special), -1, self.teacher.symbols.mask)
+            arrays["teacher_ids"] = np.where(chosen, masked, read)
         return {name: torch.from_numpy(array) for name, array in arrays.items()}
 
     def _replaced(self, ids: NDArray[np.int64], bits: NDArray[np.uint64]) -> NDArray[np.int64]:
