@@ -6,7 +6,7 @@ import csv
 import io
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from phonemic.errors import InputError, printable
 from phonemic.intrinsic.tabulation import latex_text
@@ -15,8 +15,10 @@ from phonemic_bert.finetuning.results import Column, Results, SeedRuns, Summary,
 NONE = "–"
 LANGUAGES = {"vi": "Vietnamese", "zh": "Chinese"}
 
+T = TypeVar("T")
+
 #: How each format shows the best and the second.
-Marks = tuple[Callable[[str], str], Callable[[str], str]]
+Marks = tuple[Callable[[T], T], Callable[[T], T]]
 
 
 @dataclass(frozen=True)
@@ -39,11 +41,11 @@ class Table:
     ranked: bool = True
     signed: bool = False
 
-    def written(self, plain: Callable[[str], str], marks: Marks) -> list[list[str]]:
-        """Heading and rows as strings: names and figures through ``plain``, the best two of a column through marks."""
+    def written(self, plain: Callable[[str], T], marks: Marks[T]) -> list[list[T]]:
+        """Heading and rows: names and figures through ``plain``, the best two of a column through marks."""
         rows = [[plain(cell) for cell in self.heading]]
         for name, cells in zip(self.names, self.cells, strict=True):
-            rows.append([plain(name), *(self._figure(cell, plain) for cell in cells)])
+            rows.append([plain(name), *(plain(self._figure(cell)) for cell in cells)])
         if self.ranked and len(self.names) > 1:
             for at, column in enumerate(zip(*self.cells, strict=True), 1):
                 means = [None if cell is None else round(cell.mean, 2) for cell in column]
@@ -53,12 +55,12 @@ class Table:
                         row[at] = marks[best.index(mean)](row[at])
         return rows
 
-    def _figure(self, cell: Summary | None, plain: Callable[[str], str]) -> str:
+    def _figure(self, cell: Summary | None) -> str:
         if cell is None:
             return NONE
         mean = format(cell.mean, "+.2f" if self.signed else ".2f")
         spread = "" if cell.deviation is None else f" ± {cell.deviation:.2f}"
-        return plain(f"{mean}{spread} ({cell.count})")
+        return f"{mean}{spread} ({cell.count})"
 
 
 def score_tables(results: Results) -> Iterator[Table]:
@@ -204,16 +206,17 @@ WRITERS: dict[str, Callable[[Sequence[Table]], str]] = {
 
 def show(tables: Sequence[Table], console: Any) -> None:
     """Writes tables to a rich console, which becomes wider where a table would be cut."""
-    from rich.markup import escape
     from rich.table import Table as Screen
+    from rich.text import Text
 
     for table in tables:
         rows = table.written(
-            lambda cell: escape(printable(cell)), ("[bold]{}[/bold]".format, "[underline]{}[/underline]".format)
+            lambda cell: Text(printable(cell)),
+            (lambda best: Text(best.plain, "bold"), lambda second: Text(second.plain, "underline")),
         )
-        screen = Screen(rows[0][0], title=escape(printable(table.title)))
-        for heading in rows[0][1:]:
-            screen.add_column(heading, justify="right")
+        screen = Screen(title=printable(table.title))
+        for place, heading in enumerate(rows[0]):
+            screen.add_column(heading, justify="right" if place else "left")
         for row in rows[1:]:
             screen.add_row(*row)
         wide = console.options.update(max_width=10_000)

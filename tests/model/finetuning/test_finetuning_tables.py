@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 import re
 from pathlib import Path
@@ -16,9 +17,11 @@ from hypothesis import strategies as st
 pytest.importorskip("torch", reason="phonemic_bert needs torch: phonemic[model]")
 
 from click.testing import CliRunner, Result
+from rich.console import Console
 
 from phonemic import InputError
 from phonemic_bert.cli import cli
+from phonemic_bert.finetuning import tabulation
 from phonemic_bert.finetuning.results import Summary, difference, read
 
 ROBUST = ("0.075", "0.15")
@@ -149,6 +152,14 @@ def test_screen(folder: Path) -> None:
     assert "53.00 ± 3.00 (3)" in text
     assert all(f"Task {number}, accuracy" in text for number in range(9))
     assert "…" not in text
+    assert "[" not in text
+
+
+def test_a_terminal_shows_the_best_in_bold(folder: Path) -> None:
+    written = io.StringIO()
+    tabulation.show(list(tabulation.score_tables(read(folder))), Console(file=written, force_terminal=True, width=200))
+    assert "\x1b[1m53.00 ± 3.00 (3)\x1b[0m" in written.getvalue()
+    assert "\x1b[4m52.00 ± 1.00 (3)\x1b[0m" in written.getvalue()
 
 
 def test_a_name_is_no_formula(tmp_path: Path) -> None:
