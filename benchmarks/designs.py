@@ -169,8 +169,9 @@ def table(figures: list[dict[str, Any]]) -> str:
 @click.argument("work", type=click.Path(path_type=Path))
 @click.option("--only", default="*", help="Designs whose name fits the pattern.")
 @click.option("--cores", default=1, show_default=True, help="Threads of each run.")
+@click.option("--finished", is_flag=True, help="Learn nothing more: only the runs that have finished.")
 @click.option("--page", type=click.Path(dir_okay=False, path_type=Path), help="Also writes the table into this page.")
-def main(data: Path, work: Path, only: str, cores: int, page: Path | None) -> None:
+def main(data: Path, work: Path, only: str, cores: int, finished: bool, page: Path | None) -> None:
     """Learns, measures and writes."""
     work = work.resolve()
     chosen = [name for name in TABLE["designs"] if fnmatch(name, only)]
@@ -182,7 +183,10 @@ def main(data: Path, work: Path, only: str, cores: int, page: Path | None) -> No
     found = []
     for name in chosen:
         for on in TABLE["designs"][name]["on"]:
-            learn(name, work / "corpora" / on, work / "runs" / on / slug(name), cores)
+            folder = work / "runs" / on / slug(name)
+            if finished and not (folder / "final").exists():
+                continue
+            learn(name, work / "corpora" / on, folder, cores)
             found.append(measure(name, on, work, data.resolve()))
     found.sort(key=lambda one: list(TABLE["corpora"]).index(one["corpus"]))
     print(table(found))

@@ -1,6 +1,7 @@
 """The benchmark of designs learns, measures, goes on where it was, and judges all models in one unit."""
 
 import json
+import shutil
 
 import pytest
 
@@ -76,6 +77,11 @@ def test_from_text_to_a_table(small, tmp_path, monkeypatch):
     again = CliRunner().invoke(designs.main, [str(data), str(work), "--only", "joint*"], catch_exceptions=False)
     assert "joint, 5 %" in again.output
     assert "paper" not in again.output
+
+    shutil.rmtree(work / "runs" / "vi" / "paper")
+    rest = CliRunner().invoke(designs.main, [str(data), str(work), "--finished"], catch_exceptions=False)
+    assert "joint, 5 %" in rest.output
+    assert "paper" not in rest.output
 
 
 def test_a_pattern_that_fits_nothing_is_an_error(small):
