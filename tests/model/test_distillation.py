@@ -23,7 +23,8 @@ from safetensors.torch import load_file, save_file
 from phonemic import Tokenizer
 from phonemic.corpus import open_corpus
 from phonemic_bert import PhonemicBertForMaskedLM
-from phonemic_bert.errors import CorpusError, RunError, SettingsError
+from phonemic_bert.errors import CheckpointError, CorpusError, RunError, SettingsError
+from phonemic_bert.pretraining import distillation
 from phonemic_bert.pretraining.distillation import Teacher, TeacherIds, make_teacher, readings
 from phonemic_bert.pretraining.flat import FlatCorpus
 from phonemic_bert.pretraining.run import pretrain, split
@@ -157,6 +158,26 @@ def test_other_documents_are_refused(taught, zh_lines, tmp_path):
         readings(own, flat(character_corpus(tmp_path / "longer", longer, lang="zh", repeat=6)))
 
 
+def test_another_text_of_the_same_lengths_is_refused(taught):
+    own, other = flat(taught.corpus), flat(taught.other)
+    mixed = np.random.default_rng(0).permutation(own.ids)
+    with pytest.raises(CorpusError, match="its tokens are not read as the syllables of"):
+        readings(Documents(**{**documents([1], mixed).__dict__, "ids": mixed, "offsets": own.offsets}), other)
+
+
+@pytest.mark.parametrize("counted", [1, 50, 1000])
+def test_long_documents_are_counted_in_blocks(monkeypatch, taught, counted):
+    """Whatever part of the text is counted, a token is read as in all of it."""
+    own, other = flat(taught.corpus), flat(taught.other)
+    whole = {(int(token), int(read)) for token, read, _ in zip(*readings(own, other), strict=True)}
+    monkeypatch.setattr(distillation, "_BLOCK", 10)
+    monkeypatch.setattr(distillation, "_COUNTED", counted)
+    tokens, read, shares = readings(own, other)
+    assert len(tokens) > 0
+    assert {(int(token), int(one)) for token, one in zip(tokens, read, strict=True)} <= whole
+    assert (np.bincount(tokens, shares) < 1 + 1e-6).all()
+
+
 def test_expectations_are_sums_over_what_is_read_alike(tiny):
     """Against a loop over tokens, with a model whose scores are given."""
     config = tiny("zh", head="joint", syllables="attested")
@@ -282,7 +303,7 @@ def test_the_checkpoint_says_who_taught_and_names_no_folder(taught, run):
     assert str(taught.folder) not in origin
     card = (run / "final" / "README.md").read_text("utf-8")
     assert (
-        "a model of the same text over character expects at the masked positions: at first that is 90% of the training loss, after 75% of the"
+        "a model of the same text over character expects at the masked positions: at first that is 90% of each target, after 75% of the"
         in card
     )
     assert len([row for row in log(run) if "eval_loss" in row]) > 2
@@ -301,6 +322,43 @@ def test_a_teacher_that_does_not_fit_is_refused(taught, tmp_path, changes, error
     changes = {name: str(taught.corpus) if value == "own" else value for name, value in changes.items()}
     with pytest.raises(error, match=message):
         pretrain(settings(**{**taught.changes, **changes}), taught.corpus, tmp_path / "run", Console(quiet=True))
+
+
+def test_a_teacher_is_for_a_joint_head():
+    """It is refused before anything is written, so that the corrected command runs."""
+    with pytest.raises(SettingsError, match=r'only a PhonemicBERT with model\.head = "joint"'):
+        Settings.load("tiny", ["distillation.teacher=there", "distillation.corpus=there", "model.head=independent"])
+
+
+def broken(folder, change):
+    held = load_file(folder / "model.safetensors")
+    change(held)
+    save_file(held, folder / "model.safetensors", {"format": "pt"})
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda held: held.pop(max(held)), "its weights and its config.json do not fit"),
+        (lambda held: held[max(held)].fill_(float("nan")), "not all of its weights are numbers"),
+    ],
+)
+def test_a_teacher_that_is_not_whole_is_refused(taught, tmp_path, change, message):
+    folder = shutil.copytree(taught.folder / "teacher" / "final", tmp_path / "teacher")
+    broken(folder, change)
+    changes = {**taught.changes, "distillation__teacher": str(folder)}
+    with pytest.raises(CheckpointError, match=message):
+        pretrain(settings(**changes), taught.corpus, tmp_path / "run", Console(quiet=True))
+
+
+def test_a_teacher_of_another_vocabulary_is_refused(taught, tmp_path):
+    folder = shutil.copytree(taught.folder / "teacher" / "final", tmp_path / "teacher")
+    origin = json.loads((folder / "pretraining.json").read_text("utf-8"))
+    origin["corpus"]["tokenizer"]["files"] = {"vocab.txt": "0" * 64}
+    (folder / "pretraining.json").write_text(json.dumps(origin), "utf-8")
+    changes = {**taught.changes, "distillation__teacher": str(folder)}
+    with pytest.raises(SettingsError, match="was trained on the ids of another tokenizer"):
+        pretrain(settings(**changes), taught.corpus, tmp_path / "run", Console(quiet=True))
 
 
 @pytest.mark.parametrize(

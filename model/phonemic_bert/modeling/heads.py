@@ -129,10 +129,10 @@ class JointlyPredicted(Predicted):
         at, aims = self.listed.rows(flat), components(flat.long()).unbind(-1)
         inside = self.scores.gather(1, at.clamp(min=0)[:, None])[:, 0].masked_fill(at < 0, -torch.inf)
         parts = [head.gather(1, aim[:, None])[:, 0] for head, aim in zip(self._heads, aims, strict=True)]
-        likely = torch.logaddexp(inside, self._outside + torch.stack(parts).sum(0)) - self._total()
+        score = torch.logaddexp(inside, self._outside + torch.stack(parts).sum(0))
         if soft is not None:
-            likely = (1 - soft.sum(-1)) * likely + (soft * self._logs[0]).sum(-1)
-        return -likely.view(labels.shape)
+            score = (1 - soft.sum(-1)) * score + (soft * self.scores).sum(-1)
+        return (self._total() - score).view(labels.shape)
 
     def best(self) -> Tensor:
         """The likeliest triple, of the list or outside it, at each position, (...), packed."""

@@ -54,7 +54,7 @@ class PhonemicBertEmbeddings(Composing, BertEmbeddings):
         """Embeds packed ids (B, N), or takes composed embeddings (B, N, d): (B, N, d).
 
         Raises:
-            ValueError: there are ``soft_targets`` and no joint head, an id is not in the vocabulary.
+            ValueError: an id is not in the vocabulary.
         """
         if inputs_embeds is None and input_ids is not None:
             inputs_embeds = self.compose(input_ids)
@@ -273,8 +273,8 @@ class PhonemicBertForMaskedLM(PhonemicBertPreTrainedModel):
         inputs_embeds: Tensor | None = None,
         labels: Tensor | None = None,
         num_items_in_batch: Tensor | int | None = None,
-        soft_targets: Tensor | None = None,
         return_dict: bool | None = None,
+        soft_targets: Tensor | None = None,
         **kwargs: Any,
     ) -> HolisticMaskedLMOutput | tuple[Any, ...]:
         """Predicts the components of every position.
@@ -288,9 +288,9 @@ class PhonemicBertForMaskedLM(PhonemicBertPreTrainedModel):
             labels: packed ids of the positions to predict, -100 elsewhere, (B, N).
             num_items_in_batch: what the summed loss is divided by, instead of the labelled positions of this batch;
                 Trainer gives it under gradient accumulation.
+            return_dict: False returns a tuple.
             soft_targets: of a joint head, a part of the target of each of the M labelled positions: probabilities of
                 the S triples of its list, (M, S), whose rows add up to at most 1. The rest is the label's.
-            return_dict: False returns a tuple.
             kwargs: what BertModel takes (``output_attentions``, ``output_hidden_states``).
 
         Returns:
@@ -298,8 +298,8 @@ class PhonemicBertForMaskedLM(PhonemicBertPreTrainedModel):
             unweighted sum of three cross-entropies (equation 8 of the paper). It is 0 where there are no labels.
 
         Raises:
-            ValueError: an id is not in the vocabulary, or a label is nothing that a joint head can predict (both are
-                checked on the CPU, outside torch.compile).
+            ValueError: there are ``soft_targets`` and no joint head; an id is not in the vocabulary, or a label is
+                nothing that a joint head can predict (these two are checked on the CPU, outside torch.compile).
         """
         outputs = self.bert(
             input_ids,

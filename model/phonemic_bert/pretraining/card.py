@@ -157,7 +157,7 @@ def _teaching(origin: dict[str, Any]) -> str:
     given = origin["settings"]["distillation"]
     return (
         f" Beside the text it learned what a model of the same text over {teacher['tokenizer']} expects at the masked "
-        f"positions: at first that is {given['weight']:.0%} of the training loss, after {given['until']:.0%} of the "
+        f"positions: at first that is {given['weight']:.0%} of each target, after {given['until']:.0%} of the "
         "updates nothing of it."
     )
 

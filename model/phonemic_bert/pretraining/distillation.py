@@ -17,11 +17,12 @@ from transformers import AutoModelForMaskedLM
 
 from phonemic.corpus import open_corpus
 from phonemic.corpus.manifest import sha256
-from phonemic_bert.errors import CorpusError, SettingsError
+from phonemic_bert.errors import CheckpointError, CorpusError, SettingsError
 from phonemic_bert.modeling import IGNORE
 from phonemic_bert.modeling.composition import TripleList
+from phonemic_bert.origin import read_origin
 from phonemic_bert.pretraining.flat import FlatCorpus, fingerprint, opened, source
-from phonemic_bert.untrusted import check_folder, loading
+from phonemic_bert.untrusted import CONFIG, check_folder, loading
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -29,8 +30,8 @@ if TYPE_CHECKING:
     from phonemic_bert.configuration import PhonemicBertConfig
     from phonemic_bert.pretraining.settings import Settings
 
-#: Positions that readings are counted in, and documents that are read for it at a time.
-_COUNTED, _BLOCK = 10_000_000, 20_000
+#: Positions that readings are counted in, and those that are read for it at a time.
+_COUNTED, _BLOCK = 10_000_000, 1_000_000
 
 #: A reading that fewer of a token's positions have is taken for a mistake of the alignment.
 _RARE = 0.01
@@ -46,13 +47,18 @@ def describe(settings: Settings) -> dict[str, Any] | None:
     given = settings.distillation
     if not given.teacher:
         return None
-    weights = sorted(Path(given.teacher).glob("*.safetensors"))
-    if not weights:
-        raise SettingsError(f"distillation.teacher = {given.teacher!r}: there are no weights (*.safetensors) in it")
+    folder = Path(given.teacher)
+    if folder.is_dir():
+        check_folder(folder)
+    weights = sorted(path for path in folder.glob("*.safetensors") if path.is_file())
+    if not weights or not (folder / CONFIG).is_file():
+        raise SettingsError(
+            f"distillation.teacher = {given.teacher!r}: there are no weights (*.safetensors) and no {CONFIG} in it"
+        )
     corpus = open_corpus(given.corpus)
     return {
         "tokenizer": corpus.tokenizer.get("name"),
-        "weights": [sha256(path) for path in weights],
+        "files": [sha256(path) for path in (folder / CONFIG, *weights)],
         "corpus": fingerprint(corpus),
     }
 
@@ -114,14 +120,16 @@ def readings(corpus: FlatCorpus, other: FlatCorpus) -> tuple[NDArray[np.int64], 
         each.
 
     Raises:
-        CorpusError: half of the documents, or more, have other numbers of positions.
+        CorpusError: half of the documents, or more, have other numbers of positions, or half of the positions are read
+            otherwise than their token mostly is, so that the text must be another.
     """
-    blocks = range(0, len(corpus), _BLOCK)
-    steps = max(len(corpus.ids) // _COUNTED, 1)
+    size = len(corpus.ids)
+    blocks = np.linspace(0, max(size - _BLOCK, 0), -(-min(size, _COUNTED) // _BLOCK), dtype=np.int64)
     counts: dict[int, int] = {}
     same = seen = 0
-    for start in blocks[::steps]:
-        stop = min(start + _BLOCK, len(corpus))
+    for place in blocks.tolist():
+        start = min(int(corpus.offsets.searchsorted(place)), len(corpus) - 1)
+        stop = max(int(corpus.offsets.searchsorted(place + _BLOCK, "right")) - 1, start + 1)
         lengths, others = (np.diff(one.offsets[start : stop + 1]) for one in (corpus, other))
         alike = lengths == others
         same, seen = same + int(alike.sum()), seen + len(alike)
@@ -137,6 +145,12 @@ def readings(corpus: FlatCorpus, other: FlatCorpus) -> tuple[NDArray[np.int64], 
         )
     pairs, found = np.array(sorted(counts.items()), np.int64).reshape(-1, 2).T
     tokens, read = (pairs >> 24) + other.symbols.shift, pairs & 0xFFFFFF
+    commonest = np.zeros(tokens.max() + 1)
+    np.maximum.at(commonest, tokens, found)
+    if 2 * commonest.sum() <= found.sum():
+        raise CorpusError(
+            f"{other.folder}: its tokens are not read as the syllables of {corpus.folder}; prepare the same texts"
+        )
     shares = found / np.bincount(tokens, found)[tokens]
     kept = (shares >= _RARE) & ~np.isin(tokens, other.symbols.special)
     return tokens[kept], read[kept], shares[kept].astype(np.float32)
@@ -223,17 +237,30 @@ def make_teacher(settings: Settings, corpus: FlatCorpus, config: Any) -> Teacher
     given = settings.distillation
     if not given.teacher:
         return None
-    if getattr(config, "head", "") != "joint":
-        raise SettingsError('distillation.teacher: only a PhonemicBERT with model.head = "joint" learns from a teacher')
     other = FlatCorpus(open_corpus(given.corpus), settings.machine.cache or None, settings.machine.verify)
     if other.symbols.phonemic:
         raise SettingsError(f"distillation.corpus = {given.corpus!r}: a teacher reads other tokens, not syllables")
     folder = Path(given.teacher)
     check_folder(folder)
-    with loading(folder):
-        model = AutoModelForMaskedLM.from_pretrained(
-            folder, use_safetensors=True, trust_remote_code=False, attn_implementation=settings.sequences.attention
+    if read_origin(folder)["corpus"].get("tokenizer") != other.symbols.tokenizer:
+        raise SettingsError(
+            f"distillation.teacher = {given.teacher!r} was trained on the ids of another tokenizer than that of "
+            f"{given.corpus}: give the corpus that it was trained on"
         )
+    with loading(folder):
+        model, info = AutoModelForMaskedLM.from_pretrained(
+            folder,
+            use_safetensors=True,
+            trust_remote_code=False,
+            attn_implementation=settings.sequences.attention,
+            output_loading_info=True,
+        )
+    if wrong := sorted([*info["missing_keys"], *info["unexpected_keys"]]):
+        raise CheckpointError(
+            f"{folder}: its weights and its {CONFIG} do not fit: {wrong[0]} and {len(wrong) - 1} more"
+        )
+    if not all(bool(part.isfinite().all()) for part in model.parameters()):
+        raise CheckpointError(f"{folder}: not all of its weights are numbers; give another checkpoint of that run")
     own = model.config
     if own.vocab_size != other.symbols.size:
         raise SettingsError(

@@ -152,6 +152,8 @@ class Settings(sections.Sections):
             yield "model.neighbours must be 0 or an odd number from 3"
         if bool(self.distillation.teacher) != bool(self.distillation.corpus):
             yield "distillation.teacher and distillation.corpus belong together: give both, or neither"
+        if self.distillation.teacher and self.model.head != "joint":
+            yield 'distillation.teacher: only a PhonemicBERT with model.head = "joint" learns from a teacher'
         for name in ("weight", "until"):
             if getattr(self.distillation, name) > 1:
                 yield f"distillation.{name} must be at most 1"

@@ -132,7 +132,8 @@ class PretrainingTrainer(Trainer):
         if self.teacher is not None:
             teacher_ids = inputs.pop("teacher_ids")
             if weight := self.teacher.weight_at(self.state.global_step / self.state.max_steps):
-                inputs["soft_targets"] = self.teacher.expect(teacher_ids, inputs, weight)
+                with self.accelerator.autocast():
+                    inputs["soft_targets"] = self.teacher.expect(teacher_ids, inputs, weight)
         loss: Any = super().compute_loss(model, inputs, *args, **kwargs)
         self.loss_sum = self.loss_sum + loss.detach()
         return loss
