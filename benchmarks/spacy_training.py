@@ -145,6 +145,8 @@ def _init_config(task: Task, seed: int, steps: int, corpus: Path) -> Config:
     config = init_config(lang=task.lang, pipeline=heads, optimize="efficiency", gpu=False)
     config["nlp"]["tokenizer"] = {"@tokenizers": "spacy_phonemic.SyllableTokenizer.v1"}
     config["initialize"].pop("tokenizer", None)
+    if "tagger" in heads:  # "!" is a tag of UD VTB's; as spaCy's own prefix of what a tag is not, it ends the training
+        config["components"]["tagger"]["neg_prefix"] = "!!"
     config["system"]["seed"] = seed
     config["paths"].update(train=str(corpus / "train.spacy"), dev=str(corpus / "dev.spacy"))
     # The sum of batches of 100, 100.1, ... is to be the words that the others see.
