@@ -18,8 +18,11 @@ SUCCESSORS = {
     "vi": ("phonemic-bert-small-vi", "phonemic-bert-mini-vi"),
     "zh": ("phonemic-bert-small-zh", "phonemic-bert-mini-zh"),
 }
-#: What anybody would guess.
-OBVIOUS = {"vi": ("Hồ Chí [MASK]", "minh"), "zh": ("我们在银行[MASK]口等你", "mén")}
+#: What anybody would guess: the one name, and the openings where people wait (出口 街口 进口 窗口 入口 路口 门口).
+OBVIOUS = {
+    "vi": ("Hồ Chí [MASK]", {"minh"}),
+    "zh": ("我们在银行[MASK]口等你", {"chū", "jiē", "jìn", "chuāng", "rù", "lù", "mén"}),
+}
 
 pytestmark = pytest.mark.skipif(not CHECKPOINTS.exists(), reason="needs the source tree's model/checkpoints")
 
@@ -60,6 +63,7 @@ def test_a_successor_guesses_three_times_as_many(lang):
 
 @pytest.mark.parametrize("lang", OBVIOUS)
 def test_what_is_obvious(lang):
-    text, syllable = OBVIOUS[lang]
-    [found] = fill_mask(*load(SUCCESSORS[lang][1]), text, k=10)
-    assert syllable in [filling.syllable for filling in found]
+    text, expected = OBVIOUS[lang]
+    [found] = fill_mask(*load(SUCCESSORS[lang][1]), text, k=20)
+    assert found[0].syllable in expected
+    assert expected <= {filling.syllable for filling in found}
