@@ -92,6 +92,7 @@ MODELS = {
     "PhonemicBERT from scratch": "bert",
     "PhonemicBERT from a checkpoint": "bert",
     "both from a checkpoint": "both",
+    "both from a checkpoint with its last layer only": "both",
 }
 SCORES = {"pos": "pos_acc", "ner": "ents_f"}
 
@@ -131,6 +132,8 @@ def config_of(
         config["corpora"][part]["gold_preproc"] = task.config == "pos"
     encoder = config["components"].get("phonemic_transformer", {}).get("model", {})
     encoder.get("encoder", encoder).update({"preset": preset, "learn_rate_factor": factor} if encoder else {})
+    if model.endswith("last layer only"):
+        encoder["encoder"]["layers"] = None
     if model == "HashEmbedCNN":  # what spacy.HashEmbedCNN.v2 makes: our layer without the columns of sounds
         embed = config["components"]["tok2vec"]["model"]["embed"]
         embed["@architectures"] = "spacy.MultiHashEmbed.v2"
@@ -297,9 +300,10 @@ def main(
             checkpoints = {"vi": checkpoint_vi, "zh": checkpoint_zh}
             for seed in range(seeds):
                 for model in models.split(","):
-                    checkpoint = checkpoints[task.lang] if model.endswith("checkpoint") else None
+                    pretrained = "from a checkpoint" in model
+                    checkpoint = checkpoints[task.lang] if pretrained else None
                     done = any((run.task, run.model, run.seed) == (name, model, seed) for run in runs)
-                    if done or (model.endswith("checkpoint") and not checkpoint):
+                    if done or (pretrained and not checkpoint):
                         continue
                     rate = checkpoint_factor if checkpoint else factor
                     config = config_of(task, model, seed, steps, preset, checkpoint, rate, corpus)

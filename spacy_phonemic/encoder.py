@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 from spacy.attrs import IDX, LENGTH
@@ -35,7 +35,7 @@ def phonemic_bert(
     window: int | None = None,
     stride: int | None = None,
     pooling: str = "mean",
-    layers: list[int] | None = None,
+    layers: list[int] | Literal["all"] | None = None,
     max_batch_positions: int = 16384,
     mixed_precision: bool = False,
     grad_checkpointing: bool = False,
@@ -59,13 +59,14 @@ def phonemic_bert(
         window: positions of text in a window, [CLS] and [SEP] not counted. None: as many as the model has room for.
         stride: positions from the start of a window to that of the next, at most ``window``. None: three quarters.
         pooling: ``"mean"``, or ``"first"`` for the first position alone.
-        layers: the layers to mix, with learned shares: 0 is the embeddings, -1 the last layer. None: the last.
+        layers: the layers to mix, with learned shares: 0 is the embeddings, -1 the last layer. ``"all"``: the
+            embeddings and every layer. None: the last.
         max_batch_positions: the padded size of what goes through the encoder at once, in positions.
         mixed_precision: compute in half precision where there is a GPU.
         grad_checkpointing: compute the layers anew in the backward pass, to save memory.
         freeze_layers: train neither the embeddings nor this many layers above them; 0: train all.
         learn_rate_factor: the encoder's learning rate as a part of the optimizer's. None: 1 for fresh weights, 0.3 for
-            a pretrained encoder of at most 256 dimensions, 0.05 for a wider one; they suit a rate of 0.001.
+            a pretrained encoder of at most 384 dimensions, 0.05 for a wider one; they suit a rate of 0.001.
         layer_decay: each layer's learning rate as a part of that of the layer above it; the embeddings are the lowest
             layer. 1: all have the same.
 
@@ -83,7 +84,7 @@ def phonemic_bert(
         window=window,
         stride=stride,
         pooling=pooling,
-        layers=(-1,) if layers is None else tuple(layers),
+        layers=layers if isinstance(layers, str) else (-1,) if layers is None else tuple(layers),
         max_batch_positions=max_batch_positions,
         grad_checkpointing=grad_checkpointing,
         freeze_layers=freeze_layers,

@@ -38,7 +38,8 @@ class Network(nn.Module):
         self.options = options
         self.bert: Any = None
         self.window, self.stride = 0, 0
-        self.mix = nn.Parameter(torch.zeros(len(options.layers))) if len(options.layers) > 1 else None
+        self.layers: tuple[int, ...] = ()
+        self.mix: nn.Parameter | None = None
 
     def create(self, lang: str) -> None:
         """Reads the checkpoint, or makes a model of the preset with fresh weights.
@@ -69,8 +70,8 @@ class Network(nn.Module):
         options, config = self.options, model.config
         room, count = config.max_position_embeddings - 2, config.num_hidden_layers
         self.window, self.stride = options.windows(room)
-        if not all(-count - 1 <= layer <= count for layer in options.layers):
-            raise ValueError(f"layers={list(options.layers)}: the model has the layers 0 (embeddings) to {count}")
+        self.layers = options.chosen_layers(count)
+        self.mix = nn.Parameter(torch.zeros(len(self.layers))) if len(self.layers) > 1 else None
         if options.freeze_layers > count:
             raise ValueError(f"freeze_layers={options.freeze_layers}, but the model has {count} layers")
         if options.freeze_layers:
@@ -107,7 +108,7 @@ class Network(nn.Module):
 
     def _hidden(self, input_ids: Tensor, attention_mask: Tensor) -> Tensor:
         """The chosen layer, or the mixture of layers: (B, L, d)."""
-        layers = self.options.layers
+        layers = self.layers
         last = self.mix is None and layers[0] in (-1, self.bert.config.num_hidden_layers)
         output = self.bert(input_ids, attention_mask=attention_mask, output_hidden_states=not last)
         chosen: list[Tensor] = [output.last_hidden_state] if last else [output.hidden_states[layer] for layer in layers]

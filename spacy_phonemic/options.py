@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from phonemic.inventory import LANGUAGES
 
 POOLINGS = ("mean", "first")
 
 #: The hidden size up to which a pretrained encoder wants a higher learning rate.
-SMALL = 256
+SMALL = 384
 
 #: A part of the optimizer's learning rate below which fresh weights learn next to nothing in a run of usual length.
 TOO_LOW = 0.2
@@ -29,7 +30,7 @@ class EncoderOptions:
     window: int | None
     stride: int | None
     pooling: str
-    layers: tuple[int, ...]
+    layers: tuple[int, ...] | Literal["all"]
     max_batch_positions: int
     grad_checkpointing: bool
     freeze_layers: int
@@ -43,8 +44,10 @@ class EncoderOptions:
         self._check_windows(self.window, self.stride)
         if self.pooling not in POOLINGS:
             raise ValueError(f"pooling={self.pooling!r}: choose one of {', '.join(POOLINGS)}")
+        if isinstance(self.layers, str) and self.layers != "all":
+            raise ValueError(f'layers={self.layers!r}: name the layers to mix, "all", or null for the last')
         if not self.layers:
-            raise ValueError("layers is empty: name the layers to mix, or null for the last")
+            raise ValueError('layers is empty: name the layers to mix, "all", or null for the last')
         for name, least in (("max_batch_positions", 1), ("freeze_layers", 0), ("learn_rate_factor", 0)):
             value = getattr(self, name)
             if value is not None and value < least:
@@ -60,6 +63,17 @@ class EncoderOptions:
         if self.checkpoint is None:
             return 1.0
         return 0.3 if width <= SMALL else 0.05
+
+    def chosen_layers(self, count: int) -> tuple[int, ...]:
+        """The layers to mix of a model that has so many: 0 is the embeddings, -1 the last layer.
+
+        Raises:
+            ValueError: the model lacks one of them.
+        """
+        layers = tuple(range(count + 1)) if isinstance(self.layers, str) else self.layers
+        if not all(-count - 1 <= layer <= count for layer in layers):
+            raise ValueError(f"layers={list(layers)}: the model has the layers 0 (embeddings) to {count}")
+        return layers
 
     def windows(self, room: int) -> tuple[int, int]:
         """Window and stride for a model with room for this many positions between [CLS] and [SEP].

@@ -33,6 +33,7 @@ class TestOptions:
             ({"max_batch_positions": 0}, "max_batch_positions=0"),
             ({"preset": "huge"}, "unknown preset 'huge'"),
             ({"layers": []}, "layers"),
+            ({"layers": "most"}, "layers='most'"),
             ({"layer_decay": 0}, "layer_decay=0"),
             ({"layer_decay": 1.5}, "at most 1"),
         ],

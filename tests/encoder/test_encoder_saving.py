@@ -20,11 +20,11 @@ pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:spacy", "ign
 
 
 class TestSaving:
-    @pytest.fixture
-    def saved(self, checkpoint, tmp_path):
+    @pytest.fixture(params=[[1, 2], "all"], ids=str)
+    def saved(self, request, checkpoint, tmp_path):
         """A pipeline made from a checkpoint that is then deleted."""
         folder = shutil.copytree(checkpoint["vi"], tmp_path / "checkpoint")
-        nlp = pipeline(str(folder), layers=[1, 2])
+        nlp = pipeline(str(folder), layers=request.param)
         examples = [example(nlp, text) for text in TEXTS]
         sgd = nlp.initialize(lambda: examples)
         nlp.update(examples, sgd=sgd)

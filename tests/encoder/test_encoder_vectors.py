@@ -112,6 +112,8 @@ class TestVectors:
         mixed = encoder(checkpoint["vi"], docs, layers=[0, 1, 2])
         singles = [encoder(checkpoint["vi"], docs, layers=[layer]).predict(docs)[0] for layer in (0, 1, 2)]
         assert np.allclose(mixed.predict(docs)[0], np.mean(singles, axis=0), atol=1e-5)
+        whole = encoder(checkpoint["vi"], docs, layers="all")
+        assert np.array_equal(whole.predict(docs)[0], mixed.predict(docs)[0])
         vectors, backprop = mixed.begin_update(docs)
         backprop([np.random.default_rng(0).normal(size=vectors[0].shape).astype(np.float32)])
         assert mixed.shims[0]._model.mix.grad.abs().sum() > 0
