@@ -14,7 +14,7 @@ TORCH ?= torch==2.13.0
 # Processes that run the tests; each takes about a gigabyte, and one thread of torch.
 WORKERS ?= 2
 TEST := python -m pytest -n $(WORKERS) --dist loadfile
-TRANSFORMERS ?= 4.53.2 5.23.0
+TRANSFORMERS ?= 4.53.2 5.23.0 5.24.0
 DEMO := build/demo
 # What an installed copy is made from.
 SOURCES := pyproject.toml setup.py $(shell find phonemic -name '*.pyx' -o -name '*.pxd' -o -name '*.h' -o -name '*.tsv' -o -path '*/lexicon/*.py')

@@ -44,8 +44,9 @@ class HolisticCollator(DataCollatorForLanguageModeling):
             mask_replace_prob=1.0,
             random_replace_prob=0.0,
             pad_to_multiple_of=pad_to_multiple_of,
-            seed=seed,
         )
+        # Not transformers' own ``seed``, with which it makes a generator of its own in each process.
+        self.masking_seed = seed
 
     def torch_call(self, examples: list[Any]) -> dict[str, Any]:
         """Pads and masks rows.
@@ -56,7 +57,7 @@ class HolisticCollator(DataCollatorForLanguageModeling):
         Raises:
             ValueError: an id is not a position.
         """
-        if self.seed is not None:
+        if self.masking_seed is not None:
             self.generator = self.get_generator(self._seed_of(examples))
         batch: dict[str, Any] = super().torch_call(examples)
         check_positions(batch["input_ids"], len(self.tokenizer))
@@ -65,5 +66,5 @@ class HolisticCollator(DataCollatorForLanguageModeling):
     def _seed_of(self, examples: list[Any]) -> int:
         """64 bits: two checksums of the rows and the seed."""
         rows = [np.asarray(row if isinstance(row, list) else row["input_ids"], np.int64).tobytes() for row in examples]
-        data = b"".join([str(self.seed).encode(), *rows])
+        data = b"".join([str(self.masking_seed).encode(), *rows])
         return crc32(data) << 32 | crc32(data[::-1])

@@ -65,7 +65,7 @@ class PhonemicBertConfig(BertConfig):
 
     model_type = "phonemic-bert"
     #: What Trainer leaves out of predictions: of masked language modelling, all but the logits.
-    keys_to_ignore_at_inference = ["past_key_values", "losses", "best"]  # noqa: RUF012
+    keys_to_ignore_at_inference = ["past_key_values", "cache", "losses", "best"]  # noqa: RUF012
 
     def __init__(
         self,

@@ -49,21 +49,20 @@ class PhonemicBertEmbeddings(Composing, BertEmbeddings):
         token_type_ids: Any = None,
         position_ids: Any = None,
         inputs_embeds: Any = None,
-        past_key_values_length: int = 0,
+        *cached: Any,
+        **named: Any,
     ) -> Tensor:
         """Embeds packed ids (B, N), or takes composed embeddings (B, N, d): (B, N, d).
+
+        Releases of transformers have different names for the length of a cache; BERT gets back what
+        it said.
 
         Raises:
             ValueError: an id is not in the vocabulary.
         """
         if inputs_embeds is None and input_ids is not None:
             inputs_embeds = self.compose(input_ids)
-        embedded: Tensor = super().forward(
-            token_type_ids=token_type_ids,
-            position_ids=position_ids,
-            inputs_embeds=inputs_embeds,
-            past_key_values_length=past_key_values_length,
-        )
+        embedded: Tensor = super().forward(None, token_type_ids, position_ids, inputs_embeds, *cached, **named)
         return embedded if self.neighbours is None else self.neighbours(embedded, input_ids)
 
 
