@@ -4,8 +4,9 @@
 
 DATA is the folder of the raw text and the treebanks, WORK keeps corpora and runs: what is finished is not repeated, and
 what was stopped goes on. Every design sees the same updates of the same text; what it knows is measured on held-out
-text, in bits and accuracy of the masked syllable, with the same positions masked. The figures go to
-benchmarks/results/designs.json, and with ``--page`` as a table into the page.
+text, in bits and accuracy of the masked syllable, with the same positions masked. A design that is ``after`` another
+begins with its weights, and has its updates and seconds too. The figures go to benchmarks/results/designs.json, beside
+those that are there of other runs (``--again`` measures these anew), and with ``--page`` as a table into the page.
 """
 
 from __future__ import annotations
@@ -59,16 +60,20 @@ def prepare(name: str, data: Path, work: Path) -> Path:
     return folder
 
 
-def learn(name: str, corpus: Path, folder: Path, cores: int) -> None:
-    """Runs a design to its end, and adds up the processor time that it takes."""
+def learn(name: str, on: str, work: Path, cores: int) -> Path:
+    """Runs a design to its end, and adds up the processor time that it takes; the run's folder."""
+    folder = work / "runs" / on / slug(name)
     if (folder / "final").exists():
-        return
-    sets = [*TABLE["settings"]["overrides"], *TABLE["designs"][name]["set"]]
+        return folder
+    design = TABLE["designs"][name]
+    sets = [*TABLE["settings"]["overrides"], *design["set"]]
+    if "after" in design:
+        sets.append(f"model.weights={learn(design['after'], on, work, cores) / 'final'}")
     merged = dict(one.split("=", 1) for one in sets)
     options = [part for field, value in merged.items() for part in ("--set", f"{field}={value}")]
     clock, before = time.monotonic(), resource.getrusage(resource.RUSAGE_CHILDREN)
     try:
-        _run(["pretrain", TABLE["settings"]["preset"], str(corpus), str(folder), *options], cores)
+        _run(["pretrain", TABLE["settings"]["preset"], str(work / "corpora" / on), str(folder), *options], cores)
     finally:
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
@@ -80,6 +85,7 @@ def learn(name: str, corpus: Path, folder: Path, cores: int) -> None:
         }
         if folder.exists():
             path.write_text(json.dumps(seconds))
+    return folder
 
 
 def _run(arguments: list[str], cores: int = 1) -> None:
@@ -105,12 +111,14 @@ def measure(name: str, on: str, work: Path, data: Path) -> dict[str, Any]:
     rows = first if own else second
     log = [json.loads(line) for line in (folder / "log.jsonl").read_text("utf-8").splitlines()]
     evaluations = [row for row in log if "eval_loss" in row]
+    before = measure(TABLE["designs"][name]["after"], on, work, data) if "after" in TABLE["designs"][name] else None
+    seconds = json.loads((folder / "seconds.json").read_text())
     figures = {
         "design": name,
         "corpus": on,
         "parameters": scorer.model.num_parameters(),
-        "steps": evaluations[-1]["step"],
-        "seconds": json.loads((folder / "seconds.json").read_text()),
+        "steps": evaluations[-1]["step"] + (before["steps"] if before else 0),
+        "seconds": {kind: spent + (before["seconds"][kind] if before else 0) for kind, spent in seconds.items()},
         "bits_per_character": evaluations[-1]["eval_bits_per_character"],
         **mean_scores(scorer, rows, masks),
         "curve": [[row["step"], row["eval_loss"]] for row in evaluations],
@@ -169,33 +177,32 @@ def table(figures: list[dict[str, Any]]) -> str:
 @click.argument("work", type=click.Path(path_type=Path))
 @click.option("--only", default="*", help="Designs whose name fits the pattern.")
 @click.option("--cores", default=1, show_default=True, help="Threads of each run.")
+@click.option("--again", is_flag=True, help="Also the runs whose figures are there.")
 @click.option("--finished", is_flag=True, help="Learn nothing more: only the runs that have finished.")
 @click.option("--page", type=click.Path(dir_okay=False, path_type=Path), help="Also writes the table into this page.")
-def main(data: Path, work: Path, only: str, cores: int, finished: bool, page: Path | None) -> None:
+def main(data: Path, work: Path, only: str, cores: int, again: bool, finished: bool, page: Path | None) -> None:
     """Learns, measures and writes."""
-    work = work.resolve()
-    chosen = [name for name in TABLE["designs"] if fnmatch(name, only)]
+    data, work = data.resolve(), work.resolve()
+    figures = json.loads(FIGURES.read_text("utf-8")) if FIGURES.exists() else []
+    known = {(one["design"], one["corpus"]): one for one in figures}
+    every = [(name, on) for on in TABLE["corpora"] for name, design in TABLE["designs"].items() if on in design["on"]]
+    chosen = [(name, on) for name, on in every if fnmatch(name, only)]
     if not chosen:
         raise click.UsageError(f"no design is called {only!r}: there are {', '.join(TABLE['designs'])}")
-    needed = {on for name in chosen for on in TABLE["designs"][name]["on"]}
-    for corpus in {one for on in needed for one in (on, *PAIRS[TABLE["corpora"][on]["lang"]])}:
-        prepare(corpus, data.resolve(), work)
-    found = []
-    for name in chosen:
-        for on in TABLE["designs"][name]["on"]:
-            folder = work / "runs" / on / slug(name)
-            if finished and not (folder / "final").exists():
-                continue
-            learn(name, work / "corpora" / on, folder, cores)
-            found.append(measure(name, on, work, data.resolve()))
-    found.sort(key=lambda one: list(TABLE["corpora"]).index(one["corpus"]))
-    print(table(found))
-    if only == "*":
-        FIGURES.write_text(json.dumps(found, indent=1) + "\n", "utf-8")
+    missing = [one for one in chosen if again or one not in known]
+    if finished:
+        missing = [(name, on) for name, on in missing if (work / "runs" / on / slug(name) / "final").exists()]
+    for corpus in dict.fromkeys(one for _, on in missing for one in (on, *PAIRS[TABLE["corpora"][on]["lang"]])):
+        prepare(corpus, data, work)
+    for name, on in missing:
+        learn(name, on, work, cores)
+        known[name, on] = measure(name, on, work, data)
+        FIGURES.write_text(json.dumps([known[one] for one in every if one in known], indent=1) + "\n", "utf-8")
+    print(table([known[one] for one in chosen if one in known]))
     if page is not None:
         text = page.read_text("utf-8")
         head, tail = text[: text.index(BEGIN) + len(BEGIN)], text[text.index(END) :]
-        page.write_text(f"{head}\n\n{table(found)}\n\n{tail}", "utf-8")
+        page.write_text(f"{head}\n\n{table([known[one] for one in every if one in known])}\n\n{tail}", "utf-8")
 
 
 if __name__ == "__main__":

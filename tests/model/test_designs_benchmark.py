@@ -34,7 +34,7 @@ SMALL = [
 
 @pytest.fixture
 def small(monkeypatch, tmp_path, vi_lines):
-    """A table of two designs, a folder of texts and a treebank, and a folder to work in."""
+    """A table of three designs, a folder of texts and a treebank, and a folder to work in."""
     data = tmp_path / "data"
     data.mkdir()
     (data / "text.txt").write_text("\n".join(vi_lines * 4) + "\n", "utf-8")
@@ -46,6 +46,11 @@ def small(monkeypatch, tmp_path, vi_lines):
         "designs": {
             "paper": {"on": ["vi"], "set": []},
             "joint, 5 %": {"on": ["vi"], "set": ["model.head=joint", "model.backbone=modernbert"]},
+            "longer": {
+                "on": ["vi"],
+                "after": "joint, 5 %",
+                "set": ["model.head=joint", "model.backbone=modernbert", "sequences.length=64"],
+            },
         },
     }
     monkeypatch.setattr(designs, "TABLE", table)
@@ -60,9 +65,10 @@ def test_from_text_to_a_table(small, tmp_path, monkeypatch):
     done = CliRunner().invoke(designs.main, [str(data), str(work), "--page", str(page)], catch_exceptions=False)
     assert done.exit_code == 0
     figures = json.loads((tmp_path / "designs.json").read_text())
-    assert [one["design"] for one in figures] == ["paper", "joint, 5 %"]
+    assert [one["design"] for one in figures] == ["paper", "joint, 5 %", "longer"]
+    assert [one["steps"] for one in figures] == [3, 3, 6]
+    assert figures[2]["seconds"]["processor"] > figures[1]["seconds"]["processor"]
     for one in figures:
-        assert one["steps"] == 3
         assert one["seconds"]["processor"] > 0
         assert one["bits"] > 8
         assert 0 <= one["treebank"] < 1
@@ -78,17 +84,19 @@ def test_from_text_to_a_table(small, tmp_path, monkeypatch):
     assert "joint, 5 %" in again.output
     assert "paper" not in again.output
 
-    shutil.rmtree(work / "runs" / "vi" / "paper")
-    rest = CliRunner().invoke(designs.main, [str(data), str(work), "--finished"], catch_exceptions=False)
-    assert "joint, 5 %" in rest.output
-    assert "paper" not in rest.output
+    (tmp_path / "designs.json").write_text(json.dumps(figures[:1]))
+    shutil.rmtree(work)
+    kept = CliRunner().invoke(designs.main, [str(data), str(work), "--finished"], catch_exceptions=False)
+    assert "paper" in kept.output
+    assert "joint, 5 %" not in kept.output
+    assert json.loads((tmp_path / "designs.json").read_text()) == figures[:1]
 
 
 def test_a_pattern_that_fits_nothing_is_an_error(small):
     data, work = small
     done = CliRunner().invoke(designs.main, [str(data), str(work), "--only", "x*"])
     assert done.exit_code == 2
-    assert "no design is called 'x*': there are paper, joint, 5 %" in done.output
+    assert "no design is called 'x*': there are paper, joint, 5 %, longer" in done.output
 
 
 def test_judged_is_the_mean_of_the_models_own_losses(straight, corpus):

@@ -83,6 +83,7 @@ def write_card(folder: Path, origin: dict[str, Any]) -> None:
         f"{optimization['warmup']:.0%} warm-up, {_fall(optimization)}; {settings['masking']['probability']:.0%} of the "
         f"positions masked{_POSITIONS.get(shape.get('first_positions'), '')}; seed {optimization['seed']}. These "
         f"weights are those of step {origin['step']:,}, {which}."
+        + _beginning(origin)
         + _teaching(origin)
         + (f" They are stored as {origin['stored_as']}." if "stored_as" in origin else ""),
     ]
@@ -160,6 +161,13 @@ def _teaching(origin: dict[str, Any]) -> str:
         f"positions: at first that is {given['weight']:.0%} of each target, after {given['until']:.0%} of the "
         "updates nothing of it."
     )
+
+
+def _beginning(origin: dict[str, Any]) -> str:
+    """Which weights the run began with, where they were not fresh."""
+    if "weights" not in origin:
+        return ""
+    return f" It began with the weights of {origin['settings']['model'].get('weights') or 'another checkpoint'}."
 
 
 def _fall(optimization: dict[str, Any]) -> str:

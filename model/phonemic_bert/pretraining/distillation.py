@@ -7,22 +7,18 @@ one reading; how a token is read is counted in the two corpora, which hold the s
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 from torch import Tensor
-from transformers import AutoModelForMaskedLM
 
 from phonemic.corpus import open_corpus
-from phonemic.corpus.manifest import sha256
-from phonemic_bert.errors import CheckpointError, CorpusError, SettingsError
+from phonemic_bert.errors import CorpusError, SettingsError
 from phonemic_bert.modeling import IGNORE
 from phonemic_bert.modeling.composition import TripleList
-from phonemic_bert.origin import read_origin
 from phonemic_bert.pretraining.flat import FlatCorpus, fingerprint, opened, source
-from phonemic_bert.untrusted import CONFIG, check_folder, loading
+from phonemic_bert.pretraining.given import identify, load_given
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -47,18 +43,10 @@ def describe(settings: Settings) -> dict[str, Any] | None:
     given = settings.distillation
     if not given.teacher:
         return None
-    folder = Path(given.teacher)
-    if folder.is_dir():
-        check_folder(folder)
-    weights = sorted(path for path in folder.glob("*.safetensors") if path.is_file())
-    if not weights or not (folder / CONFIG).is_file():
-        raise SettingsError(
-            f"distillation.teacher = {given.teacher!r}: there are no weights (*.safetensors) and no {CONFIG} in it"
-        )
     corpus = open_corpus(given.corpus)
     return {
         "tokenizer": corpus.tokenizer.get("name"),
-        "files": [sha256(path) for path in (folder / CONFIG, *weights)],
+        "files": identify(given.teacher, "distillation.teacher"),
         "corpus": fingerprint(corpus),
     }
 
@@ -240,36 +228,10 @@ def make_teacher(settings: Settings, corpus: FlatCorpus, config: Any) -> Teacher
     other = FlatCorpus(open_corpus(given.corpus), settings.machine.cache or None, settings.machine.verify)
     if other.symbols.phonemic:
         raise SettingsError(f"distillation.corpus = {given.corpus!r}: a teacher reads other tokens, not syllables")
-    folder = Path(given.teacher)
-    check_folder(folder)
-    if read_origin(folder)["corpus"].get("tokenizer") != other.symbols.tokenizer:
+    model = load_given(given.teacher, "distillation.teacher", other.symbols, given.corpus, settings.sequences.attention)
+    if model.config.max_position_embeddings < settings.sequences.length:
         raise SettingsError(
-            f"distillation.teacher = {given.teacher!r} was trained on the ids of another tokenizer than that of "
-            f"{given.corpus}: give the corpus that it was trained on"
-        )
-    with loading(folder):
-        model, info = AutoModelForMaskedLM.from_pretrained(
-            folder,
-            use_safetensors=True,
-            trust_remote_code=False,
-            attn_implementation=settings.sequences.attention,
-            output_loading_info=True,
-        )
-    if wrong := sorted([*info["missing_keys"], *info["unexpected_keys"]]):
-        raise CheckpointError(
-            f"{folder}: its weights and its {CONFIG} do not fit: {wrong[0]} and {len(wrong) - 1} more"
-        )
-    if not all(bool(part.isfinite().all()) for part in model.parameters()):
-        raise CheckpointError(f"{folder}: not all of its weights are numbers; give another checkpoint of that run")
-    own = model.config
-    if own.vocab_size != other.symbols.size:
-        raise SettingsError(
-            f"distillation.teacher = {given.teacher!r} has {own.vocab_size:,} symbols, those of {given.corpus} are "
-            f"{other.symbols.size:,}: give the corpus that it was trained on"
-        )
-    if own.max_position_embeddings < settings.sequences.length:
-        raise SettingsError(
-            f"distillation.teacher = {given.teacher!r} takes {own.max_position_embeddings} positions: "
+            f"distillation.teacher = {given.teacher!r} takes {model.config.max_position_embeddings} positions: "
             f"sequences.length = {settings.sequences.length} is too long for it"
         )
     ids = TeacherIds(corpus.offsets, other)

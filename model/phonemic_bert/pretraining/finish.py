@@ -13,6 +13,7 @@ from transformers import AutoModelForMaskedLM
 from phonemic.files.jsons import damaged
 from phonemic.files.outputs import claim_folder
 from phonemic.files.writing import replacing_folder, write_json
+from phonemic_bert.checkpoints import checkpoint_names
 from phonemic_bert.errors import RunError
 from phonemic_bert.origin import ORIGIN, read_origin
 from phonemic_bert.pretraining.card import source_name, write_card
@@ -58,6 +59,8 @@ def _public(record: dict[str, Any]) -> dict[str, Any]:
     """The record without the folders that its files lay in: a checkpoint is passed on."""
     settings, corpus = dict(record["settings"]), dict(record["corpus"])
     settings["machine"] = settings["machine"] | {"cache": ""}
+    if settings["model"].get("weights", "") not in checkpoint_names():
+        settings["model"] = settings["model"] | {"weights": ""}
     if "distillation" in settings:
         settings["distillation"] = settings["distillation"] | {"teacher": "", "corpus": ""}
     corpus["sources"] = [source | {"path": source_name(source)} for source in corpus.get("sources") or ()]

@@ -18,6 +18,7 @@ from phonemic.files.writing import SUFFIX
 from phonemic_bert.errors import RunError
 from phonemic_bert.pretraining.distillation import describe
 from phonemic_bert.pretraining.flat import fingerprint
+from phonemic_bert.pretraining.given import identify_weights
 from phonemic_bert.pretraining.settings import Settings
 
 FORMAT = "phonemic pretraining run 1"
@@ -27,6 +28,7 @@ RECORD, LOG = "run.json", "log.jsonl"
 _LATER = {
     ("model", "syllables"): "possible",
     ("model", "shared_scale"): 1.0,
+    ("model", "weights"): "",
     ("distillation", "teacher"): "",
     ("distillation", "corpus"): "",
     ("distillation", "weight"): 0.9,
@@ -34,21 +36,21 @@ _LATER = {
 }
 
 #: Settings that say where files lie, which may be elsewhere when a run is continued.
-_PLACES = {("distillation", "teacher"), ("distillation", "corpus")}
+_PLACES = {("model", "weights"), ("distillation", "teacher"), ("distillation", "corpus")}
 
 #: What is copied from the corpus's manifest.
 _OF_CORPUS = ("tokenizer", "sources", "options", "totals")
 
 
 def make_record(settings: Settings, corpus: Corpus) -> dict[str, Any]:
-    """The settings, what the corpus says of itself, which teacher there is, and the versions."""
+    """The settings, what the corpus says of itself, which checkpoints the run is given, and the versions."""
     versions = {"phonemic": __version__, "torch": torch.__version__, "transformers": transformers.__version__}
-    teacher = describe(settings)
+    given = {"teacher": describe(settings), "weights": identify_weights(settings)}
     return {
         "format": FORMAT,
         "settings": settings.as_dict(),
         "corpus": {"manifest": fingerprint(corpus), **{name: corpus.manifest.get(name) for name in _OF_CORPUS}},
-        **({"teacher": teacher} if teacher else {}),
+        **{name: value for name, value in given.items() if value},
         "versions": {**versions, "python": sys.version.split()[0], "numpy": np.__version__},
     }
 
@@ -89,6 +91,12 @@ def check_folder(folder: Path, record: dict[str, Any]) -> None:
         raise RunError(
             f"{folder}: this run has {'another' if earlier.get('teacher') else 'no'} teacher; give the same in "
             "[distillation], or choose another folder for another run"
+        )
+    if earlier.get("weights") != record.get("weights"):
+        began = "others" if earlier.get("weights") else "fresh ones"
+        raise RunError(
+            f"{folder}: this run did not begin with the weights of model.weights but with {began}; give the same, or "
+            "choose another folder for another run"
         )
     for section, values in record["settings"].items():
         for name, value in values.items():

@@ -32,6 +32,7 @@ from phonemic_bert.pretraining.distillation import make_teacher
 from phonemic_bert.pretraining.finish import finish
 from phonemic_bert.pretraining.fitting import Computer, fit
 from phonemic_bert.pretraining.flat import FlatCorpus
+from phonemic_bert.pretraining.given import begin
 from phonemic_bert.pretraining.models import make_model
 from phonemic_bert.pretraining.record import LOG, RECORD, check_folder, make_record, read_record
 from phonemic_bert.pretraining.sequences import MaskedSequences, pack
@@ -89,15 +90,16 @@ def _run(settings: Settings, opened: Corpus, folder: Path, record: dict[str, Any
     with args.main_process_first(local=False, desc="unfolding the corpus"), unfolding(console) as advance:
         verify = settings.machine.verify and args.should_save
         flat = FlatCorpus(opened, settings.machine.cache or None, verify, advance)
-        if args.should_save:
-            write_json(folder / RECORD, record)
-            for part in (folder, folder / "checkpoints"):
-                clear_unfinished(part)
     train, held_out, held_out_documents = split(flat, settings)
     set_seed(settings.optimization.seed)
     model = _model(settings, flat)
+    begin(model, settings, flat.symbols, flat.folder)
     teacher = make_teacher(settings, flat, model.config)
     train.teacher = None if teacher is None else teacher.ids
+    if args.should_save:  # only now: what is refused leaves no run behind
+        write_json(folder / RECORD, record)
+        for part in (folder, folder / "checkpoints"):
+            clear_unfinished(part)
     if settings.machine.gradient_checkpointing:
         enable = getattr(model, "activation_checkpointing_enable", model.gradient_checkpointing_enable)  # 5.x; 4.x
         enable({"use_reentrant": False})

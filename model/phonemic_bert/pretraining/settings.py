@@ -37,6 +37,7 @@ class Model:
     shared_scale: float
     neighbours: int
     tied_head: bool
+    weights: str
 
 
 @dataclass(frozen=True)

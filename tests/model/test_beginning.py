@@ -1,0 +1,140 @@
+"""Runs that begin with the weights of a checkpoint: other text, or longer sequences, after what is learned already."""
+
+import json
+import shutil
+
+import pytest
+
+torch = pytest.importorskip("torch", reason="needs the model extra")
+pytest.importorskip("accelerate", reason="needs the model extra")
+pytest.importorskip("pyarrow", reason="needs the pretrain extra")
+
+from corpora import character_corpus, phonemic_corpus
+from pretraining_helpers import EXPECTED_WARNINGS, assert_same_run, log, settings, weights
+from rich.console import Console
+from safetensors.torch import save_file
+
+from phonemic_bert.errors import CheckpointError, RunError, SettingsError
+from phonemic_bert.pretraining.run import pretrain
+
+pytestmark = EXPECTED_WARNINGS
+
+MODERN = {"model__backbone": "modernbert", "model__first_positions": "random", "model__neighbours": 3}
+BEYOND = {**MODERN, "model__composition": "both", "model__head": "joint", "model__vectors": "tied"}
+
+
+@pytest.fixture(scope="module", params=["paper", "beyond", "plain"])
+def first(request, tmp_path_factory, zh_lines):
+    """A corpus, the settings of a run over it that has finished, and its checkpoint."""
+    folder = tmp_path_factory.mktemp(request.param)
+    make = character_corpus if request.param == "plain" else phonemic_corpus
+    corpus = make(folder / "corpus", zh_lines, lang="zh", repeat=6)
+    changes = {"paper": {}, "beyond": BEYOND, "plain": MODERN}[request.param]
+    assert run(corpus, folder / "run", changes) == 0
+    return corpus, changes, folder / "run" / "final"
+
+
+def run(corpus, folder, changes):
+    return pretrain(settings(**changes), corpus, folder, Console(quiet=True))
+
+
+def test_a_run_begins_where_another_ended(first, tmp_path):
+    """A rate of nothing shows it: what is learned is what was given, and the first evaluation is the last one's."""
+    corpus, changes, checkpoint = first
+    still = {**changes, "model__weights": str(checkpoint), "optimization__learning_rate": 0.0}
+    assert run(corpus, tmp_path / "still", still) == 0
+    given, got = weights(checkpoint), weights(tmp_path / "still" / "final")
+    assert given.keys() == got.keys()
+    assert all(torch.equal(given[name], got[name]) for name in given)
+    losses = {row["eval_loss"] for row in log(tmp_path / "still") if "eval_loss" in row}
+    assert len(losses) == 1
+    ended = json.loads((checkpoint / "pretraining.json").read_text("utf-8"))
+    assert losses == {row["eval_loss"] for row in ended["log"] if row["step"] == ended["step"] and "eval_loss" in row}
+
+
+def test_what_was_learned_helps(first, tmp_path):
+    corpus, changes, checkpoint = first
+    for name, more in (("fresh", {}), ("given", {"model__weights": str(checkpoint)})):
+        assert run(corpus, tmp_path / name, {**changes, "optimization__seed": 7, **more}) == 0
+    fresh, given = (
+        [row["eval_loss"] for row in log(tmp_path / name) if "eval_loss" in row] for name in ("fresh", "given")
+    )
+    assert given[0] < fresh[0]
+    assert given[-1] < fresh[-1]
+
+
+def test_it_continues_bit_for_bit_wherever_the_weights_lie(first, tmp_path):
+    corpus, changes, checkpoint = first
+    changes = {**changes, "model__weights": str(checkpoint), "output__keep": 3}
+    assert run(corpus, tmp_path / "straight", changes) == 0
+    again = shutil.copytree(tmp_path / "straight", tmp_path / "again", ignore=shutil.ignore_patterns("final"))
+    for step in (16, 24):
+        shutil.rmtree(again / "checkpoints" / f"checkpoint-{step}")
+    shutil.copytree(checkpoint, tmp_path / "moved")
+    assert run(corpus, again, {**changes, "model__weights": str(tmp_path / "moved")}) == 0
+    assert_same_run(again, tmp_path / "straight")
+
+
+def test_other_weights_are_refused_when_a_run_is_continued(first, tmp_path):
+    corpus, changes, checkpoint = first
+    begun = {**changes, "model__weights": str(checkpoint)}
+    assert run(corpus, tmp_path / "run", begun) == 0
+    shutil.rmtree(tmp_path / "run" / "final")
+    other = shutil.copytree(checkpoint, tmp_path / "other")
+    save_file(
+        {name: value + 1 for name, value in weights(other).items()}, other / "model.safetensors", {"format": "pt"}
+    )
+    for given, message in ((str(other), "with the weights of model.weights but with others"), ("", "but with others")):
+        with pytest.raises(RunError, match=message):
+            run(corpus, tmp_path / "run", {**begun, "model__weights": given})
+    assert run(corpus, tmp_path / "fresh", changes) == 0
+    with pytest.raises(RunError, match="but with fresh ones"):
+        run(corpus, tmp_path / "fresh", begun)
+
+
+def test_the_checkpoint_says_so_and_names_no_folder(first, tmp_path):
+    corpus, changes, checkpoint = first
+    assert run(corpus, tmp_path / "run", {**changes, "model__weights": str(checkpoint)}) == 0
+    final = tmp_path / "run" / "final"
+    assert str(checkpoint) not in (final / "pretraining.json").read_text("utf-8")
+    assert "It began with the weights of another checkpoint." in (final / "README.md").read_text("utf-8")
+
+
+def test_longer_sequences(first, tmp_path):
+    """Rotations have no end; the paper's embeddings of positions do."""
+    corpus, changes, checkpoint = first
+    longer = {**changes, "model__weights": str(checkpoint), "sequences__length": 64}
+    if changes:
+        assert run(corpus, tmp_path / "run", longer) == 0
+        config = json.loads((tmp_path / "run" / "final" / "config.json").read_text("utf-8"))
+        assert config["max_position_embeddings"] == 64
+    else:
+        with pytest.raises(SettingsError, match=r"embeddings of 48 positions: add --set sequences\.length=48"):
+            run(corpus, tmp_path / "run", longer)
+
+
+def test_another_shape_is_refused_with_the_settings_that_fit(first, tmp_path):
+    """And what is refused leaves no run behind, so that the corrected command goes on."""
+    corpus, changes, checkpoint = first
+    other = {**changes, "model__weights": str(checkpoint), "model__hidden_size": 48, "model__layers": 3}
+    with pytest.raises(SettingsError, match=r"another shape: add --set model\.layers=2 --set model\.hidden_size=24"):
+        run(corpus, tmp_path / "run", other)
+    assert run(corpus, tmp_path / "run", {**changes, "model__weights": str(checkpoint)}) == 0
+
+
+def test_what_does_not_fit_is_refused(first, tmp_path, zh_lines):
+    corpus, changes, checkpoint = first
+    with pytest.raises(SettingsError, match=r"model\.weights = 'nowhere': there are no weights"):
+        run(corpus, tmp_path / "run", {**changes, "model__weights": "nowhere"})
+    with pytest.raises(CheckpointError, match="neither a folder nor installed"):
+        run(corpus, tmp_path / "run", {**changes, "model__weights": "phonemic-bert-none"})
+    make = phonemic_corpus if changes == MODERN else character_corpus
+    other = make(tmp_path / "corpus", zh_lines, lang="zh", repeat=6)
+    with pytest.raises(SettingsError, match="was trained on the ids of another tokenizer"):
+        run(other, tmp_path / "run", {**MODERN, "model__weights": str(checkpoint)})
+    held = weights(checkpoint)
+    held[max(held)].fill_(float("nan"))
+    broken = shutil.copytree(checkpoint, tmp_path / "broken")
+    save_file(held, broken / "model.safetensors", {"format": "pt"})
+    with pytest.raises(CheckpointError, match="not all of its weights are numbers"):
+        run(corpus, tmp_path / "run", {**changes, "model__weights": str(broken)})
