@@ -38,10 +38,19 @@ class Syllable(NamedTuple):
         return bool(self.rime)
 
 
+#: What merges with the syllable before it under ``erhua=True``; "" is no text.
+_RHOTIC = frozenset("儿兒")
+
+
 def syllable_of(triple: Triple, native: bool, text: str, start: int, end: int) -> Syllable:
     """A Syllable from symbols; ``text`` is the whole text."""
     onset, rime, tone = ("" if symbol == EMPTY or not native else symbol for symbol in triple)
-    return Syllable(text[start:end], onset, rime, tone, onset + rime + tone, start, end)
+    own, ipa = text[start:end], onset + rime + tone
+    if native and own[-1:] in _RHOTIC and len(own) > 1:
+        from phonemic.notations import with_erhua
+
+        ipa = with_erhua(ipa, "ipa")
+    return Syllable(own, onset, rime, tone, ipa, start, end)
 
 
 def token_of(triple: Triple, kind: int) -> str:

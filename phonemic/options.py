@@ -165,6 +165,24 @@ class TokenizerOptions:
         return f"{type(self).__name__}({', '.join([repr(self.lang), *options])})"
 
 
+#: The options that decide which syllable a text is heard as; the others decide where syllables are.
+HEARD = ("readings", "sandhi", "erhua")
+
+
+def heard_otherwise(one: TokenizerOptions, other: TokenizerOptions) -> str:
+    """The options by which the first hears syllables otherwise than the second, as ``readings='context', sandhi=True``.
+
+    Arguments:
+        one: options of a tokenizer.
+        other: of another of the same language.
+
+    Returns:
+        "" where both hear alike.
+    """
+    names = [name for name in HEARD if getattr(one, name) != getattr(other, name)]
+    return ", ".join(f"{name}={getattr(one, name)!r}" for name in names)
+
+
 def _fields() -> list[Any]:
     """The options' fields, without ``lang``."""
     return [each for each in fields(TokenizerOptions) if each.default is not MISSING]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from functools import cache
+from functools import lru_cache
 
 from phonemic import mandarin
 from phonemic.characters import plain
@@ -14,8 +14,11 @@ from phonemic.inventory import Triple
 #: What parts syllables besides white space: hyphens, and the apostrophes of xi'an.
 _PARTS = re.compile(r"[^\s'\u2019\u02bc\-\u2010\u2011]+")
 
-#: No syllable has more letters (zhuang), each with a tone mark, and a number.
+#: No syllable has more letters (zhuang), each with a tone mark, and an r and a number.
 _LONGEST = 6
+
+#: A syllable that 儿 merges with: huār, huar1.
+_ERHUA = re.compile(r"(.+[^\d:])r(\d?)")
 
 
 def from_pinyin(text: str) -> list[Triple]:
@@ -31,7 +34,8 @@ def from_pinyin(text: str) -> list[Triple]:
         text: syllables with tone marks (``yín háng``), numbers (``yin2 hang2``; 5 and 0 are the neutral tone) or
             neither (neutral), in any case, NFC or NFD; ``v`` and ``u:`` are *ü*. White space, hyphens and apostrophes
             part syllables; in what is written together a syllable is as long as it can be, and none begins with *a*,
-            *e* or *o*, which takes an apostrophe (*Xī'ān*), unless it cannot be read otherwise.
+            *e* or *o*, which takes an apostrophe (*Xī'ān*), unless it cannot be read otherwise. The *r* of erhua
+            (``huār``, ``huar1``) changes nothing: the triple is that of the syllable.
 
     Returns:
         A triple of symbols a syllable, as :attr:`phonemic.Encoding.triples` has them.
@@ -45,10 +49,10 @@ def from_pinyin(text: str) -> list[Triple]:
     found: list[Triple] = []
     for part in _PARTS.finditer(plain(text)):
         written = unicodedata.normalize("NFC", part[0].lower())
-        syllables = _cut(written) if len(written) <= _LONGEST * 40 else None
+        syllables = _cut(written)
         if syllables is None:
             raise PinyinError(f"character {part.start()}: {_short(part[0])!r} is not pinyin; {_why(written)}")
-        found += map(mandarin.factorize, syllables)
+        found += map(_factorized, syllables)
     return found
 
 
@@ -59,7 +63,7 @@ def _cut(written: str) -> list[str] | None:
         for start in range(len(written) - 1, -1, -1):
             if start and written[start] in "aeoāáǎàēéěèōóǒòê" and not bare_vowels and not written[start - 1].isdigit():
                 continue
-            for end in range(min(len(written), start + _LONGEST + 2), start, -1):
+            for end in range(min(len(written), start + _LONGEST + 3), start, -1):
                 rest = cuts[end]
                 if rest is not None and _is_syllable(written[start:end]):
                     cuts[start] = [written[start:end], *rest]
@@ -69,13 +73,23 @@ def _cut(written: str) -> list[str] | None:
     return None
 
 
-@cache
+@lru_cache(1 << 14)
 def _is_syllable(written: str) -> bool:
     try:
-        mandarin.factorize(written)
+        _factorized(written)
     except ValueError:
         return False
     return True
+
+
+def _factorized(written: str) -> Triple:
+    """The triple of a syllable; the *r* of erhua is not in it."""
+    try:
+        return mandarin.factorize(written)
+    except ValueError:
+        if not (merged := _ERHUA.fullmatch(written)):
+            raise
+        return mandarin.factorize(merged[1] + merged[2])
 
 
 def _why(written: str) -> str:

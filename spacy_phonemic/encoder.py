@@ -224,8 +224,9 @@ def _initialize(model: Model[Any, Any], X: Sequence[Doc] | None = None, Y: Any =
         if not X:
             raise ValueError("lang is not given, and there are no documents to infer it from: set lang to 'vi' or 'zh'")
         lang = reading_of(X[0]).encoding.vocabulary.lang
+    heard = reading_of(X[0]).way.tokenizer.options if X else None
     device = _shim(model).device
-    network.create(lang)
+    network.create(lang, heard)
     network.to(device)
     model.set_dim("nO", network.bert.config.hidden_size, force=True)
 

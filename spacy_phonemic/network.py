@@ -16,9 +16,12 @@ from thinc.api import PyTorchShim, get_torch_default_device
 from torch import Tensor, nn
 from torch.nn import functional
 
+from phonemic import Tokenizer
 from phonemic.files.jsons import loads
+from phonemic.options import TokenizerOptions, heard_otherwise
 from phonemic_bert import PRESETS, CheckpointError, PhonemicBertConfig, PhonemicBertModel
 from phonemic_bert.checkpoints import resolve, silent_transformers
+from phonemic_bert.tokenization.tokenizer import FILE
 from spacy_phonemic.options import TOO_LOW, EncoderOptions
 
 #: The number of the layer that a parameter is of, in BERT and in ModernBERT.
@@ -41,11 +44,16 @@ class Network(nn.Module):
         self.layers: tuple[int, ...] = ()
         self.mix: nn.Parameter | None = None
 
-    def create(self, lang: str) -> None:
+    def create(self, lang: str, heard: TokenizerOptions | None = None) -> None:
         """Reads the checkpoint, or makes a model of the preset with fresh weights.
 
+        Arguments:
+            lang: of the documents.
+            heard: the options that the documents are read with, where there are any.
+
         Raises:
-            CheckpointError: the folder holds no whole PhonemicBERT, or one of another language.
+            CheckpointError: the folder holds no whole PhonemicBERT, one of another language, or one that has learned
+                from text with other readings.
             ValueError: an option does not fit the model.
         """
         checkpoint = self.options.checkpoint
@@ -64,6 +72,14 @@ class Network(nn.Module):
             raise CheckpointError(
                 f"the checkpoint {checkpoint!r} is for {model.config.lang!r}, but the documents are read as {lang!r}"
             )
+        learned = Path(resolve(checkpoint)) / FILE
+        if heard is not None and learned.is_file():
+            options = Tokenizer.load(learned).options
+            if other := heard_otherwise(heard, options):
+                raise CheckpointError(
+                    f"the documents are read with {other}, but the checkpoint {checkpoint!r} has learned from text "
+                    f"with {heard_otherwise(options, heard)}: give the component phonemic these, or take another checkpoint"
+                )
         self._use(model)
 
     def _use(self, model: Any) -> None:

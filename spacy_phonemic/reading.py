@@ -28,6 +28,7 @@ from phonemic.encoding import syllable_of
 from phonemic.errors import SavedTokenizerError
 from phonemic.files.jsons import checked, damaged
 from phonemic.inventory import LANGUAGES, NATIVE, kinds_of, vocabulary
+from phonemic.notations import is_erhua
 from phonemic.options import OptionArguments
 
 #: The options as lookups held them one by one, before they held them as one value.
@@ -73,7 +74,9 @@ class Reading:
     @cached_property
     def _parts(self) -> list[Parts | None]:
         lang, dialect = self.encoding.vocabulary.lang, self.way.dialect
-        return [_parts(lang, packed, dialect) for packed in self.encoding.ids.tolist()]
+        texts = (self.encoding.text[start:end] for start, end in self.encoding.spans.tolist())
+        pairs = zip(self.encoding.ids.tolist(), texts, strict=True)
+        return [_parts(lang, packed, dialect, text if is_erhua(lang, text) else "") for packed, text in pairs]
 
     def between(self, start: int, end: int) -> slice:
         """The positions that begin at a character from ``start`` up to ``end``."""
@@ -93,11 +96,12 @@ class Reading:
 
 
 @cache
-def _parts(lang: str, packed: int, dialect: str | None) -> Parts | None:
+def _parts(lang: str, packed: int, dialect: str | None, merged: str) -> Parts | None:
+    """What a position sounds like; ``merged`` is its text where 儿 is part of it."""
     if kinds_of(np.array([packed], np.int32))[0] != NATIVE:
         return None
     triple = vocabulary(lang).unpack(packed)
-    parts = Parts(*syllable_of(triple, True, "", 0, 0)[1:5])
+    parts = Parts(*syllable_of(triple, True, merged, 0, len(merged))[1:5])
     return parts if dialect is None or lang != "vi" else parts._replace(ipa="".join(pronounce(triple, dialect)))
 
 

@@ -88,6 +88,24 @@ class TestFromPinyin:
             from_pinyin("nǐ，hǎo")
         with pytest.raises(TypeError, match="takes a str, not list"):
             from_pinyin(["yin2"])
+
+    @pytest.mark.parametrize("to", ["pinyin", "numbers"])
+    def test_what_erhua_writes_is_read(self, to):
+        tokenizer = Tokenizer("zh", erhua=True)
+        encoding = tokenizer.encode("花儿一点儿也没在这儿玩儿")
+        written = tokenizer.decode(encoding, to=to)
+        assert "r" in written
+        assert from_pinyin(written) == encoding.triples
+        assert from_pinyin(written.replace(" ", "'")) == encoding.triples
+
+    def test_r_that_begins_a_syllable_is_not_erhua(self):
+        assert from_pinyin("huaren") == from_pinyin("hua ren")
+        assert from_pinyin("huar ren") == from_pinyin("hua ren")
+        with pytest.raises(PinyinError):
+            from_pinyin("huarr1")
+
+    def test_any_length(self):
+        assert len(from_pinyin("yin2hang2" * 1000)) == 2000
         with pytest.raises(PinyinError):
             from_pinyin("a" * 10_000_000 + "q")
 

@@ -128,7 +128,7 @@ def test_a_merged_syllable_has_the_rime_without_it_and_a_span_of_both():
     flower = SPOKEN.encode("红花儿 开")
     assert flower.spans.tolist() == [[0, 1], [1, 3], [4, 5]]
     assert flower.word_ids.tolist() == [0, 0, 1]
-    assert flower[1] == PLAIN_ZH.encode("花")[0]._replace(text="花儿", start=1, end=3)
+    assert flower[1] == PLAIN_ZH.encode("花")[0]._replace(text="花儿", ipa="xua˞˥˥", start=1, end=3)
     assert SPOKEN.decode(flower) == "hóng huār kāi"
     assert SPOKEN.decode(flower.ids) == "hóng huā kāi"
     assert SPOKEN.decode(flower, to="ipa") == "xʊŋ˧˥ xua˞˥˥ kʰai˥˥"

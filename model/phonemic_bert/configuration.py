@@ -24,8 +24,9 @@ def check_neighbours(neighbours: int) -> None:
     Raises:
         CheckpointError: it is neither 0 nor an odd number from 3.
     """
-    if neighbours != 0 and not (neighbours > 1 and neighbours % 2):
-        raise CheckpointError(f"neighbours={neighbours}: must be 0 or an odd number of at least 3")
+    whole = isinstance(neighbours, int) and not isinstance(neighbours, bool)
+    if not whole or (neighbours != 0 and not (neighbours > 1 and neighbours % 2)):
+        raise CheckpointError(f"neighbours={neighbours!r}: must be 0 or an odd number of at least 3")
 
 
 class PhonemicBertConfig(BertConfig):
@@ -104,8 +105,12 @@ class PhonemicBertConfig(BertConfig):
                 "and only to embeddings that tell triples apart, 'product' or 'both'"
             )
         check_neighbours(neighbours)
-        if not 0 < shared_scale <= 1:
-            raise CheckpointError(f"shared_scale={shared_scale}: must be more than 0 and at most 1")
+        if not isinstance(shared_scale, int | float) or not 0 < shared_scale <= 1:
+            raise CheckpointError(f"shared_scale={shared_scale!r}: must be more than 0 and at most 1")
+        if backbone == "modernbert" and kwargs.get("hidden_act", "gelu") != "gelu":
+            raise CheckpointError(
+                f"hidden_act={kwargs['hidden_act']!r} with backbone='modernbert': its layers have gated GELU only"
+            )
         has_list = head == "joint" or composition in ("table", "both")
         listed = triples(lang, syllables).checksum if has_list else None
         if triples_checksum not in (None, listed):

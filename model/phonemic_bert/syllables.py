@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from phonemic import Tokenizer, vietnamese
+from phonemic import Tokenizer, mandarin, vietnamese
 from phonemic.inventory import NATIVE, vocabulary
 from phonemic.lexicon.phrases import phrases_of
 from phonemic.lexicon.tables import tables_of
@@ -25,10 +25,13 @@ def syllables(lang: str) -> NDArray[np.int32]:
     """The packed ids of all real syllables, in ascending order: int32 (S,).
 
     Vietnamese: every onset and rime that the orthography spells, in the tones that it allows (a stop coda has sắc or
-    nặng). Mandarin: every reading in the lexicon.
+    nặng). Mandarin: every reading in the lexicon, and what a third tone becomes before another (*guán lǐ*).
     """
     if lang == "zh":
+        vocab, (second, third) = vocabulary("zh"), (mandarin.TONES[tone] for tone in (2, 3))
         packed = set(readings())
+        heard = [vocab.unpack(one) for one in packed]
+        packed |= {vocab.pack((onset, rime, second)) for onset, rime, tone in heard if tone == third}
     else:
         pack = vocabulary("vi").pack
         pairs = {(one.onset, one.rime) for one in vietnamese.spellings().values()}

@@ -14,13 +14,16 @@ from phonemic.cli.common import (
 )
 from phonemic.errors import InputError
 from phonemic.files.ids import FORMATS, format_of, reader
+from phonemic.notations import NOTATIONS
+
+_TO = tuple(dict.fromkeys(name for names in NOTATIONS.values() for name in names))
 
 
 @click.command()
 @click.argument("path", metavar="IN")
 @click.option("--format", "form", type=click.Choice([*FORMATS]), help="[default: by the suffix of IN; jsonl for -]")
 @language_option(required=False)
-@click.option("--to", type=click.Choice(["spelling", "pinyin", "ipa"]), help="[default: spelling or pinyin]")
+@click.option("--to", type=click.Choice(_TO), help="[default: spelling or pinyin]")
 @click.option("--style", type=click.Choice(["new", "old"]), default="new", help="Vietnamese tone marks: hoà or hòa.")
 @dialect_option
 @click.option("-o", "--output", metavar="FILE", help="Write to a file instead of standard output.")
@@ -44,7 +47,7 @@ def decode(
     """
     claim([output], force, [path])
     tokenizer, rows = reader(path, form or format_of(path, "jsonl" if path == "-" else "parquet"), lang, max_line)
-    if to == {"vi": "pinyin", "zh": "spelling"}[tokenizer.lang]:
+    if to not in (None, *NOTATIONS[tokenizer.lang]):
         raise click.UsageError(f"--to {to} does not apply to {tokenizer.lang}")
     if dialect and (tokenizer.lang != "vi" or to not in (None, "ipa")):
         raise click.UsageError("--dialect is for Vietnamese in IPA")

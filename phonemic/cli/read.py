@@ -72,7 +72,9 @@ def read(
     lang = tokenizer.lang
     to = to or ("ipa" if lang == "vi" else "pinyin")
     try:
-        name = to if to == "triples" and not dialect else notation(lang, to, dialect)
+        if to == "triples" and dialect:
+            raise ValueError("--dialect is for Vietnamese in IPA, not for triples")
+        name = to if to == "triples" else notation(lang, to, dialect)
     except ValueError as error:
         raise click.UsageError(str(error)) from error
     spell = "|".join if name == "triples" else speller(lang, name, dialect=dialect)

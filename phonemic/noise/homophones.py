@@ -14,6 +14,7 @@ from phonemic.inventory import NATIVE
 from phonemic.lexicon.entries import ZH_HAN
 from phonemic.lexicon.tables import tables_of
 from phonemic.noise.base import Noise, Noisy, RewriteOptions, Unit
+from phonemic.readings import ENDS
 from phonemic.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 #: traditional ones (level 1: 5,401).
 POOLS = ("all", "gb2312", "gb2312-1", "big5-1")
 READINGS = ("context", "default")
+
+_ENDS = np.array([*map(ord, ENDS)], np.uint32)
 
 
 @cache
@@ -98,7 +101,8 @@ class Homophones(Noise):
             read alone (*xíng*).
         same_ids: only replacements after which the whole text still has the same ids. Without it, every replacement
             reads the same by itself, but a phrase that it breaks or makes may change its reading or its neighbours'.
-            The time grows with the square of the length of an unbroken run of Han characters.
+            The time grows with the square of the length of an unbroken run of Han characters, or of a sentence where
+            the tokenizer reads by context.
         tokenizer: a ``Tokenizer("zh")``, with phrases of your own perhaps.
         seed: see :class:`~phonemic.noise.Noise`.
         share: see :class:`~phonemic.noise.Noise`.
@@ -134,12 +138,15 @@ class Homophones(Noise):
         self._options: dict[tuple[str, int], RewriteOptions | None] = {}
 
     def units(self, text: str) -> list[Unit]:
-        """The Han characters of a text; a character's reading is decided within its run of Han characters."""
+        """The Han characters of a text; what decides how they are read is their run of Han characters or, by context,
+        their sentence.
+        """
         encoding = self.tokenizer.encode(text)
         codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
-        han = np.zeros(len(codes) + 2, bool)
+        han, within = np.zeros((2, len(codes) + 2), bool)
         han[1:-1] = is_han()[codes]
-        borders = np.flatnonzero(han[1:] != han[:-1]).tolist()  # each run's start and end in turn
+        within[1:-1] = ~np.isin(codes, _ENDS) if self.tokenizer.readings == "context" else han[1:-1]
+        borders = np.flatnonzero(within[1:] != within[:-1]).tolist()  # each one's start and end in turn
         run, units = 0, []
         for (start, end), packed in zip(encoding.spans.tolist(), encoding.ids.tolist(), strict=True):
             if not han[start + 1]:
@@ -152,7 +159,7 @@ class Homophones(Noise):
         return units
 
     def fits(self, text: str, written: list[str], unit: Unit) -> bool:
-        """Whether the run around a replaced character has its ids still, where that is asked for."""
+        """Whether what surrounds a replaced character has its ids still, where that is asked for."""
         if not self.same_ids:
             return True
         run = slice(*unit.context)

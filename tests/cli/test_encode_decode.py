@@ -192,6 +192,13 @@ class TestDecode:
         assert run("decode", "in.parquet").stdout == "nǐ hǎo ma\n"
         assert run("decode", "in.parquet", "--to", "pinyin", "--lang", "zh").stdout == "nǐ hǎo ma\n"
 
+    @pytest.mark.parametrize(
+        ("to", "written"), [("numbers", "ni3 hao3 ma5"), ("zhuyin", "ㄋㄧˇ ㄏㄠˇ ˙ㄇㄚ"), ("ipa", "ni˨˩˦ xau˨˩˦ ma")]
+    )
+    def test_other_notations(self, to, written):
+        self.encoded(["你好吗"], "zh")
+        assert run("decode", "in.parquet", "--to", to).stdout == f"{written}\n"
+
     def test_null_is_an_empty_line(self):
         pq.write_table(pa.table({"text": ["cá", None, "tôm"]}), "t.parquet")
         run("encode", "t.parquet", "in.parquet", "--lang", "vi")

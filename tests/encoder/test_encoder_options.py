@@ -13,7 +13,7 @@ pytest.importorskip("transformers", reason="needs the model extra")
 from encoder_helpers import TEXTS, VI, ZH, docs_of, encoder, run  # noqa: E402
 from thinc.api import Adam, Config  # noqa: E402
 
-from phonemic_bert import CheckpointError  # noqa: E402
+from phonemic_bert import CheckpointError, PhonemicBertTokenizer  # noqa: E402
 from spacy_phonemic.__main__ import main  # noqa: E402
 from spacy_phonemic.configs import ENCODERS, TASKS, config_text  # noqa: E402
 from spacy_phonemic.encoder import phonemic_bert  # noqa: E402
@@ -82,6 +82,19 @@ class TestOptions:
         model = encoder(checkpoint["vi"], docs_of("vi", [VI]))
         with pytest.raises(ValueError, match=r"made for 'vi'.*'zh'"):
             model.predict(docs_of("zh", [ZH]))
+
+    def test_documents_that_are_read_otherwise_than_the_checkpoints_text(self, checkpoint, tmp_path):
+        folder = shutil.copytree(checkpoint["zh"], tmp_path / "checkpoint")
+        PhonemicBertTokenizer("zh").save_pretrained(folder)
+        nlp = spacy.blank("zh")
+        nlp.add_pipe("phonemic", config={"readings": "context", "sandhi": True, "fallback": "packed"})
+        docs = [nlp(ZH)]
+        with pytest.raises(
+            CheckpointError, match=r"with readings='context', sandhi=True, but .* readings='pypinyin', sandhi=False"
+        ):
+            encoder(str(folder), docs)
+        PhonemicBertTokenizer("zh", readings="context", sandhi=True).save_pretrained(folder)
+        assert encoder(str(folder), docs).predict(docs)
 
     def test_used_before_it_has_weights(self):
         with pytest.raises(ValueError, match="initialize"):

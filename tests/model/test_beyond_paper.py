@@ -269,6 +269,10 @@ def test_a_checkpoint_of_before_is_the_papers(tmp_path, tiny):
         ({"backbone": "roberta"}, "backbone='roberta': choose one of bert, modernbert"),
         ({"neighbours": 2}, "neighbours=2: must be 0 or an odd number of at least 3"),
         ({"neighbours": -1}, "neighbours=-1"),
+        ({"neighbours": "3"}, "neighbours='3'"),
+        ({"neighbours": 3.0}, "neighbours=3.0"),
+        ({"shared_scale": "a"}, "shared_scale='a'"),
+        ({"backbone": "modernbert", "hidden_act": "relu"}, "hidden_act='relu' with backbone='modernbert'"),
     ],
 )
 def test_unknown_options_are_refused(options, said):

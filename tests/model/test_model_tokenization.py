@@ -348,6 +348,18 @@ def test_save_and_load(tmp_path, options):
         assert loaded(text) == tokenizer(text)
 
 
+def test_other_readings_than_the_saved_ones_are_refused(tmp_path):
+    PhonemicBertTokenizer("zh", readings="context").save_pretrained(tmp_path)
+    for load in (PhonemicBertTokenizer.from_pretrained, AutoTokenizer.from_pretrained):
+        assert load(tmp_path, readings="context").phonemic.readings == "context"
+        with pytest.raises(
+            CheckpointError, match=r"saved with readings='context'.*PhonemicBertTokenizer\('zh', readings="
+        ):
+            load(tmp_path, readings="pypinyin")
+        with pytest.raises(CheckpointError, match="saved with sandhi=False"):
+            load(tmp_path, sandhi=True)
+
+
 def test_auto_tokenizer_finds_it_by_the_models_configuration(tmp_path):
     PhonemicBertTokenizer("zh").save_pretrained(tmp_path)
     (tmp_path / "tokenizer_config.json").unlink()

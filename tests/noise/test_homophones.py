@@ -172,6 +172,16 @@ class TestSameIds:
         assert free.ids_changed("银行", free.apply("银行", 1)) == 1
         assert Homophones(["寅"], same_ids=True).apply("银行", 1).changes == []
 
+    def test_a_context_reaches_over_commas(self):
+        """By context a character is read within its sentence, not only within its run of Han characters."""
+        noise = Homophones("gb2312-1", same_ids=True, tokenizer=Tokenizer("zh", readings="context"))
+        texts = [f"{one}，{other}" for one, other in pairwise(LINES)]
+        assert [noise.ids_changed(text, noise.apply(text, 0.375)) for text in texts] == [0] * len(texts)
+        assert all(noise.apply(text, 0.375).changes for text in texts)
+        short = "他说，得去。好"
+        assert {unit.context for unit in noise.units(short)} == {(0, 5), (6, 7)}
+        assert {unit.context for unit in Homophones().units(short)} == {(0, 2), (3, 5), (6, 7)}
+
     def test_it_looks_further_for_what_fits(self):
         """As many are changed where other replacements or other characters can do it."""
         strict = Homophones("gb2312-1", same_ids=True)

@@ -31,8 +31,11 @@ def check_positions(ids: Tensor, symbols: int) -> None:
         symbols: V, entries of the vocabulary.
 
     Raises:
+        TypeError: they are not whole numbers.
         ValueError: a component is not in the vocabulary, or a special symbol is combined with others.
     """
+    if ids.is_floating_point():
+        raise TypeError(f"input_ids are whole numbers, not {ids.dtype}; composed embeddings go to inputs_embeds")
     if ids.device.type != "cpu" or torch.compiler.is_compiling() or not ids.numel():
         return
     parts = components(ids)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from phonemic import Encoding, Tokenizer
 from phonemic.inventory import EMPTY, fallback_triple, packs
-from phonemic.options import option_names
+from phonemic.options import TokenizerOptions, option_names
 from phonemic_bert.checkpoints import resolve
 from phonemic_bert.errors import CheckpointError
 from phonemic_bert.tokenization import positions
@@ -43,7 +43,8 @@ class PhonemicBertTokenizer(RowsTokenizer):
             (``padding_side``, ``truncation_side`` ...).
 
     Raises:
-        CheckpointError: neither a language nor a saved tokenizer, or special tokens other than BERT's.
+        CheckpointError: neither a language nor a saved tokenizer, options that are not those of the saved one, or
+            special tokens other than BERT's.
         SavedTokenizerError: the saved tokenizer's vocabulary is not this version's.
     """
 
@@ -62,6 +63,7 @@ class PhonemicBertTokenizer(RowsTokenizer):
         options = {name: kwargs.pop(name) for name in option_names() if name in kwargs}
         if vocab_file is not None:
             self.phonemic = Tokenizer.load(vocab_file)
+            _check_saved(self.phonemic, options, vocab_file)
         elif lang is not None:
             self.phonemic = Tokenizer(lang, **options)
         else:
@@ -158,3 +160,16 @@ class PhonemicBertTokenizer(RowsTokenizer):
         path = Path(save_directory) / (f"{filename_prefix}-{FILE}" if filename_prefix else FILE)
         self.phonemic.save(path)
         return (str(path),)
+
+
+def _check_saved(saved: Tokenizer, given: dict[str, Any], where: object) -> None:
+    """Refuses options that a saved tokenizer does not have: its model has learned from texts as it reads them."""
+    asked = TokenizerOptions(saved.lang, **given)
+    for name, value in given.items():
+        own = getattr(saved.options, name)
+        if getattr(asked, name) != own:
+            raise CheckpointError(
+                f"{where}: this tokenizer was saved with {name}={own!r}, and its model has learned from texts that are "
+                f"read so; leave {name} out, or make a tokenizer for another model: "
+                f"PhonemicBertTokenizer({saved.lang!r}, {name}={value!r})"
+            )
