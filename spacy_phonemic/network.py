@@ -78,7 +78,8 @@ class Network(nn.Module):
             if other := heard_otherwise(heard, options):
                 raise CheckpointError(
                     f"the documents are read with {other}, but the checkpoint {checkpoint!r} has learned from text "
-                    f"with {heard_otherwise(options, heard)}: give the component phonemic these, or take another checkpoint"
+                    f"with {heard_otherwise(options, heard)}: give the component phonemic these, or take another "
+                    "checkpoint"
                 )
         self._use(model)
 
