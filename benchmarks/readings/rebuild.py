@@ -33,7 +33,7 @@ def main() -> None:
     words.write_text("\n".join([*head, ""]), "utf-8")
     compiling = ("-c", "from phonemic.lexicon import compile; compile.main()")
     for step in (
-        ("-m", "benchmarks.readings.teacher", f"{data}/zh/raw", f"{work}/teacher", "--minutes", MINUTES),
+        ("-m", "benchmarks.readings.teacher", f"{data}/zh", f"{work}/teacher", "--minutes", MINUTES),
         ("-m", "benchmarks.readings.make", str(data), str(work)),
         compiling,
         ("-m", "benchmarks.readings.words", str(data)),

@@ -25,12 +25,13 @@ USUAL = {
     char: reading
     for row in """
     应 ying1 吧 ba5 更 geng4 还 hai2 都 dou1 少 shao3 没 mei2 倒 dao4 将 jiang1 长 chang2 行 xing2 分 fen1 处 chu4
-    子 zi3 乐 le4 切 qie1 挑 tiao1 发 fa1 了 le5 着 zhe5 给 gei3 降 jiang4 种 zhong3 差 cha4 累 lei4 重 zhong4
-    空 kong1 中 zhong1 作 zuo4 要 yao4 的 de5 会 hui4 相 xiang1 卷 juan4 觉 jue2 头 tou2 什 shen2 载 zai4 藏 cang2
-    塞 sai1 折 zhe2 扎 zha1 数 shu4 正 zheng4 当 dang1 便 bian4 曲 qu3 转 zhuan3 传 chuan2 调 tiao2 量 liang4
-    好 hao3 看 kan4 间 jian1 与 yu3 和 he2 那 na4 哪 na3 过 guo4 大 da4 上 shang4 难 nan2 几 ji3 背 bei1 似 si4
-    只 zhi3 啦 la5 呢 ne5 吗 ma5 呗 bei5 弄 nong4 薄 bao2 脏 zang1 粘 zhan1 刹 sha1 晕 yun1 散 san4
-    挣 zheng4 扒 ba1 攒 zan3 泡 pao4 汗 han4
+    子 zi3 乐 le4 切 qie1 挑 tiao1 发 fa1 了 le5 着 zhe5 给 gei3 降 jiang4 种 zhong3 差 cha4 重 zhong4
+    空 kong1 中 zhong1 作 zuo4 要 yao4 的 de5 会 hui4 相 xiang1 觉 jue2 头 tou2 什 shi2 载 zai4
+    折 zhe2 扎 zha1 数 shu4 正 zheng4 当 dang1 便 bian4 曲 qu3 转 zhuan3 传 chuan2 调 tiao2 量 liang4
+    好 hao3 看 kan4 间 jian1 与 yu3 和 he2 那 na4 哪 na3 过 guo4 大 da4 上 shang4 难 nan2 几 ji3 似 si4
+    只 zhi3 呢 ne5 吗 ma5 呗 bei5 脏 zang1 粘 zhan1 散 san4
+    挣 zheng4 泡 pao4 扒 ba1 牟 mou2 莘 xin1 蔚 wei4
+    累 lei4 藏 cang2 塞 sai1 卷 juan4 背 bei1 弄 nong4 薄 bao2 刹 sha1 晕 yun1 攒 zan3 汗 han4
     """.splitlines()
     for char, reading in zip(row.split()[::2], row.split()[1::2], strict=True)
 }
@@ -38,7 +39,6 @@ USUAL = {
 BEHIND = {
     "还": {"huan2": "款 钱 债 贷 贷款 清 给 本 息 账 债务 信用卡 房贷 利息"},
     "卷": {"juan3": "起 起来 入 走 成 着 进 饼 边 土重来"},
-    "背": {"bei4": "单词 书 课文 诗 古诗 台词 公式 完 下来 熟"},
     "处": {"chu3": "在 以 罚 于 警告 罚款 拘役 管制 有期徒刑"},
     "调": {"diao4": "到 入 出 往 走 任 离 兵 水 岗 派 回 来 取 用"},
     "着": {"zhao2": "火 凉"},
@@ -54,16 +54,75 @@ BEHIND = {
     "当": {"dang4": "成 作 真 做"},
     "教": {"jiao1": "你 我 他 她 它 您 我们 你们 他们 大家 孩子 学生 会 书 人 给 得 过 了 完"},
     "丧": {"sang4": "尸"},
+    "什": {"shen2": "么 麽 麼 幺"},
+    "累": {"lei4": "得 了 死 坏 人 的 不 啊 倒 垮", "lei3": "迁 年 月 世 次 官 封 转 加 计 犯"},
+    "塞": {"sai1": "进 到 入 满 住 给 了 在 不 得 上 车 回 下 个 几 一"},
+    "藏": {
+        "cang2": "在 着 了 有 起 身 匿 进 于 好 到 得 过 起来 不 书 污纳垢 品 宝",
+        "zang4": "族 语 文 历 药 医 军 区 传 南 北 东 西 人 香 獒 红花 民 汉 蒙 戏 刀 袍 袄 式 羚羊 羚 兵 王 胞 学 "
+        "语系",
+    },
+    "背": {
+        "bei4": "单词 书 课文 诗 古诗 台词 公式 完 下来 熟",
+        "bei1": "上 起 了 包 个 回 走 起来 过 不 在 负 债 黑锅 锅",
+    },
+    "弄": {
+        "nong4": "得 了 成 好 清 清楚 错 坏 个 点 明白 懂 出 来 到 死 过 不 脏 丢 虚作假 小 大 上 进 走 干净 醒 湿 断 "
+        "乱 一 些 几 这 那 什么 着 完 破 疼 反",
+        "long4": "堂 口",
+    },
+    "薄": {"bao2": "的 一点 一些 了 点 到 得 片 层 皮 饼 膜 板 款 壁"},
+    "刹": {"sha1": "车 住 不 得 停 闸 不住 了 一脚", "cha4": "座 柱 饰 塔 帝利 土 海"},
+    "晕": {"yun1": "死 了 倒 过去 得 啊 乎乎 头转向 菜 过", "yun4": "轮 车 船 机 圈 针 血 染 光"},
+    "扒": {"ba1": "开 下 出 光 掉 着 住 拉 皮 了 房 在 着看", "pa2": "鸡 鸭 羊肉 肘子 整 海参 熊掌 白菜 手"},
+    "攒": {"zan3": "钱 够 下 了 机 台 着 起 人品", "cuan2": "尖 珠 簇 射 聚 眉 动 心 集"},
+    "将": {"jiang4": "作 领 军衔 士 校 官 帅 才 门"},
+    "都": {"du1": "指挥使 指挥 督 尉 察院 统制 护府 虞候 转运使"},
+    "乐": {"yue4": "评 评人 队 团 手 章 谱 器 坛 府 师 理 迷 舞"},
+    "挑": {"tiao3": "梁 衅 起 动 灯 逗 明 头 高"},
+    "降": {"xiang2": "伏 服 魔 妖 将 卒 龙 虎"},
+    "燕": {"yan1": "王 国 京 赵 昭王 军 都 地 人 山 太子 太子丹 云十六州"},
+    "吧": {"ba1": "台 主 友"},
+    "牟": {"mu4": "平 平区 平县"},
+    "莘": {"shen1": "县 莘 莘学子 国 野 亭"},
+    "蔚": {"yu4": "州 县 州市"},
 }  # fmt: skip
 BEFORE = {
     "了": {"liao3": "不 得"},
-    "只": {"zhi1": "一 两 几 每 三 四 五 六 七 八 九 十 这 那 数"},
+    "只": {"zhi1": "一 两 几 每 三 四 五 六 七 八 九 十 这 那 数 舰 船"},
+    "累": {"lei4": "太 很 好 真 最 更 挺 有点 特别 非常 不 又 比较 好多 挺 较 越 身体 心 够 也 还 都"},
+    "塞": {"sai1": "被 硬 乱 堵 瓶 耳 木 往"},
+    "藏": {
+        "cang2": "埋 暗 收 珍 馆 躲 隐 潜 窝 私 偷 所 能 可 深 储",
+        "zang4": "川 驻 入 进 青 援 汉 满 回 在 滇 后 前 康 卫 西 中 印 新 赴 离",
+    },
+    "背": {"bei4": "栗 黑 白 红 灰 绿 橄榄 褐 蓝 黄 铁 靠 刀 椅 推", "bei1": "再 给 帮 自己 他 我"},
+    "卷": {"juan4": "第 本 全 此 上 下 各 该 试 阅 答 考 交 案", "juan3": "蛋 春 花 豆皮 土豆 肘子 菜 内"},
+    "弄": {
+        "nong4": "再 没 怎么 你 我 他 她 把 别 不 乱 自己 来 去 要 能 会 想 难 可以 给",
+        "long4": "里 堂",
+    },
+    "薄": {"bao2": "很 太 又 更 最 较 比较 非常 超 皮 挺 略 变 利润 轻 越 有点 不"},
+    "刹": {"sha1": "急 重 点 猛 手 脚 乱 要 没 不"},
+    "晕": {"yun1": "头 好 很 太 真 眼 有点 会 都 不 直接 彻底", "yun4": "日 月 红 光 星系 物质 轮 冰 电 北 南"},
+    "扒": {"pa2": "猪 牛 羊 鸡 烧 熘 手 鱼"},
+    "攒": {"zan3": "积 自己 慢慢 能 多 想"},
+    "将": {"jiang4": "参 魏 蜀 骁 裨 偏 叛 敌 宿 猛 降 秦 楚 爱 贼 番 汉 守 牙 诸"},
+    "降": {"xiang2": "乞 迎 请 受 诱 劝 招 诈 归 纳 乞求 出 逼"},
+    "挑": {"tiao3": "出 悬"},
+    "差": {
+        "cha1": "高 像 温 时 色 视 落 误 价 级 逆 公 方 平方 标准 相 偏 反 利 位 电位 时间 水位",
+        "chai1": "公 钦 邮 当 听 美 苦 专",
+    },
+    "燕": {"yan1": "后 前 南 北 西 北 诸 全 幽"},
+    "吧": {"ba1": "酒 网 书 水 茶 贴 泡 氧 陶 清 慢摇 迪 杏 性 咖啡 吧"},
+    "传": {"zhuan4": "左氏 列 本 外 别 正 评 水浒 氏 公羊 小 世家 儒林"},
+    "牟": {"mu4": "中 弥"},
+    "汗": {"han4": "出 冒 流 擦 大 满头 冷 狂 巨 瀑布 一身 的"},
     "中": {"zhong4": "看 相 猜 打 击 射 投 选 命 抽 砸 刺 踢 正 击打"},
     "行": {"hang2": "一 两 几 每 这 那 数 各 命令"},
     "处": {"chu3": "身 尚 正 仍"},
     "切": {"qie4": "贴 急"},
-    "卷": {"juan3": "蛋 春 花 豆皮 土豆 肘子 菜 内"},
-    "弄": {"long4": "里 堂"},
     "更": {"geng1": "三 五 二"},
     "茜": {
         "qian4": "王 李 张 刘 陈 杨 赵 黄 周 吴 徐 孙 胡 朱 高 林 何 郭 马 罗 宋 万 戴 郑 谢 韩 唐 冯 董 程 曹 袁 邓 "
@@ -202,7 +261,18 @@ def _lv(words: Sequence[Word], at: int) -> str | None:
     """率: *shuài* where someone leads, *lǜ* at the end of what is measured."""
     before, behind = _near(words, at)
     return _first(
-        (behind.form in ("部", "队", "众", "军", "兵", "师", "团", "代表团", "先", "领"), "shuai4"),
+        (
+            behind.form
+            in ("部", "队", "众", "军", "兵", "师", "团", "代表团", "先", "领", "机", "舰队", "舰", "残部", "其"),
+            "shuai4",
+        ),
+        (behind.form[-1:] in tuple("军兵部师团骑队众") and behind.tag.startswith("n"), "shuai4"),
+        (
+            before.tag in ("n", "x", "ng", "nr")
+            and len(before.form) == 1
+            and behind.tag.startswith(("ns", "nr", "nt", "m")),
+            "shuai4",
+        ),
         (before.tag in ("n", "v", "vn", "a", "j", "l", "b", "z", "nz", "eng"), "lv4"),
         (before.tag in ("nr", "nrt", "r", "p", "d") and behind.tag.startswith(("n", "m")), "shuai4"),
     )
@@ -230,13 +300,54 @@ def _chang(words: Sequence[Word], at: int) -> str | None:
 
 
 #: As a particle, and as an exclamation.
-_SAID = {"哦": ("o5", "o4"), "哇": ("wa5", "wa1")}
+_SAID = {"哦": ("o5", "o4"), "哇": ("wa5", "wa1"), "啦": ("la5", "la1")}
 
 
 def _exclaimed(words: Sequence[Word], at: int) -> str | None:
-    """哦, 哇: the particle behind what is said, else an exclamation."""
-    char, before = words[at].form, words[at - 1].form[-1:] if at else ""
-    return None if before == char else _SAID[char][not "一" <= before <= "龥"]
+    """哦, 哇, 啦: the particle behind what is said, at its end, else an exclamation; nothing in names."""
+    char, (before, behind) = words[at].form, _near(words, at)
+    alone = not "一" <= before.form[-1:] <= "龥"
+    if char == "哦":
+        return None if before.form[-1:] == char else _SAID[char][alone]
+    again = char in (before.form[-1:], behind.form[:1])
+    named = before.tag in ("x", "zg", "g") or before.form in _ABROAD
+    return _first(
+        (again, "la1" if char == "啦" else None),
+        (alone, _SAID[char][1]),
+        (behind.tag != "x" or named, None),
+        (True, _SAID[char][0]),
+    )
+
+
+def _qin(words: Sequence[Word], at: int) -> str:
+    """覃: *qín* is a family, which begins a name; *tán* stands in given names."""
+    before, _ = _near(words, at)
+    return "qin2" if not "一" <= before.form[-1:] <= "龥" or before.tag in ("p", "c", "v", "r", "u", "uj") else "tan2"
+
+
+def _li(words: Sequence[Word], at: int) -> str:
+    """哩: the particle ends a clause."""
+    before, behind = _near(words, at)
+    return "li5" if behind.tag == "x" and before.tag[:1] in ("v", "a", "d", "u", "r", "n") else "li3"
+
+
+#: Characters that write the sounds of names from other languages.
+_ABROAD = frozenset(
+    "尔斯特克德勒莱拉里罗马诺维亚伊阿埃奥巴贝比博布达迪多弗格赫霍吉卡凯科库兰鲁米莫纳尼努帕佩皮普齐乔萨桑舒苏索塔汤"
+    "图托瓦威韦沃希谢雅耶泽詹兹佐·西俄南露蜜莉梅杰"
+)
+
+
+def _abroad(reading: str) -> Callable[[Sequence[Word], int], str | None]:
+    """塞, 茜: in a name from another language, between characters that write its sounds."""
+
+    def rule(words: Sequence[Word], at: int) -> str | None:
+        told = _listed(words, at)
+        before, behind = _near(words, at)
+        beside = before.form[-1:] in _ABROAD or behind.form[:1] in _ABROAD
+        return told or (reading if beside else USUAL.get(words[at].form))
+
+    return rule
 
 
 #: What words end in that no lexicon has.
@@ -245,9 +356,13 @@ ENDS = {"率": "lv4", "曲": "qu3", "长": "zhang3"}
 GIVEN = {"燕": "yan4", "茜": "qian4"}
 ABROAD = {"切": "qie4", "勒": "le4", "塞": "sai4", "耶": "ye1", "什": "shi2", "得": "de2", "都": "du1"}
 RULES: dict[str, Callable[[Sequence[Word], int], str | None]] = {
-    "为": _wei, "地": _di, "得": _de, "率": _lv, "长": _chang, "哦": _exclaimed, "哇": _exclaimed,
+    "为": _wei, "地": _di, "得": _de, "率": _lv, "长": _chang, "哦": _exclaimed, "哇": _exclaimed, "啦": _exclaimed,
+    "覃": _qin, "哩": _li, "塞": _abroad("sai4"), "茜": _abroad("xi1"),
 }  # fmt: skip
 CHARS = frozenset(USUAL) | frozenset(RULES) | frozenset(GIVEN) | frozenset(ABROAD)
+
+#: In names and old words they are read otherwise: where g2pM's network is sure of that, nothing is said.
+DOUBTED = frozenset("累藏塞卷背弄薄刹晕攒汗啦哇什")
 
 
 def inside(word: Word, place: int) -> str | None:
@@ -274,12 +389,21 @@ def said(words: Sequence[Word], at: int) -> str | None:
     char = words[at].form
     if char in RULES:
         return RULES[char](words, at)
-    behind = words[at + 1].form if at + 1 < len(words) else ""
-    for reading, forms in BEHIND.get(char, {}).items():
-        if behind in forms.split():
-            return reading
-    before = words[at - 1].form if at else ""
-    for reading, forms in BEFORE.get(char, {}).items():
-        if before in forms.split():
-            return reading
+    if told := _listed(words, at):
+        return told
     return None if char in ("应", "都", "少") and words[at].tag == "nr" else USUAL.get(char)
+
+
+def doubted(words: Sequence[Word], at: int) -> bool:
+    """Whether ``words[at]``, one of DOUBTED, is read as usual for want of anything better."""
+    return words[at].form in DOUBTED and _listed(words, at) is None
+
+
+def _listed(words: Sequence[Word], at: int) -> str | None:
+    """What BEHIND and BEFORE say."""
+    char, (before, behind) = words[at].form, _near(words, at)
+    for table, form in ((BEHIND, behind.form), (BEFORE, before.form)):
+        for reading, forms in table.get(char, {}).items():
+            if form and form in forms.split():
+                return reading
+    return None

@@ -1,19 +1,21 @@
 """Labels raw text with g2pM's network (Apache-2.0), in batches: a teacher of readings in context.
 
-``python -m benchmarks.readings.teacher RAW OUT`` reads general, weekly, lctt and laws in RAW and writes
-``OUT/NAME-NUMBER.npz``, one file for 20,000 sentences; files that are there are kept, so it may be stopped and started.
-All of general is labelled, and of the others the sentences with a polyphone that has few labels yet.
+``python -m benchmarks.readings.teacher ZH OUT`` reads the text of the tasks CMRC, CSL and C3 in ZH, the folder of the
+Mandarin data, and general, weekly, lctt and laws in its ``raw``; it writes ``OUT/NAME-NUMBER.npz``, one file for 20,000
+sentences; files that are there are kept, so it may be stopped and started. Of weekly, lctt and laws only the sentences
+with a polyphone that has few labels yet are labelled.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import lzma
 import pickle
 import re
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
@@ -25,7 +27,9 @@ import torch
 from benchmarks.readings.cpp import normal
 
 CHUNK, BATCH, LONGEST, SHORTEST, ENOUGH = 20_000, 256, 150, 4, 3_000
-SOURCES = ("general", "weekly", "lctt", "laws")
+#: The kinds of text, and those that all is labelled of.
+SOURCES = ("general", "weekly", "lctt", "laws", "wiki", "abstracts", "talk")
+WHOLE = frozenset(("general", "wiki", "abstracts", "talk"))
 _SENTENCE = re.compile(r"[^。！？；!?;\n]+[。！？；!?;]*[”’」』）)\"]*")
 
 
@@ -88,16 +92,33 @@ class Teacher(torch.nn.Module):
         return list(zip(*(np.split(column, counts) for column in columns), strict=True))
 
 
-def sentences(file: Path) -> Iterator[str]:
-    """The sentences of a file, each once, of 4 to 150 characters."""
+def texts_of(folder: Path, name: str) -> Iterator[str]:
+    """The texts of a kind: Wikipedia's that CMRC asks about, abstracts of CSL, what C3 reads and hears, or raw text."""
+    if name == "wiki":
+        for part in ("dev", "trial"):
+            loaded = json.loads((folder / "cmrc2018" / f"cmrc2018_{part}.json").read_text("utf-8"))
+            yield from (one["context"] for article in loaded["data"] for one in article["paragraphs"])
+    elif name == "abstracts":
+        for part in ("dev", "test"):
+            rows = (folder / "csl_ydli" / f"{part}.tsv").read_text("utf-8").splitlines()
+            yield from (row.split("\t")[1] for row in rows)
+    elif name == "talk":
+        for path in sorted((folder / "c3").glob("*.json")):
+            yield from (text for texts, *_ in json.loads(path.read_text("utf-8")) for text in texts)
+    else:
+        with lzma.open(folder / "raw" / f"{name}.txt.xz", "rt", encoding="utf-8") as lines:
+            yield from lines
+
+
+def sentences(texts: Iterable[str]) -> Iterator[str]:
+    """The sentences of texts, each once, of 4 to 150 characters."""
     seen: set[int] = set()
-    with lzma.open(file, "rt", encoding="utf-8") as lines:
-        for line in lines:
-            for match in _SENTENCE.finditer(line):
-                text = match[0].strip()
-                if SHORTEST <= len(text) <= LONGEST and hash(text) not in seen:
-                    seen.add(hash(text))
-                    yield text
+    for whole in texts:
+        for match in _SENTENCE.finditer(whole):
+            text = match[0].strip()
+            if SHORTEST <= len(text) <= LONGEST and hash(text) not in seen:
+                seen.add(hash(text))
+                yield text
 
 
 def label_chunk(teacher: Teacher, texts: list[str], out: Path) -> int:
@@ -128,7 +149,7 @@ def label_chunk(teacher: Teacher, texts: list[str], out: Path) -> int:
 def main() -> None:
     """Labels as much as the time allows."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("raw", type=Path)
+    parser.add_argument("zh", type=Path)
     parser.add_argument("out", type=Path)
     parser.add_argument("--minutes", type=float, default=60)
     arguments = parser.parse_args()
@@ -139,7 +160,7 @@ def main() -> None:
     rare = {char for char, at in teacher.ids.items() if teacher.varies[at]}
     counts: Counter[str] = Counter()
     for name in SOURCES:
-        texts = sentences(arguments.raw / f"{name}.txt.xz")
+        texts = sentences(texts_of(arguments.zh, name))
         for number in range(10_000):
             chunk = list(islice(texts, CHUNK))
             if not chunk:
@@ -148,7 +169,7 @@ def main() -> None:
             if not out.exists():
                 if time.monotonic() - begun > arguments.minutes * 60:
                     return
-                kept = chunk if name == SOURCES[0] else [text for text in chunk if not rare.isdisjoint(text)]
+                kept = chunk if name in WHOLE else [text for text in chunk if not rare.isdisjoint(text)]
                 labels = label_chunk(teacher, kept, out)
                 print(f"{time.monotonic() - begun:5.0f} s {out.name} {len(kept)} sentences {labels} labels", flush=True)
             with np.load(out) as made:

@@ -29,6 +29,9 @@ SLOT_OF = {(3, 2): 0, (3, 1): 1, (3, 0): 2, (2, 1): 3, (2, 0): 4}
 #: there read as 着, but for its words.
 SCRIPTS = {"著": ("zhu4", "着"), "乾": ("qian2", "gan1"), "瞭": ("liao4", "liao3"), "徵": ("zhi3", "zheng1")}
 _OTHERS = {"著": "着", "乾": "干", "瞭": "了", "徵": "征"}
+#: Traditional characters of which pypinyin lacks readings that their simplified ones share with them (zdic has them):
+#: 沒收 *mò*, 靚女 *liàng*, 剎那 *chà*.
+_ALIKE = frozenset("剎剝掙敎査橫殻沒潰稜綳緼縕說跡蹟軻靚鶻")
 #: Whose tone changes by the word that follows. They are read as they are alone: 不 *bù* also before a fourth tone.
 BY_SANDHI = "一不"
 
@@ -303,7 +306,11 @@ def _share(models: dict[str, Model], alone: dict[str, str], simplified: Mapping[
         if other in models:
             own, others = _all_readings(char), models[other].readings
             both = [reading for reading in others if reading in own]
-            if len(both) == 1 and any(reading not in (both[0], f"{both[0][:-1]}5") for reading in others):
+            if (
+                char not in _ALIKE
+                and len(both) == 1
+                and any(reading not in (both[0], f"{both[0][:-1]}5") for reading in others)
+            ):
                 alone[char] = both[0]
             else:
                 models[char] = models[other]
