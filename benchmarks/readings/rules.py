@@ -30,7 +30,7 @@ USUAL = {
     折 zhe2 扎 zha1 数 shu4 正 zheng4 当 dang1 便 bian4 曲 qu3 转 zhuan3 传 chuan2 调 tiao2 量 liang4
     好 hao3 看 kan4 间 jian1 与 yu3 和 he2 那 na4 哪 na3 过 guo4 大 da4 上 shang4 难 nan2 几 ji3 似 si4
     只 zhi3 呢 ne5 吗 ma5 呗 bei5 脏 zang1 粘 zhan1 散 san4
-    挣 zheng4 泡 pao4 扒 ba1 牟 mou2 莘 xin1 蔚 wei4
+    挣 zheng4 泡 pao4 扒 ba1 牟 mou2 莘 xin1 蔚 wei4 咋 za3
     累 lei4 藏 cang2 塞 sai1 卷 juan4 背 bei1 弄 nong4 薄 bao2 刹 sha1 晕 yun1 攒 zan3 汗 han4
     """.splitlines()
     for char, reading in zip(row.split()[::2], row.split()[1::2], strict=True)
@@ -362,7 +362,7 @@ RULES: dict[str, Callable[[Sequence[Word], int], str | None]] = {
 CHARS = frozenset(USUAL) | frozenset(RULES) | frozenset(GIVEN) | frozenset(ABROAD)
 
 #: In names and old words they are read otherwise: where g2pM's network is sure of that, nothing is said.
-DOUBTED = frozenset("累藏塞卷背弄薄刹晕攒汗啦哇什")
+DOUBTED = frozenset("累藏塞卷背弄薄刹晕攒汗什")
 
 
 def inside(word: Word, place: int) -> str | None:
