@@ -25,7 +25,8 @@ _DRAWN = 8  # and that are drawn, of each slot
 COLOURS = ("#4c72b0", "#dd8452", "#55a868")
 
 #: Of the picture, whose parts have always the same size: a layout that measures them takes longer than drawing.
-_MARGINS = {"left": 0.08, "right": 0.98, "bottom": 0.08, "top": 0.95, "wspace": 0.25, "hspace": 0.32}
+_MARGINS = {"left": 0.08, "right": 0.98, "bottom": 0.08, "top": 0.95, "wspace": 0.25, "hspace": 0.28,
+            "height_ratios": (1, 1.45)}  # fmt: skip
 
 _QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95, 0.99)
 
@@ -148,7 +149,7 @@ def _decimal(value: float | None) -> str:
 
 def _draw(numbers: dict[str, Any], counts: Counts, manifest: dict[str, Any]) -> Any:
     """The figure; matplotlib without its global state, so that any thread may draw."""
-    figure = require("matplotlib.figure", "corpus").Figure(figsize=(11, 7.5))
+    figure = require("matplotlib.figure", "corpus").Figure(figsize=(11, 9))
     (shares, lengths), (ranks, tops) = figure.subplots(2, 2, gridspec_kw=_MARGINS)
     shares.stairs(counts["shares"], np.arange(SHARE_BINS + 2) * 100 / SHARE_BINS, fill=True, color="#4c72b0")
     shares.axvline(100 * manifest["options"]["min_native"], color="black", linewidth=1, linestyle="--")
@@ -158,27 +159,33 @@ def _draw(numbers: dict[str, Any], counts: Counts, manifest: dict[str, Any]) -> 
     lengths.stairs(np.add.reduceat(found, edges), [*edges, edges[-1] * 1.2], fill=True, color="#55a868")
     lengths.set(title="Kept lines by length", xlabel=f"positions (the last bar: {LONGEST} or more)", ylabel="lines",
                 xscale="log")  # fmt: skip
-    components = numbers.get("components")
+    lang = manifest["tokenizer"].get("lang")
+    components = _of_syllables(numbers["components"], lang) if numbers.get("components") else None
     series = components or {"ids": dict(enumerate(counts["ids"].tolist()))}
     for name, frequencies in series.items():
         values = np.sort([count for count in frequencies.values() if count])[::-1]
         ranks.plot(np.arange(1, len(values) + 1), values / values.sum(), ".-", label=name)
-    ranks.set(title="Frequencies by rank", xlabel="rank", ylabel="share of the slot", xscale="log", yscale="log")
+    title = "Frequencies by rank, in syllables" if components else "Frequencies by rank"
+    ranks.set(title=title, xlabel="rank", ylabel="share of the slot", xscale="log", yscale="log")
     ranks.legend(loc="upper right")
     if components:
-        _draw_commonest(tops, components, manifest["tokenizer"]["lang"])
+        _draw_commonest(tops, components, lang)
     else:
         tops.set_axis_off()
     return figure
 
 
+def _of_syllables(components: dict[str, dict[str, int]], lang: str) -> dict[str, dict[str, int]]:
+    """The counts of each slot without the fallback characters, which stand in all three."""
+    own = {slot: {EMPTY, *vocabulary(lang).by_role(slot)} for slot in SLOTS}
+    return {slot: {one: count for one, count in components[slot].items() if one in own[slot]} for slot in SLOTS}
+
+
 def _draw_commonest(axes: Any, components: dict[str, dict[str, int]], lang: str) -> None:
-    """The commonest of each slot; fallback characters, which stand in all three, are in none."""
-    symbols = vocabulary(lang)
+    """The commonest of each slot."""
     top = 0
     for slot, colour in zip(SLOTS, COLOURS, strict=True):
-        own = {EMPTY, *symbols.by_role(slot)}
-        found = {symbol: count for symbol, count in components[slot].items() if symbol in own}
+        found = components[slot]
         whole = sum(found.values())
         labels, counts = [*found][:_DRAWN], [*found.values()][:_DRAWN]
         places = np.arange(top, top + len(labels))
@@ -186,7 +193,7 @@ def _draw_commonest(axes: Any, components: dict[str, dict[str, int]], lang: str)
         for place, label in zip(places, labels, strict=True):
             name = tone_name(lang, label) if slot == "tone" else ""
             written = "(none)" if label == EMPTY else label
-            axes.annotate(f"{written} {name}".strip(), (0, place), (-4, 0), textcoords="offset points", fontsize=8,
+            axes.annotate(f"{name} {written}".strip(), (0, place), (-4, 0), textcoords="offset points", fontsize=9,
                           ha="right", va="center")  # fmt: skip
         top += len(labels) + 1
     axes.set_yticks([])
