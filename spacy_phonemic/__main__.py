@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import warnings
 from pathlib import Path
@@ -12,14 +13,17 @@ from phonemic.files.outputs import claim
 from phonemic.files.writing import write_text
 from phonemic.inventory import LANGUAGES
 from phonemic.tasks.tagging import StrayTagWarning
-from spacy_phonemic.configs import ENCODERS, TASKS, config_text
+from spacy_phonemic.configs import ENCODERS, TASKS, check_checkpoint, config_text
+
+#: Exit status of a command that Ctrl-C ended, as that of the command phonemic.
+INTERRUPTED = 130
 
 #: The fields of a file of one's own that the command names.
 _FIELDS = ("text", "label", "word", "tag", "joiner", "comment")
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Runs the command; the exit status is 1 where something could not be done.
+    """Runs the command; the exit status is 1 where something could not be done, 130 where Ctrl-C ended it.
 
     Arguments:
         arguments: the words of the command line; None: those of the process.
@@ -63,10 +67,24 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         claim([given.output], given.force, [given.input] if "input" in given else ())
         status: int = given.run(given)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _discard_output()
+        return 1
     except (PhonemicError, OSError, MemoryError) as error:
         sys.stderr.write(f"{printable(message(error))}\n")
         return 1
+    except KeyboardInterrupt:
+        sys.stderr.write("interrupted\n")
+        return INTERRUPTED
     return status
+
+
+def _discard_output() -> None:
+    """Has what is still to be written go nowhere; at the end of the process Python would write it into the pipe."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)
 
 
 def _add_convert(convert: argparse.ArgumentParser) -> None:
@@ -99,6 +117,8 @@ def _column(written: str) -> int | str:
 
 
 def _config(given: argparse.Namespace) -> int:
+    if given.checkpoint is not None and given.encoder != "hash":
+        check_checkpoint(given.checkpoint, given.lang)
     try:
         text = config_text(given.task, given.lang, given.encoder, given.checkpoint, given.steps, given.gpu)
     except ValueError as error:

@@ -17,7 +17,7 @@ from thinc.api import ArgsKwargs, Model, torch2xp, xp2torch
 from thinc.layers.pytorchwrapper import forward as pytorch_forward
 from thinc.types import Floats2d, Ints1d
 
-from spacy_phonemic.options import EncoderOptions
+from spacy_phonemic.options import EncoderOptions, Layers
 from spacy_phonemic.positions import PositionVectors, position_vectors, remember
 from spacy_phonemic.reading import reading_of
 from spacy_phonemic.requirements import require
@@ -170,12 +170,12 @@ class PhonemicTransformer(Tok2Vec):
         super().set_annotations(docs, tokvecs)
         remember(docs, self)
 
-    def positions(self, docs: Sequence[Doc], layers: Sequence[int] = (-1,)) -> list[PositionVectors]:
+    def positions(self, docs: Sequence[Doc], layers: Layers = None) -> list[PositionVectors]:
         """The vectors of the positions of Docs, before they are pooled to tokens.
 
         Arguments:
             docs: the Docs.
-            layers: 0 is the embeddings, -1 the last layer.
+            layers: 0 is the embeddings, -1 the last layer; ``"all"``: the embeddings and every layer; None: the last.
 
         Returns:
             For each Doc its ids, spans and vectors, see :class:`spacy_phonemic.positions.PositionVectors`.

@@ -77,8 +77,9 @@ class PhonemicMatcher:
 
     ``span._.phonemic_distance`` is in syllables, see :func:`phonemic.distance`; ``span._.phonemic_name`` is the name as
     the list has it, and ``span.id_`` the id that the list gives it. A name begins and ends with a token and does not go
-    across punctuation, but for hyphens, middle dots and apostrophes. Where matches overlap, ``doc.ents`` gets the
-    nearest, then the longest, then the first; a group of spans gets all, of one place and label the nearest.
+    across an empty line, nor across punctuation other than hyphens, middle dots and apostrophes. Where matches overlap,
+    ``doc.ents`` gets the nearest, then the longest, then the first; a group of spans gets all, of one place and label
+    the nearest.
 
     Arguments:
         vocab: the pipeline's.
@@ -135,6 +136,8 @@ class PhonemicMatcher:
             raise TypeError("add takes a list of names, not one str")
         texts = list(names)
         own = [""] * len(texts) if ids is None else list(ids)
+        if len(own) != len(texts):
+            raise ValueError(f"{len(texts)} names with {len(own)} ids: give an id for each name, or none")
         patterns = [{"label": label, "pattern": text, "id": id_} for text, id_ in zip(texts, own, strict=True)]
         self.add_patterns(patterns)
 
@@ -357,11 +360,14 @@ def _borders(doc: Doc, encoding: Encoding, lang: str) -> tuple[dict[int, int], l
             starts.append(at)
             if before is not None and across[before] == tokens[before]:
                 ends.append(before + 1)
-        if before is not None and any(
-            not char.isspace() and char not in _JOINS for char in text[spans[before][1] : spans[at][0]]
-        ):
+        if before is not None and _ends_name(text[spans[before][1] : spans[at][0]]):
             breaks.append(at)
         before = at
     if before is not None:
         ends.append(before + 1)
     return tokens, starts, ends, breaks
+
+
+def _ends_name(between: str) -> bool:
+    """Whether what stands between two positions parts names: an empty line, or what is neither a space nor joins."""
+    return len(f"{between}.".splitlines()) > 2 or any(not char.isspace() and char not in _JOINS for char in between)

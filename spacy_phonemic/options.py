@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -14,6 +15,12 @@ SMALL = 384
 
 #: A part of the optimizer's learning rate below which fresh weights learn next to nothing in a run of usual length.
 TOO_LOW = 0.2
+
+#: A learning rate below which they learn next to nothing.
+TOO_SLOW = 2e-4
+
+#: The layers of an encoder: by their numbers, ``"all"``, or None for the last.
+Layers = Sequence[int] | Literal["all"] | None
 
 
 @dataclass(frozen=True)
@@ -70,10 +77,7 @@ class EncoderOptions:
         Raises:
             ValueError: the model lacks one of them.
         """
-        layers = tuple(range(count + 1)) if isinstance(self.layers, str) else self.layers
-        if not all(-count - 1 <= layer <= count for layer in layers):
-            raise ValueError(f"layers={list(layers)}: the model has the layers 0 (embeddings) to {count}")
-        return layers
+        return chosen_layers(self.layers, count)
 
     def windows(self, room: int) -> tuple[int, int]:
         """Window and stride for a model with room for this many positions between [CLS] and [SEP].
@@ -97,3 +101,23 @@ class EncoderOptions:
             raise ValueError(
                 f"stride={stride}, window={window}: both must be at least 1, and the stride at most the window"
             )
+
+
+def chosen_layers(layers: Layers, count: int) -> tuple[int, ...]:
+    """The numbers of some layers of a model that has so many.
+
+    Arguments:
+        layers: 0 is the embeddings, -1 the last layer; ``"all"``: the embeddings and every layer; None: the last.
+        count: how many layers the model has, embeddings not counted.
+
+    Raises:
+        ValueError: the model lacks one of them, or none is named.
+    """
+    if isinstance(layers, str):
+        if layers != "all":
+            raise ValueError(f'layers={layers!r}: name the layers, "all", or null for the last')
+        return tuple(range(count + 1))
+    chosen = (-1,) if layers is None else tuple(layers)
+    if not chosen or not all(-count - 1 <= layer <= count for layer in chosen):
+        raise ValueError(f"layers={list(chosen)}: the model has the layers 0 (embeddings) to {count}")
+    return chosen

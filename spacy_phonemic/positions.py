@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from spacy.tokens import Doc
 
+from spacy_phonemic.options import Layers, chosen_layers
 from spacy_phonemic.reading import reading_of
 from spacy_phonemic.windows import Aligned, plan
 
@@ -37,13 +38,13 @@ class PositionVectors(NamedTuple):
     vectors: NDArray[np.float32]
 
 
-def position_vectors(network: Network, docs: Sequence[Doc], layers: Sequence[int]) -> list[PositionVectors]:
+def position_vectors(network: Network, docs: Sequence[Doc], layers: Layers) -> list[PositionVectors]:
     """Reads Docs and encodes their positions.
 
     Arguments:
         network: the encoder, with weights.
         docs: the Docs, in its language.
-        layers: see :class:`PositionVectors`.
+        layers: see :func:`spacy_phonemic.options.chosen_layers`.
 
     Raises:
         ValueError: there is no such layer, or a Doc is of another language.
@@ -51,8 +52,7 @@ def position_vectors(network: Network, docs: Sequence[Doc], layers: Sequence[int
     import torch
 
     count, lang = network.bert.config.num_hidden_layers, network.bert.config.lang
-    if not layers or not all(-count - 1 <= layer <= count for layer in layers):
-        raise ValueError(f"layers={list(layers)}: the model has the layers 0 (embeddings) to {count}")
+    chosen = chosen_layers(layers, count)
     readings = [reading_of(doc).encoding for doc in docs]
     for encoding in readings:
         if encoding.vocabulary.lang != lang:
@@ -68,12 +68,12 @@ def position_vectors(network: Network, docs: Sequence[Doc], layers: Sequence[int
         with torch.no_grad():
             tensors: list[Any] = [tuple(torch.from_numpy(array).to(device) for array in batch) for batch in batches]
             rows, weights, offsets = (torch.from_numpy(array).to(device) for array in pooled)
-            found = network.layers_of(tensors, rows, weights, offsets, tuple(layers)).cpu().numpy()
+            found = network.layers_of(tensors, rows, weights, offsets, chosen).cpu().numpy()
     finally:
         network.train(training)
     bounds = np.cumsum([0, *(len(encoding.ids) for encoding in readings)])
     return [
-        PositionVectors(encoding.ids, encoding.spans, tuple(layers), found[:, start:end])
+        PositionVectors(encoding.ids, encoding.spans, chosen, found[:, start:end])
         for encoding, start, end in zip(readings, bounds[:-1], bounds[1:], strict=True)
     ]
 

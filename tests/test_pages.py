@@ -117,6 +117,20 @@ def test_every_command_is_in_the_reference():
         assert set(re.findall(rf"`{name} ([a-z-]+)`", section)) == set(group.list_commands(None))
 
 
+def test_every_command_of_spacy_is_in_the_reference(capsys):
+    pytest.importorskip("spacy", reason="needs the spacy extra")
+    from spacy_phonemic.__main__ import main
+
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    names = re.search(r"\{(.*?)\}", capsys.readouterr().out)[1].split(",")
+    section = (
+        (ROOT / "docs" / "reference" / "commands.md").read_text("utf-8").partition("## python -m spacy_phonemic\n")[2]
+    )
+    assert len(names) == 3
+    assert re.findall(r"`python -m spacy_phonemic ([a-z-]+)`", section) == names
+
+
 def test_the_picture_is_what_the_script_draws(tmp_path):
     drawn = tmp_path / "picture.svg"
     subprocess.run([sys.executable, ROOT / "examples" / "picture.py", drawn], check=True)

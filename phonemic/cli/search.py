@@ -65,7 +65,8 @@ def search(
     """Finds the names that sound like QUERY, or like each line of standard input for "-".
 
     NAMES is a text with one name per line, or an index that --save wrote. Each name is written with its distance: 0 if
-    it sounds the same, and 1 for each syllable that is missing, extra or shares nothing.
+    it sounds the same, and 1 for each syllable that is missing, extra or shares nothing. A line of standard input in
+    which nothing is heard has no names.
     """
     if not query and not output:
         raise click.UsageError("give a QUERY, or --save FILE to keep the index")
@@ -73,6 +74,10 @@ def search(
         raise click.UsageError('NAMES and QUERY cannot both be "-"')
     claim([output], force, [names])
     index = _index(names, lang, phrases, column, errors, max_line)
+    several = query == ("-",)
+    if query and not several and not _is_heard(index, " ".join(query)):
+        shown = cell(" ".join(query))[:40]
+        raise InputError(f"{shown!r} has no sound: give a QUERY with a syllable, a letter or a digit")
     if output:
         index.save(output, overwrite=force)
     if not query:
@@ -82,10 +87,10 @@ def search(
         file.write(b"query\tdistance\trow\tname\n")
     for text in _queries(query, errors, max_line):
         try:
-            found = index.search(text, k=None if every else most, within=within)
+            found = index.search(text, k=None if every else most, within=within) if _is_heard(index, text) else []
         except ValueError as error:
             raise InputError(f"{cell(text)[:40]!r}: {error}") from error
-        file.write(_shown(text, found, form, query == ("-",)).encode("utf-8", "surrogateescape"))
+        file.write(_shown(text, found, form, several).encode("utf-8", "surrogateescape"))
     file.flush()
 
 
@@ -110,12 +115,18 @@ def _index(names: str, lang: str | None, phrases: str | None, column: str, error
         raise InputError(f"{names}: {error} (counted from 0, without blank lines)") from error
 
 
+def _is_heard(index: Index, query: str) -> bool:
+    from phonemic.sound.sounds import sounds
+
+    return len(sounds(index.lang).heard(index.tokenizer.encode(query).ids)[0]) > 0
+
+
 def _queries(query: tuple[str, ...], errors: str, max_line: int) -> Iterator[str]:
     if query != ("-",):
         yield " ".join(query)
         return
     with input_texts(["-"], "text", errors, max_line) as lines:
-        yield from (text for line in chain.from_iterable(lines) if (text := (line or "").strip()))
+        yield from ((line or "").strip() for line in chain.from_iterable(lines))
 
 
 def _shown(query: str, found: list[Match], form: str, several: bool) -> str:

@@ -161,9 +161,9 @@ def _draw(numbers: dict[str, Any], counts: Counts, manifest: dict[str, Any]) -> 
                 xscale="log")  # fmt: skip
     lang = manifest["tokenizer"].get("lang")
     components = _of_syllables(numbers["components"], lang) if numbers.get("components") else None
-    series = components or {"ids": dict(enumerate(counts["ids"].tolist()))}
+    series = {name: [*found.values()] for name, found in components.items()} if components else {"ids": counts["ids"]}
     for name, frequencies in series.items():
-        values = np.sort([count for count in frequencies.values() if count])[::-1]
+        values = np.sort([count for count in frequencies if count])[::-1]
         ranks.plot(np.arange(1, len(values) + 1), values / values.sum(), ".-", label=name)
     title = "Frequencies by rank, in syllables" if components else "Frequencies by rank"
     ranks.set(title=title, xlabel="rank", ylabel="share of the slot", xscale="log", yscale="log")

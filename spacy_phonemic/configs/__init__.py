@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from phonemic.errors import InputError
+from phonemic.files.jsons import checked, read_object
 from phonemic.inventory import LANGUAGES
 
 #: The heads of each task, and what share of the training's score each of their scores has.
@@ -31,6 +33,9 @@ ENCODERS = {"hash": "tok2vec", "bert": "phonemic_transformer", "both": "phonemic
 #: Steps from which on the learning rate warms up for as long as the base says; fewer warm up for a tenth of them.
 _FULL_WARMUP = 2500
 
+#: The learning rate of a pretrained encoder that stands beside features, as a part of the optimizer's: as measured.
+_BESIDE_FEATURES = 0.1
+
 
 def config_text(
     task: str,
@@ -47,7 +52,8 @@ def config_text(
         lang: ``"vi"`` or ``"zh"``.
         encoder: ``"hash"``: ``spacy_phonemic.PhonemicHashEmbed.v1`` in spaCy's own tok2vec; ``"bert"``: PhonemicBERT;
             ``"both"``: one beside the other.
-        checkpoint: a folder, or the name of an installed checkpoint, for ``paths.checkpoint``; None: fresh weights.
+        checkpoint: a folder, or the name of an installed checkpoint, for ``paths.checkpoint``; None: fresh weights. It
+            is not looked into, see :func:`check_checkpoint`.
         steps: of training; the warm-up and the times of evaluation go by them.
         gpu: larger batches, half precision in PhonemicBERT.
 
@@ -73,6 +79,8 @@ def config_text(
             "mishearing = 0.25": "mishearing = 0.0",
             "mark_errors = 0.0": "mark_errors = 0.3",
         }
+    if encoder == "both" and checkpoint is not None:
+        changes["learn_rate_factor = null"] = f"learn_rate_factor = {_BESIDE_FEATURES}"
     if steps < _FULL_WARMUP:
         changes["warmup_steps = 250"] = f"warmup_steps = {steps // 10}"
     if gpu:
@@ -81,6 +89,32 @@ def config_text(
     for old, new in changes.items():
         text = text.replace(old, new, 1)
     return text
+
+
+def check_checkpoint(checkpoint: str, lang: str) -> None:
+    """Checks that a checkpoint is there and is of a language; where phonemic_bert is not installed, nothing.
+
+    Arguments:
+        checkpoint: a folder, or the name of an installed checkpoint.
+        lang: ``"vi"`` or ``"zh"``.
+
+    Raises:
+        InputError: there is none, its configuration is damaged, or it is of another language.
+        CheckpointError: it is a name of this project's, but not installed.
+    """
+    try:
+        from phonemic_bert.checkpoints import resolve
+    except ImportError:
+        return
+    path = Path(resolve(checkpoint)) / "config.json"
+    if not path.is_file():
+        raise InputError(
+            f"there is no checkpoint {checkpoint!r}: give the folder that save_pretrained wrote (with config.json and "
+            "model.safetensors), or the name of an installed checkpoint"
+        )
+    found = checked(read_object(path), {"lang": str}, path)["lang"]
+    if found != lang:
+        raise InputError(f"the checkpoint {checkpoint!r} is for {found!r}, but the config for {lang!r}")
 
 
 def _check(task: str, lang: str, encoder: str, checkpoint: str | None, steps: int) -> None:

@@ -44,7 +44,7 @@ class TestSearch:
         assert "is an index for vi" in run("search", "names.index", "lan", "--lang", "zh", status=2).stderr
 
     def test_standard_input(self, names):
-        queries = "lan\n\nChần Hưng Đạo\n"
+        queries = "lan\n\nChần Hưng Đạo\n...\n"
         options = ("--lang", "vi", "--within", "0.05")
         found = run("search", names, "-", *options, "--format", "tsv", stdin=queries).stdout
         rows = list(csv.DictReader(io.StringIO(found), delimiter="\t"))
@@ -55,8 +55,11 @@ class TestSearch:
             ("Chần Hưng Đạo", "Trần Hưng Đạo"),
         ]
         lines = run("search", names, "-", *options, stdin=queries).stdout.splitlines()
-        assert lines[0] == "lan"
-        assert lines[1] == "  0.000  lan"
+        assert lines[:2] == ["lan", "  0.000  lan"]
+        assert lines[-1] == "..."
+        found = run("search", names, "-", *options, "--format", "json", stdin=queries).stdout.splitlines()
+        shown = [(one["query"], len(one["matches"])) for one in map(json.loads, found)]
+        assert shown == [("lan", 3), ("", 0), ("Chần Hưng Đạo", 1), ("...", 0)]
         piped = run("search", "-", "lan", *options, stdin=names.read_text("utf-8")).stdout
         assert piped == run("search", names, "lan", *options).stdout
 
@@ -75,6 +78,14 @@ class TestSearch:
         assert "cannot both be" in run("search", "-", "-", "--lang", "vi", status=2).stderr
         assert "x>=0" in run("search", names, "lan", "--lang", "vi", "--within", "-1", status=2).stderr
         assert "within must be 0" in run("search", names, "lan", "--lang", "vi", "--within", "nan", status=1).stderr
+        for query in ("", " ", "...", "(!)"):
+            refused = run("search", names, query, "--lang", "vi", "--save", "names.index", status=1)
+            assert refused.stdout == ""
+            assert (
+                refused.stderr
+                == f"Error: {query.strip()!r} has no sound: give a QUERY with a syllable, a letter or a digit\n"
+            )
+        assert not (tmp_path / "names.index").exists()
         (tmp_path / "old").write_text("kept")
         assert "--force" in run("search", names, "--lang", "vi", "--save", "old", status=1).stderr
         assert "is also read" in run("search", names, "--lang", "vi", "--save", names, "--force", status=1).stderr

@@ -13,9 +13,11 @@ from encoder_helpers import SYLLABLES, TEXTS, example  # noqa: E402
 from spacy.tokens import DocBin  # noqa: E402
 from spacy.util import load_model_from_config  # noqa: E402
 from thinc.api import Adam, Config, Model  # noqa: E402
+from thinc.compat import has_gpu  # noqa: E402
 
 from phonemic import Tokenizer  # noqa: E402
 from spacy_phonemic.__main__ import main  # noqa: E402
+from spacy_phonemic.checking import report  # noqa: E402
 from spacy_phonemic.configs import config_text  # noqa: E402
 from spacy_phonemic.features import phonemic_bert_and_features  # noqa: E402
 
@@ -163,6 +165,94 @@ class TestCheck:
         paths = [f"--paths.{part}={tmp_path / 'a.spacy'}" for part in ("train", "dev")]
         assert main(["check", str(tmp_path / "ner.cfg"), *paths]) == 0
         assert "train: 1 entities begin or end within a token" in capsys.readouterr().out
+
+    @pytest.fixture
+    def check(self, corpus, tmp_path, capsys):
+        """Checks a small config with settings, and gives the status and the two outputs."""
+
+        def checked(*options, encoder="hash", task="ner", train=corpus, dev=corpus):
+            text = config_text(task, "vi", encoder, steps=5)
+            (tmp_path / "a.cfg").write_text(text, encoding="utf-8")
+            status = main(["check", str(tmp_path / "a.cfg"), f"--paths.train={train}", f"--paths.dev={dev}", *options])
+            return status, *capsys.readouterr()
+
+        return checked
+
+    def test_nothing_to_warn_of(self, check):
+        status, told, errors = check()
+        assert (status, errors) == (0, "")
+        assert "warning" not in told
+
+    @pytest.mark.parametrize("encoder", ["bert", "both"])
+    def test_fresh_weights_at_a_low_rate(self, check, checkpoint, encoder):
+        model = "--components.phonemic_transformer.model" + (".encoder" if encoder == "both" else "")
+        rate = "--training.optimizer.learn_rate.initial_rate"
+        tiny = [f"{model}.preset=tiny", "--training.optimizer.learn_rate.warmup_steps=2"]
+        pretrained = [f"--paths.checkpoint={checkpoint['vi']}", f"{model}.window=62"]
+        for options, warned in (
+            ([*tiny], None),
+            ([*tiny, f"{rate}=0.0002"], None),
+            ([*tiny, f"{rate}=0.00005"], "learns at 5e-05 at most"),
+            ([*tiny, f"{model}.learn_rate_factor=0.5", f"{rate}=0.0003"], "learns at 0.00015 at most"),
+            ([*tiny, *pretrained, f"{rate}=0.00005"], None),
+        ):
+            status, told, _ = check(*options, encoder=encoder)
+            assert status == 0
+            assert ("warning" in told) == (warned is not None), told
+            if warned:
+                assert f"PhonemicBERT has fresh weights and {warned}" in told
+                assert "set training.optimizer.learn_rate.initial_rate to 0.001" in told
+
+    def test_a_learning_rate_that_is_the_same_throughout(self, corpus, tmp_path):
+        config = Config().from_str(config_text("ner", "vi", "bert", steps=5), interpolate=False)
+        config["training"]["optimizer"]["learn_rate"] = 0.0001
+        config.to_disk(tmp_path / "same.cfg")
+        settings = {"paths.train": str(corpus), "paths.dev": str(corpus)}
+        settings["components.phonemic_transformer.model.preset"] = "tiny"
+        assert any("learns at 0.0001 at most" in line for line in report(tmp_path / "same.cfg", settings))
+
+    def test_corpora_with_nothing_to_learn(self, check, tmp_path):
+        nlp = spacy.blank("vi", config=SYLLABLES)
+        DocBin().to_disk(tmp_path / "empty.spacy")
+        DocBin(docs=[nlp.make_doc(text) for text in TEXTS]).to_disk(tmp_path / "plain.spacy")
+        (tmp_path / "plain.txt").write_text("Huế B-LOC\n", encoding="utf-8")
+        for name in ("empty.spacy", "plain.txt"):
+            status, told, errors = check(train=tmp_path / name)
+            assert (status, told) == (1, "")
+            assert re.fullmatch(rf".*a\.cfg: the training corpus .*{name} holds no texts: give .*\n", errors)
+            status, told, errors = check(dev=tmp_path / name)
+            assert (status, errors) == (0, "")
+            assert "warning: dev: nothing to evaluate with" in told
+        assert "warning: train: there is not one entity, which ner would" in check(train=tmp_path / "plain.spacy")[1]
+
+    def test_text_of_another_language(self, check, tmp_path):
+        for foreign, warned in ((4, True), (3, True), (2, False), (0, False)):
+            words = ["Hà", *"我在北京"[:foreign], "Nội"]
+            doc = spacy.tokens.Doc(spacy.blank("vi").vocab, words=words, ents=["B-A"] + ["O"] * (foreign + 1))
+            DocBin(docs=[doc]).to_disk(tmp_path / "other.spacy")
+            told = check(train=tmp_path / "other.spacy")[1]
+            assert ("of the tokens have no syllable of 'vi'" in told) == warned, (foreign, told)
+
+    def test_what_is_no_training_config(self, tmp_path, capsys):
+        for text, told in (
+            ("", "it lacks [nlp] and [training]"),
+            ("[nlp]\nlang = 'vi'\n", "it lacks [training]"),
+            ("hello\n", "no section headers"),
+            ("[nlp]\nlang = 'vi'\n[training]\nseed = 0\n", "gpu_allocator"),
+        ):
+            (tmp_path / "wrong.cfg").write_text(text, encoding="utf-8")
+            assert main(["check", str(tmp_path / "wrong.cfg")]) == 1
+            output = capsys.readouterr()
+            assert output.out == ""
+            assert output.err.startswith(f"{tmp_path / 'wrong.cfg'}: ")
+            assert told in output.err
+            assert output.err.count("\n") == 1
+
+    @pytest.mark.skipif(has_gpu, reason="there is one")
+    def test_a_gpu_that_is_not_there(self, check):
+        status, told, errors = check("--gpu-id", "0")
+        assert (status, told) == (1, "")
+        assert re.fullmatch(r"GPU \d+ cannot be used \(.*\): leave --gpu-id out to take the CPU\n", errors)
 
     @pytest.mark.parametrize("broken", ["no file", "no corpus", "no config", "another setting"])
     def test_what_is_wrong_is_told(self, broken, corpus, tmp_path, capsys):

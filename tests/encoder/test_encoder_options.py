@@ -1,6 +1,9 @@
 """What the options do, and which are refused."""
 
+import os
 import shutil
+import subprocess
+import sys
 import warnings
 
 import numpy as np
@@ -65,8 +68,9 @@ class TestOptions:
             encoder(checkpoint["vi"], docs, window=None, stride=63)
 
     def test_no_checkpoint_there(self, tmp_path):
-        with pytest.raises(CheckpointError, match="save_pretrained"):
-            encoder(str(tmp_path / "nothing"), docs_of("vi", [VI]))
+        for given, told in ((str(tmp_path / "nothing"), "there is no"), ("nothing", "save_pretrained")):
+            with pytest.raises(CheckpointError, match=told):
+                encoder(given, docs_of("vi", [VI]))
 
     def test_half_a_checkpoint(self, checkpoint, tmp_path):
         from safetensors.torch import load_file, save_file
@@ -216,6 +220,61 @@ class TestConfigs:
         done = run("-m", "spacy_phonemic", "config", "sentiment")
         assert done.returncode == 2
         assert "ner_pos" in done.stderr
+
+    def test_the_learning_rate_beside_features_is_what_was_measured(self):
+        for name, checkpoint, factor in (
+            ("both", "folder", 0.1),
+            ("both", None, None),
+            ("bert", "folder", None),
+            ("bert", None, None),
+        ):
+            config = Config().from_str(config_text("ner", "vi", name, checkpoint), interpolate=False)
+            model = config["components"]["phonemic_transformer"]["model"]
+            assert model.get("encoder", model)["learn_rate_factor"] == factor
+
+    @pytest.mark.parametrize("encoder", ["bert", "both"])
+    def test_checkpoints_that_do_not_fit(self, checkpoint, encoder, tmp_path, capsys):
+        command = ["config", "ner", "--lang", "vi", "--encoder", encoder, "--checkpoint"]
+        (tmp_path / "other").mkdir()
+        (tmp_path / "other" / "config.json").write_text("{}", encoding="utf-8")
+        for given, told in (
+            (str(tmp_path / "nothing"), "there is no "),
+            ("nothing", "there is no checkpoint 'nothing': give the folder that save_pretrained wrote"),
+            ("phonemic-bert-nothing", "is neither a folder nor installed"),
+            (str(tmp_path / "other"), "lang is missing"),
+            (checkpoint["zh"], "is for 'zh', but the config for 'vi'"),
+        ):
+            assert main([*command, given]) == 1
+            output = capsys.readouterr()
+            assert output.out == ""
+            assert told in output.err
+            assert output.err.count("\n") == 1
+        assert main([*command, checkpoint["vi"]]) == 0
+        assert capsys.readouterr().out == config_text("ner", "vi", encoder, checkpoint["vi"])
+
+    @pytest.mark.parametrize(("missing", "status"), [("torch", 1), ("transformers", 1), ("phonemic_bert", 0)])
+    def test_checkpoints_are_looked_into_without_torch(self, checkpoint, missing, status):
+        """Where phonemic_bert is not there either, they are not."""
+        words = ["config", "ner", "--lang", "vi", "--checkpoint", checkpoint["zh"]]
+        code = f"import sys; sys.modules[{missing!r}] = None; from spacy_phonemic.__main__ import main; "
+        done = run("-c", code + f"sys.exit(main({words!r}))")
+        assert done.returncode == status, done.stderr
+        assert ("is for 'zh'" in done.stderr) == bool(status)
+        assert "Traceback" not in done.stderr
+
+    def test_ctrl_c_and_a_closed_pipe(self, monkeypatch, capsys):
+        def interrupted(*given):
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr("spacy_phonemic.__main__.config_text", interrupted)
+        assert main(["config", "ner"]) == 130
+        assert capsys.readouterr().err == "interrupted\n"
+        read, write = os.pipe()
+        os.close(read)
+        with open(write, "wb") as closed:
+            command = [sys.executable, "-m", "spacy_phonemic", "config", "ner"]
+            done = subprocess.run(command, stdout=closed, stderr=subprocess.PIPE, check=False)
+        assert (done.returncode, done.stderr) == (1, b"")
 
     def test_unknown(self, capsys):
         with pytest.raises(ValueError, match="ner_pos"):

@@ -1,6 +1,7 @@
 """The vectors of positions, against one plain pass of the model and against the tokens' vectors."""
 
 import gc
+import pickle
 
 import numpy as np
 import pytest
@@ -48,6 +49,18 @@ def test_tokens_are_means_of_positions(checkpoint):
             assert np.allclose(doc.tensor[token.i], wanted, atol=1e-5)
 
 
+@pytest.mark.parametrize("text", [VI, ""])
+def test_all_layers_and_the_last(checkpoint, text):
+    nlp = pipeline(checkpoint, "vi")
+    encoder, doc = nlp.get_pipe("phonemic_transformer"), nlp.make_doc(text)
+    for layers, numbers in (("all", (0, 1, 2)), (None, (-1,))):
+        [found], [wanted] = encoder.positions([doc], layers=layers), encoder.positions([doc], layers=numbers)
+        assert found.layers == numbers
+        assert np.array_equal(found.vectors, wanted.vectors)
+    with pytest.raises(ValueError, match="layers='most': name the layers"):
+        encoder.positions([doc], layers="most")
+
+
 def test_several_docs_are_as_each_alone_and_windows_are_averaged(checkpoint):
     nlp = pipeline(checkpoint, "vi", window=8, stride=5)
     encoder = nlp.get_pipe("phonemic_transformer")
@@ -75,5 +88,10 @@ def test_what_cannot_be_had(checkpoint):
         fresh.add_pipe("phonemic_transformer").positions([doc])
     doc = nlp(doc)
     assert len(doc._.phonemic_positions.ids)
+    assert doc._.phonemic_positions is not doc._.phonemic_positions
+    for other in (doc.copy(), doc[:3].as_doc(), pickle.loads(pickle.dumps(doc))):
+        with pytest.raises(ValueError, match="has not been through a phonemic_transformer"):
+            other._.phonemic_positions  # noqa: B018
+        assert len(encoder.positions([other])[0].ids)
     del nlp, encoder
     gc.collect()

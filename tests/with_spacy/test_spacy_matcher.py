@@ -80,6 +80,19 @@ class TestBorders:
         assert not nlp("Trần, Hưng Đạo. Hồ (Chí Minh)").ents
         assert [span.text for span in nlp("Trần-Hưng-Đạo, Hồ\nChí  Minh").ents] == ["Trần-Hưng-Đạo", "Hồ\nChí  Minh"]
 
+    @pytest.mark.parametrize("between", ["\n\n", "\r\n\r\n", " \n \n ", "\u2028\u2028", "\n\n\n"])
+    def test_an_empty_line_ends_a_name(self, between):
+        nlp, matcher = vietnamese()
+        matcher.add("LOC", ["Hà Nội"])
+        assert not nlp(f"Hà{between}Nội").ents
+        assert [span.text for span in nlp(f"ở Hà{between}Hà Nội").ents] == ["Hà Nội"]
+
+    @pytest.mark.parametrize("between", [" ", "  ", "\t", "\u00a0", "\u3000", "\n", "\r\n", " \n "])
+    def test_other_white_space_does_not(self, between):
+        nlp, matcher = vietnamese()
+        matcher.add("LOC", ["Hà Nội"])
+        assert [span.text for span in nlp(f"ở Hà{between}Nội").ents] == [f"Hà{between}Nội"]
+
     def test_empty_docs_and_lists(self):
         nlp, matcher = vietnamese()
         assert not nlp("Hồ Chí Minh").ents
@@ -181,8 +194,9 @@ class TestOptions:
                 matcher.add_patterns([pattern])
         with pytest.raises(TypeError, match="not one str"):
             matcher.add("PER", "An")
-        with pytest.raises(ValueError, match="zip"):
-            matcher.add("PER", ["An"], ids=[])
+        for names, ids in ((["An"], []), (["a", "b"], ["1"]), (["An"], ["1", "2"])):
+            with pytest.raises(ValueError, match=f"{len(names)} names with {len(ids)} ids: give an id for each"):
+                matcher.add("PER", names, ids=ids)
         assert not len(matcher)
 
     def test_phrases_of_a_file_that_is_gone(self, tmp_path):

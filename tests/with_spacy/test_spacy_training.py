@@ -71,15 +71,18 @@ def test_the_pages_options_are_the_architectures():
     assert sorted(named) == sorted(inspect.signature(phonemic_bert).parameters)
 
 
+@pytest.mark.parametrize("encoder", [None, "hash", "bert", "both"])
 @pytest.mark.parametrize("name", ["spacy-vi", "spacy-zh"])
-def test_projects_are_whole(name):
+def test_projects_are_whole(name, encoder, tmp_path):
     """Every step of a workflow exists, and every option that it passes to spacy train is in the config."""
-    import srsly
     from thinc.api import Config
+    from weasel.util.config import load_project_config
 
+    from spacy_phonemic.__main__ import main
     from spacy_phonemic.configs import config_text
 
-    project = srsly.read_yaml(ROOT / "examples" / name / "project.yml")
+    overrides = {} if encoder is None else {"vars.encoder": encoder}
+    project = load_project_config(ROOT / "examples" / name, interpolate=True, overrides=overrides)
     commands = {command["name"]: command for command in project["commands"]}
     assert {step for steps in project["workflows"].values() for step in steps} == set(commands)
     made = {output for command in commands.values() for output in command.get("outputs", [])}
@@ -88,7 +91,14 @@ def test_projects_are_whole(name):
     for name_of_command, command in commands.items():
         if name_of_command.startswith("train-"):
             prepare, training = (shlex.split(line) for line in command["script"])
-            config = Config().from_str(config_text(prepare[4], prepare[6]), interpolate=False)
+            assert prepare[:3] == ["python", "-m", "spacy_phonemic"]
+            made_at = prepare.index("--output") + 1
+            assert prepare[made_at] == training[4]
+            prepare[made_at] = str(tmp_path / "made.cfg")  # the same file for several commands, as in the project
+            assert main(prepare[3:]) == 0
+            text = (tmp_path / "made.cfg").read_text("utf-8")
+            assert text == config_text(prepare[4], name[-2:], encoder or "hash")
+            config = Config().from_str(text, interpolate=False)
             for option in re.findall(r"--((?:\w+\.)+\w+)", " ".join(training)):
                 section = config
                 for part in option.split("."):
