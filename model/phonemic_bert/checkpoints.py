@@ -9,12 +9,13 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from difflib import get_close_matches
 from importlib.metadata import entry_points
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from phonemic_bert.errors import CheckpointError
+from phonemic_bert.errors import CheckpointError, NoFolderError
 
 GROUP = "phonemic_bert.checkpoints"
 
@@ -45,25 +46,79 @@ def checkpoint_path(name: str) -> Path:
             raise CheckpointError(f"checkpoint {name!r}: its package {entry.module} holds none; reinstall it")
         return folder
     installed = ", ".join(checkpoint_names()) or "none"
+    near = _nearest(name)
     raise CheckpointError(
-        f"checkpoint {name!r} is neither a folder nor installed (installed: {installed}): "
+        f"checkpoint {name!r} is neither a folder nor installed "
+        f"(installed: {installed}{f'; did you mean {near!r}?' if near else ''}): "
         "pip install ./model/checkpoints, in the project's source tree"
     )
 
 
 def resolve(name_or_path: Any) -> Any:
-    """The folder of a checkpoint that is given by an installed name; anything else as it is.
+    """The folder of a checkpoint that is given by an installed name, or from ``~``; anything else as it is.
 
     A folder of that name in the working directory comes first.
 
     Raises:
-        CheckpointError: it is a name of this project's, but not installed.
+        CheckpointError: it is a name of this project's, or nearly one that is installed, but not installed itself.
+        NoFolderError: it is a path, absolute or from ``.``, ``..`` or ``~``, where nothing is.
     """
-    if not isinstance(name_or_path, str) or os.path.isdir(name_or_path):
+    if not isinstance(name_or_path, str | os.PathLike) or os.path.isdir(name_or_path):
         return name_or_path
-    if name_or_path in checkpoint_names() or (name_or_path.startswith(PREFIX) and "/" not in name_or_path):
-        return str(checkpoint_path(name_or_path))
+    given = os.fspath(name_or_path)
+    if os.path.isabs(given) or given.startswith(("./", "../", "~")):
+        found = os.path.expanduser(given)
+        if not os.path.exists(found):
+            raise NoFolderError(f"there is no folder {given}")
+        return found
+    if isinstance(name_or_path, str) and "/" not in given and _is_meant(given):
+        return str(checkpoint_path(given))
     return name_or_path
+
+
+def keep_name(loaded: Any, given: Any, folder: Any) -> Any:
+    """What was loaded by the name of an installed checkpoint, which bears that name instead of the folder's path.
+
+    An adapter, say, records it, and a name is the same on every machine.
+
+    Arguments:
+        loaded: a model, a configuration or a tokenizer, or a tuple that begins with it.
+        given: what it was asked for by.
+        folder: what :func:`resolve` made of that.
+    """
+    if folder == given or given not in checkpoint_names():
+        return loaded
+    first = loaded[0] if isinstance(loaded, tuple) else loaded
+    for part in first.modules() if hasattr(first, "modules") else [first]:
+        bearers: list[Any] = [part, getattr(part, "config", None)]
+        for bearer in bearers:
+            if getattr(bearer, "name_or_path", None) in (folder, ""):
+                bearer.name_or_path = given
+    return loaded
+
+
+def _letters(name: str) -> str:
+    return "".join(filter(str.isalnum, name.lower()))
+
+
+def _is_meant(name: str) -> bool:
+    """Whether a name is that of an installed checkpoint, or would be if it were spelled better, or is one of ours."""
+    letters, names = _letters(name), checkpoint_names()
+    # one word alone, as of "phonemic-bert-vi", ends other models' names as well
+    tails = [_letters(one[len(PREFIX) :]) for one in names if one.startswith(PREFIX) and "-" in one[len(PREFIX) :]]
+    return (
+        name in names
+        or letters.startswith(_letters(PREFIX))
+        or letters in map(_letters, names)
+        or letters.endswith(tuple(tails))
+    )
+
+
+def _nearest(name: str) -> str | None:
+    """The installed name that one which is not resembles most, if any does."""
+    names = {_letters(one): one for one in checkpoint_names()}
+    found = get_close_matches(_letters(name), names, n=1, cutoff=0.5) if "/" not in name else []
+    return names[found[0]] if found else None
 
 
 @contextmanager

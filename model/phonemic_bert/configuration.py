@@ -9,7 +9,7 @@ from typing import Any
 from transformers import BertConfig
 
 from phonemic.inventory import LANGUAGES, vocabulary
-from phonemic_bert.checkpoints import resolve
+from phonemic_bert.checkpoints import keep_name, resolve
 from phonemic_bert.errors import CheckpointError
 from phonemic_bert.shapes import CHOICES, COMPONENTS, PRESETS
 from phonemic_bert.triples import triples
@@ -155,8 +155,10 @@ class PhonemicBertConfig(BertConfig):
         Raises:
             CheckpointError: it is damaged, or not one for the installed phonemic.
         """
+        where = resolve(pretrained_model_name_or_path)
         with loading(pretrained_model_name_or_path):
-            return super().from_pretrained(pretrained_model_name_or_path, *args, **kwargs)
+            found = super().from_pretrained(where, *args, **kwargs)
+        return keep_name(found, pretrained_model_name_or_path, where)
 
     @classmethod
     def from_dict(cls, config_dict: dict[str, Any], **kwargs: Any) -> Any:

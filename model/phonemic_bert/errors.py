@@ -7,6 +7,10 @@ class CheckpointError(PhonemicError, ValueError):
     """A checkpoint or a configuration does not fit: its language, its vocabulary, its files."""
 
 
+class NoFolderError(CheckpointError, FileNotFoundError):
+    """A checkpoint is given by a path where nothing is; transformers' own error is an OSError, too."""
+
+
 class SettingsError(PhonemicError, ValueError):
     """A setting of a pretraining or fine-tuning run is unknown, missing or wrong."""
 

@@ -37,19 +37,31 @@ class SyllableFillMaskPipeline(FillMaskPipeline):
             return super()._sanitize_parameters(top_k, targets, tokenizer_kwargs)
         if tokenizer_kwargs:
             raise ValueError("PhonemicBERT's fill-mask takes no tokenizer_kwargs: truncate the text beforehand")
-        given = {"k": top_k, "targets": [targets] if isinstance(targets, str) else targets}
-        return {}, {name: value for name, value in given.items() if value is not None}, {}
+        given: dict[str, Any] = {} if top_k is None else {"k": top_k}
+        if targets is not None:
+            given["targets"] = [targets] if isinstance(targets, str) else list(targets)
+        return {}, given, {}
 
     def preprocess(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:  # type: ignore[override]
         """The text as it is; the model's own function reads it."""
-        return {"text": inputs} if _is_ours(self.model) else super().preprocess(inputs, *args, **kwargs)
+        if not _is_ours(self.model):
+            return super().preprocess(inputs, *args, **kwargs)
+        if not isinstance(inputs, str):
+            raise TypeError(f"fill-mask takes a text, or a list, a data set or a generator of texts, not {inputs!r}")
+        return {"text": inputs}
 
     def _forward(self, model_inputs: Any, **kwargs: Any) -> Any:  # type: ignore[override]
         if not _is_ours(self.model):
             return super()._forward(model_inputs, **kwargs)
-        text: str = model_inputs["text"]
+        text = model_inputs["text"]
+        if isinstance(text, str):
+            return {"found": self.fill(text, **kwargs)}
+        return {"found": [self.fill(one, **kwargs) for one in text]}  # transformers has put together a batch
+
+    def fill(self, text: str, **kwargs: Any) -> list[list[dict[str, Any]]]:
+        """For each mask of a text, the fillings as the class says."""
         fillings = fill_mask(self.model, self.tokenizer, text, **kwargs)  # type: ignore[arg-type]
-        return {"found": [[_described(text, filling) for filling in each] for each in fillings]}
+        return [[_described(text, filling) for filling in each] for each in fillings]
 
     def postprocess(self, model_outputs: Any, *args: Any, **kwargs: Any) -> Any:
         """Dicts as the class says."""

@@ -1,6 +1,7 @@
 """Checkpoints by name, from a package that is built as model/checkpoints is; export in half precision; the commands."""
 
 import json
+import os
 import re
 import shlex
 import shutil
@@ -14,8 +15,16 @@ torch = pytest.importorskip("torch", reason="needs the model extra")
 pytest.importorskip("transformers", reason="needs the model extra")
 pytest.importorskip("pyarrow", reason="needs the arrow extra")
 
+from checkpoint_packages import make_package
 from click.testing import CliRunner
-from transformers import AutoModelForMaskedLM, AutoTokenizer
+from forking import environment
+from transformers import (
+    AutoConfig,
+    AutoModel,
+    AutoModelForMaskedLM,
+    AutoModelForSequenceClassification,
+    AutoTokenizer,
+)
 
 import phonemic_bert
 from phonemic.errors import OutputError
@@ -25,10 +34,12 @@ from phonemic_bert import (
     PhonemicBertConfig,
     PhonemicBertForMaskedLM,
     PhonemicBertForTokenClassification,
+    PhonemicBertModel,
     PhonemicBertTokenizer,
     checkpoint_names,
     checkpoint_path,
 )
+from phonemic_bert.checkpoints import resolve
 from phonemic_bert.cli import cli
 from phonemic_bert.errors import RunError
 from phonemic_bert.origin import read_origin
@@ -102,6 +113,137 @@ def test_names_that_are_not_there(installed, monkeypatch):
         PhonemicBertTokenizer.from_pretrained("phonemic-bert-huge-vi")
     with pytest.raises(OSError, match=r"nothing|connect"):
         PhonemicBertConfig.from_pretrained("nothing/phonemic-bert-small-vi")
+
+
+TINY = "phonemic-bert-tiny-vi"
+
+
+@pytest.fixture
+def packaged(checkpoint, tmp_path, monkeypatch):
+    """The folder of a package that brings two checkpoints, which can be imported."""
+    package = make_package(tmp_path / "package", phonemic_bert_tiny_vi=checkpoint, other=checkpoint)
+    monkeypatch.syspath_prepend(package)
+    yield package
+    sys.modules.pop("phonemic_checkpoints_of_tests", None)
+
+
+class TestResolve:
+    NEARLY = (
+        "phonemic_bert_tiny_vi", "PhonemicBERT-tiny-vi", "phonemicbert-tiny-vi", "bert-tiny-vi", "Tiny-VI",
+        "phonemic-bert-tiny-vn", "phonemic.bert", "Phonemic-BERT-Tiny-Vi",
+    )  # fmt: skip
+
+    @pytest.mark.parametrize("name", NEARLY)
+    def test_nearly_a_name(self, packaged, name):
+        with pytest.raises(CheckpointError) as found:
+            resolve(name)
+        assert re.match(
+            rf"checkpoint '{re.escape(name)}' is neither a folder nor installed \(installed: .*{TINY}", str(found.value)
+        )
+        assert f"; did you mean '{TINY}'?): pip install" in str(found.value)
+
+    def test_nearly_a_name_of_another_project(self, packaged):
+        with pytest.raises(CheckpointError, match="did you mean 'other'"):
+            resolve("Other")
+
+    @pytest.mark.parametrize(
+        "name",
+        ["bert-base-chinese", "vinai/phobert-base", "org/phonemic-bert-x", "org/phonemic-bert-tiny-vi", "gpt2", "xlm-vi",
+         "my-other", "no/such/folder", "", None],
+    )  # fmt: skip
+    def test_what_is_no_name_of_ours(self, packaged, name):
+        assert resolve(name) == name
+
+    def test_names_and_folders(self, packaged, tmp_path, monkeypatch):
+        assert resolve(TINY) == str(checkpoint_path(TINY))
+        assert resolve("other") == str(checkpoint_path("other"))
+        monkeypatch.chdir(tmp_path)
+        for name in ("bert-tiny-vi", TINY):
+            (tmp_path / name).mkdir()
+            assert resolve(name) == name
+            assert resolve(f"./{name}") == f"./{name}"
+        (tmp_path / "file.json").touch()
+        assert resolve(str(tmp_path / "file.json")) == str(tmp_path / "file.json")
+        monkeypatch.setenv("HOME", str(tmp_path))
+        monkeypatch.setenv("USERPROFILE", str(tmp_path))
+        assert resolve(f"~/{TINY}") == str(tmp_path / TINY)
+
+    @pytest.mark.parametrize("path", ["/no/such", "./no", "../no/such", "~/no", "~", Path("/no/such")])
+    def test_paths_where_nothing_is(self, path, tmp_path, monkeypatch):
+        monkeypatch.chdir(tmp_path)
+        monkeypatch.setenv("HOME", str(tmp_path / "no"))
+        monkeypatch.setenv("USERPROFILE", str(tmp_path / "no"))
+        for load in (resolve, *LOADERS):
+            with pytest.raises(CheckpointError, match=f"there is no folder {re.escape(str(path))}$") as found:
+                load(path)
+            assert isinstance(found.value, OSError)  # as transformers' own error
+
+
+LOADERS = [
+    each.from_pretrained
+    for each in (
+        AutoConfig, AutoModel, AutoModelForMaskedLM, AutoTokenizer, PhonemicBertConfig, PhonemicBertForMaskedLM,
+        PhonemicBertModel, PhonemicBertTokenizer,
+    )
+]  # fmt: skip
+
+
+class TestTheNameIsKept:
+    @pytest.mark.parametrize("load", LOADERS)
+    def test_by_what_is_loaded(self, packaged, load, checkpoint, tmp_path):
+        found = load(TINY)
+        assert found.name_or_path == TINY
+        for part in found.modules() if hasattr(found, "modules") else ():
+            assert getattr(part, "name_or_path", TINY) == TINY
+            assert getattr(getattr(part, "config", None), "name_or_path", TINY) == TINY
+        assert load(str(checkpoint)).name_or_path in (str(checkpoint), "")  # as transformers has it
+        found.save_pretrained(tmp_path / "again")
+        for path in (tmp_path / "again").glob("*.json"):
+            assert str(tmp_path) not in path.read_text("utf-8")
+
+    def test_beside_other_results(self, packaged):
+        model, info = PhonemicBertForMaskedLM.from_pretrained(TINY, output_loading_info=True)
+        assert (model.name_or_path, model.config.name_or_path, model.bert.name_or_path) == (TINY, TINY, TINY)
+        assert not info["missing_keys"]
+        model, info = AutoModelForMaskedLM.from_pretrained(TINY, output_loading_info=True)
+        assert model.name_or_path == TINY
+        config, rest = AutoConfig.from_pretrained(TINY, return_unused_kwargs=True, unknown=1)
+        assert (config.name_or_path, rest) == (TINY, {"unknown": 1})
+
+    def test_an_adapter_names_it_and_asks_no_hub(self, packaged, tmp_path):
+        """In a process of its own, which believes that there is a network, and first imports either of the two."""
+        pytest.importorskip("peft", reason="needs peft")
+        code = (
+            "import os, socket, sys, warnings\n"
+            "def refuse(*args, **kwargs): print('the network was asked', flush=True); os._exit(1)\n"
+            "socket.getaddrinfo = socket.create_connection = refuse\n"
+            "for name in sys.argv[2:]: __import__(name)\n"
+            "import peft, phonemic_bert\n"
+            "from transformers import AutoModelForSequenceClassification as Auto, pipeline\n"
+            "warnings.simplefilter('ignore')\n"
+            f"base = Auto.from_pretrained('{TINY}', num_labels=2)\n"
+            "config = peft.LoraConfig(task_type='SEQ_CLS', target_modules=['query'], modules_to_save=['pooler'])\n"
+            "peft.get_peft_model(base, config).save_pretrained(sys.argv[1])\n"
+            f"peft.PeftModel.from_pretrained(Auto.from_pretrained('{TINY}'), sys.argv[1])\n"
+            "peft.AutoPeftModelForSequenceClassification.from_pretrained(sys.argv[1])\n"
+            "Auto.from_pretrained(sys.argv[1])\n"
+            "print(len(pipeline('text-classification', sys.argv[1])('tôi')))\n"
+        )
+        paths = [str(packaged), environment()["PYTHONPATH"]]
+        online = {name: value for name, value in environment().items() if not name.startswith(("HF_", "TRANSFORMERS"))}
+        for at, first in enumerate((["peft"], ["phonemic_bert", "peft"])):
+            adapter = tmp_path / f"adapter{at}"
+            done = subprocess.run(
+                [sys.executable, "-c", code, str(adapter), *first],
+                capture_output=True, text=True, check=False, env=online | {"PYTHONPATH": os.pathsep.join(paths)},
+            )  # fmt: skip
+            assert done.returncode == 0, done.stdout + done.stderr
+            assert done.stdout.split()[-1] == "1"
+            assert json.loads((adapter / "adapter_config.json").read_text())["base_model_name_or_path"] == TINY
+
+
+def test_every_class_of_transformers_keeps_the_name(packaged):
+    assert AutoModelForSequenceClassification.from_pretrained(TINY, num_labels=2).config.name_or_path == TINY
 
 
 @pytest.mark.parametrize("folder", sorted(PACKAGE.glob("phonemic-bert-*")), ids=lambda folder: folder.name)

@@ -1,17 +1,24 @@
 """transformers' pipelines with PhonemicBERT, and with a BERT of theirs, which goes on as before."""
 
+import functools
+import inspect
+import json
+import os
 import subprocess
 import sys
+import types
 import warnings
 
 import numpy as np
 import pytest
+from checkpoint_packages import make_package
 from forking import environment
 
 torch = pytest.importorskip("torch", reason="needs the model extra")
 transformers = pytest.importorskip("transformers", reason="needs the model extra")
 
 from transformers import pipeline
+from transformers.pipelines.pt_utils import KeyDataset
 
 from phonemic_bert import (
     PhonemicBertConfig,
@@ -19,6 +26,7 @@ from phonemic_bert import (
     PhonemicBertForTokenClassification,
     PhonemicBertTokenizer,
     fill_mask,
+    registration,
 )
 
 SHAPE = {"num_hidden_layers": 1, "hidden_size": 24, "num_attention_heads": 3, "intermediate_size": 40}
@@ -75,6 +83,28 @@ class TestFillMask:
         assert [len(first), *map(len, second)] == [2, 2, 2]
         assert isinstance(second[0], list)
 
+    @pytest.mark.parametrize("batch_size", [1, 2, 3, 8])
+    def test_every_batch_size_gives_the_same(self, saved, batch_size):
+        lang, folder, _ = saved
+        fill = pipeline("fill-mask", model=folder)
+        texts = [self.TEXT[lang], "[MASK] [MASK]", "[MASK]", *[self.TEXT[lang]] * 2]
+        wanted = [fill(text, top_k=3) for text in texts]
+        rows = KeyDataset([{"text": text} for text in texts], "text")
+        assert fill(texts, top_k=3, batch_size=batch_size) == wanted
+        assert list(fill(rows, top_k=3, batch_size=batch_size)) == wanted
+        assert list(fill((text for text in texts), top_k=3, batch_size=batch_size)) == wanted
+        assert fill(texts[:1], top_k=3, batch_size=batch_size) == wanted[0]
+        assert fill(texts[0], top_k=3, batch_size=batch_size) == wanted[0]
+        again = pipeline("fill-mask", model=folder, batch_size=batch_size)
+        assert again(texts, top_k=3) == wanted
+
+    def test_targets_that_can_be_read_once(self, saved):
+        lang, folder, _ = saved
+        fill = pipeline("fill-mask", model=folder)
+        targets = {"vi": ["tiếng", "nước"], "zh": ["mén", "chē"]}[lang]
+        texts = [self.TEXT[lang]] * 3
+        assert fill(texts, targets=iter(targets), batch_size=2) == [fill(texts[0], targets=targets)] * 3
+
     def test_errors(self, saved):
         lang, folder, _ = saved
         fill = pipeline("fill-mask", model=folder)
@@ -82,6 +112,11 @@ class TestFillMask:
             fill("giếng")
         with pytest.raises(ValueError, match="'xyz' is not a syllable"):
             fill(self.TEXT[lang], targets="xyz")
+        with pytest.raises(TypeError, match=r"takes a text, .* not \['\[MASK\]'\]"):
+            fill([["[MASK]"], ["[MASK]"]])
+        for wrong in (["[MASK]", "giếng"], ["giếng", "[MASK]"]):
+            with pytest.raises(ValueError, match=r"there is no \[MASK\] in 'giếng'"):
+                fill(wrong, batch_size=2)
         with pytest.raises(ValueError, match="takes no tokenizer_kwargs"):
             fill(self.TEXT[lang], tokenizer_kwargs={"truncation": True})
 
@@ -114,6 +149,19 @@ class TestTokenClassification:
                 if not skipped
             ]
             assert [(each["start"], each["end"], each["entity"]) for each in tag(text)] == wanted
+
+    @pytest.mark.parametrize("strategy", STRATEGIES)
+    def test_every_batch_size_gives_the_same(self, saved, strategy):
+        lang, _, folder = saved
+        tag = pipeline("ner", model=folder, aggregation_strategy=strategy, ignore_labels=[])
+        texts = TEXTS[lang] * 2
+        wanted = [tag(text) for text in texts]
+        for found, one in zip(tag(texts, batch_size=3), wanted, strict=True):
+            scores = [entity.pop("score") for entity in [*found, *one]]
+            assert found == one
+            assert scores[: len(found)] == pytest.approx(scores[len(found) :], abs=1e-5)
+            for entity, score in zip(one, scores[len(found) :], strict=True):  # the first text comes twice
+                entity["score"] = score
 
     @pytest.mark.parametrize("strategy", ["first", "average", "max"])
     def test_a_word_has_one_label(self, saved, strategy):
@@ -170,21 +218,32 @@ ASKING = (
 )
 
 
+#: The network is refused, as nothing that catches exceptions would overlook.
+NO_NETWORK = (
+    "import os, socket, sys\n"
+    "def refuse(*args, **kwargs): print('the network was asked', flush=True); os._exit(1)\n"
+    "socket.getaddrinfo = socket.create_connection = refuse\n"
+)
+
+
+def online(*paths):
+    """The environment of a process that believes that there is a network, with folders to import from."""
+    found = {name: value for name, value in environment().items() if not name.startswith(("HF_HUB", "TRANSFORMERS"))}
+    return found | {"PYTHONPATH": os.pathsep.join([*map(str, paths), found["PYTHONPATH"]])}
+
+
 def test_names_of_ours_that_are_not_installed_reach_no_hub():
     """In a process of its own, which believes that there is a network."""
     code = (
-        "import socket, sys\n"
-        "def refuse(*args, **kwargs): raise SystemExit('the network was asked')\n"
-        "socket.getaddrinfo = socket.create_connection = refuse\n"
+        f"{NO_NETWORK}"
         "import phonemic_bert, transformers\n"
         "name = 'phonemic-bert-there-is-none'\n"
         "for asking in sys.argv[1:]:\n"
         "    try: eval(asking)\n"
         "    except phonemic_bert.CheckpointError as error: print(error)\n"
     )
-    online = {name: value for name, value in environment().items() if not name.startswith(("HF_HUB", "TRANSFORMERS"))}
     command = [sys.executable, "-c", code, *ASKING]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, env=online)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=online())
     told = "'phonemic-bert-there-is-none' is neither a folder nor installed"
     assert done.stdout.count(told) == len(ASKING), done.stdout + done.stderr
 
@@ -197,6 +256,89 @@ def test_installed_names_are_found(saved, monkeypatch):
     assert transformers.AutoTokenizer.from_pretrained("ours").phonemic.lang == lang
     assert transformers.AutoModelForMaskedLM.from_pretrained("ours").config.lang == lang
     assert pipeline("fill-mask", model="ours", tokenizer="ours").model.config.lang == lang
+
+
+#: Calls of transformers' function, which was imported before this project's package was.
+CALLS = (
+    "pipeline('fill-mask', model=NAME)",
+    "pipeline('fill-mask', NAME)",
+    "pipeline('fill-mask', model=NAME, tokenizer=NAME)",
+    "pipeline(model=NAME, task='fill-mask', config=NAME)",
+)
+MISSPELT = ("phonemic-bert-tinny-vi", "phonemic_bert_tiny_vi", "bert-tiny-vi")
+
+
+@pytest.mark.parametrize(
+    "imported", ["from transformers import pipeline", "from transformers.pipelines import pipeline"]
+)
+def test_the_function_that_was_imported_before_knows_the_names(saved, imported, tmp_path):
+    lang, folder, _ = saved
+    text = TestFillMask.TEXT[lang]
+    package = make_package(tmp_path / "package", phonemic_bert_tiny_vi=folder)
+    code = (
+        f"{NO_NETWORK}"
+        f"{imported}\n"
+        "import phonemic_bert, json, transformers\n"
+        "NAME, shown = 'phonemic-bert-tiny-vi', []\n"
+        f"for call in {CALLS}:\n"
+        "    made = eval(call)\n"
+        f"    names = [made.model.name_or_path, made.model.config.name_or_path, made.tokenizer.name_or_path]\n"
+        f"    shown.append([names, [one['token_str'] for one in made({text!r})]])\n"
+        f"for name in {MISSPELT}:\n"
+        "    try: pipeline('fill-mask', model=name)\n"
+        "    except phonemic_bert.CheckpointError as error: shown.append(str(error))\n"
+        "assert pipeline is transformers.pipeline is transformers.pipelines.pipeline\n"
+        "print(json.dumps(shown))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, env=online(package), cwd=tmp_path
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    shown = json.loads(done.stdout.splitlines()[-1])
+    wanted = [one["token_str"] for one in pipeline("fill-mask", model=folder)(text)]
+    assert shown[: len(CALLS)] == [[["phonemic-bert-tiny-vi"] * 3, wanted]] * len(CALLS)
+    assert len(shown) == len(CALLS) + len(MISSPELT)
+    for name, told in zip(MISSPELT, shown[len(CALLS) :], strict=True):
+        assert f"{name!r} is neither a folder nor installed (installed: " in told
+        assert "did you mean 'phonemic-bert-tiny-vi'?" in told
+
+
+class TestAFunctionThatIsReplaced:
+    def module(self):
+        made = types.ModuleType("made")
+        exec("def call(a, b: int = 2, *, c=3):\n    'Adds.'\n    return a + b + c\n", vars(made))
+        return made
+
+    def double(self, function):
+        return functools.wraps(function)(lambda *args, **kwargs: 2 * function(*args, **kwargs))
+
+    def test_who_holds_it_calls_the_new_one(self):
+        made = self.module()
+        held, signature = made.call, inspect.signature(made.call)
+        for _ in range(2):  # the second time nothing happens
+            registration._replace(made, "call", self.double)
+            assert held is made.call
+            assert [held(1), held(1, 1), held(a=1, b=1, c=1)] == [12, 10, 6]
+            assert inspect.signature(held) == signature
+            assert (held.__name__, held.__doc__) == ("call", "Adds.")
+        with pytest.raises(TypeError, match="missing 1 required positional argument: 'a'"):
+            held()
+
+    def test_one_with_a_closure_is_bound_anew(self):
+        made = self.module()
+        added = 1
+        made.call = held = lambda a: a + added
+        registration._replace(made, "call", self.double)
+        assert (made.call(1), held(1)) == (4, 2)
+        registration._replace(made, "no_such_function", self.double)
+        assert not hasattr(made, "no_such_function")
+
+    def test_transformers_tells_what_is_wrong_with_a_call(self):
+        with pytest.raises(TypeError, match="multiple values for argument 'task'"):
+            pipeline("ner", task="ner")
+        with pytest.raises(RuntimeError, match="without either a task or a model"):
+            pipeline()
+        assert list(inspect.signature(pipeline).parameters)[:4] == ["task", "model", "config", "tokenizer"]
 
 
 class TestTokenizersComeBack:

@@ -24,7 +24,7 @@ from transformers.models.bert.modeling_bert import BertEmbeddings, BertPooler
 from transformers.utils.generic import ModelOutput
 
 from phonemic.inventory import vocabulary
-from phonemic_bert.checkpoints import resolve
+from phonemic_bert.checkpoints import keep_name, resolve
 from phonemic_bert.configuration import PhonemicBertConfig
 from phonemic_bert.errors import CheckpointError
 from phonemic_bert.modeling.composition import Composing, Product, TripleEmbedding, TripleList
@@ -112,7 +112,8 @@ class PhonemicBertPreTrainedModel(BertPreTrainedModel):
         if where is not None and os.path.isdir(where):
             check_folder(Path(where))
         with loading(where):
-            return super().from_pretrained(where, *args, **kwargs)
+            found = super().from_pretrained(where, *args, **kwargs)
+        return keep_name(found, pretrained_model_name_or_path, where)
 
     def resize_token_embeddings(
         self, new_num_tokens: int | None = None, pad_to_multiple_of: int | None = None, *args: Any, **kwargs: Any

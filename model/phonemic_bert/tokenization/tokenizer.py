@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from phonemic import Encoding, Tokenizer
 from phonemic.inventory import EMPTY, fallback_triple, packs
 from phonemic.options import TokenizerOptions, option_names
-from phonemic_bert.checkpoints import resolve
+from phonemic_bert.checkpoints import keep_name, resolve
 from phonemic_bert.errors import CheckpointError
 from phonemic_bert.tokenization import positions
 from phonemic_bert.tokenization.base import RowsTokenizer
@@ -85,7 +85,8 @@ class PhonemicBertTokenizer(RowsTokenizer):
         """
         where = resolve(pretrained_model_name_or_path)
         with loading(where):
-            return super().from_pretrained(where, *args, **kwargs)
+            found = super().from_pretrained(where, *args, **kwargs)
+        return keep_name(found, pretrained_model_name_or_path, where)
 
     @classmethod
     def _from_pretrained(  # type: ignore[override,unused-ignore]
