@@ -45,6 +45,7 @@ class Entity(NamedTuple):
     assigns=["doc.ents", f"span._.{DISTANCE}", f"span._.{NAME}"],
     default_config={
         "lang": None, "within": 0.3, "labels": None, "least": 2, "spans_key": None, "overwrite": False, "phrases": None,
+        "readings": "pypinyin",
     },
 )  # fmt: skip
 def make_phonemic_matcher(
@@ -57,6 +58,7 @@ def make_phonemic_matcher(
     spans_key: str | None,
     overwrite: bool,
     phrases: dict[str, str] | str | None,
+    readings: str,
 ) -> PhonemicMatcher:
     """The factory of the component; see :class:`PhonemicMatcher`."""
     lang = lang or nlp.lang
@@ -68,7 +70,7 @@ def make_phonemic_matcher(
     require(nlp, "spacy")
     return PhonemicMatcher(
         nlp.vocab, lang, within=within, labels=labels, least=least, spans_key=spans_key, overwrite=overwrite,
-        phrases=phrases, name=name,
+        phrases=phrases, readings=readings, name=name,
     )  # fmt: skip
 
 
@@ -90,6 +92,7 @@ class PhonemicMatcher:
         spans_key: the group of ``doc.spans`` that the matches go to; None: they become entities.
         overwrite: entities that are there and overlap a match give way; otherwise the match does.
         phrases: Mandarin: your own readings, see :class:`phonemic.TokenizerOptions`. They are saved with the pipeline.
+        readings: Mandarin: ``"pypinyin"`` or ``"context"``, see there.
         name: of the component, for messages.
 
     Raises:
@@ -107,13 +110,14 @@ class PhonemicMatcher:
         spans_key: str | None = None,
         overwrite: bool = False,
         phrases: Any = None,
+        readings: str = "pypinyin",
         name: str = "phonemic_matcher",
     ) -> None:
         self.vocab, self.name = vocab, name
         self.within, self.least = _checked_within(within), least
         self.only = None if labels is None else tuple(labels)
         self.spans_key, self.overwrite = spans_key, overwrite
-        self.tokenizer, self._missing = make_tokenizer(lang, phrases=phrases)
+        self.tokenizer, self._missing = make_tokenizer(lang, phrases=phrases, readings=readings)
         self._entities: list[Entity] = []
         self._index: Index | None = None
         for attribute in (DISTANCE, NAME):

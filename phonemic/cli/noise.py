@@ -35,7 +35,7 @@ Write = Callable[[list[str | None]], None]
 
 #: The options that are for one language.
 _ONLY = {
-    "zh": ("pool", "counts", "min_count", "by_count", "reading", "same_ids", "phrases"),
+    "zh": ("pool", "counts", "min_count", "by_count", "reading", "same_ids", "phrases", "readings"),
     "vi": ("kinds", "strict"),
 }
 
@@ -68,6 +68,7 @@ _ONLY = {
 )
 @click.option("--same-ids", is_flag=True, help="zh: only changes that keep the ids of the whole text.")
 @tokenizer_option("phrases", "zh: your own readings, one PHRASE<TAB>PINYIN per line.")
+@tokenizer_option("readings", "zh: pypinyin's readings, or readings by context.")
 @click.option(
     "--kind", "kinds", type=click.Choice([*GROUPS, *KINDS]), multiple=True, help="vi: what to write; repeat for more."
 )
@@ -156,7 +157,9 @@ def _maker(options: dict[str, Any]) -> Noise:
             option = "kind" if name == "kinds" else name.replace("_", "-")
             raise click.UsageError(f"--{option} does not apply to {lang}")
     common = {name: options[name] for name in ("seed", "share", "draw", "nested")}
-    tokenizer = make_tokenizer(lang, **{name: options[name] for name in ("strict", "word_joiner", "phrases")})
+    tokenizer = make_tokenizer(
+        lang, **{name: options[name] for name in ("strict", "word_joiner", "phrases", "readings")}
+    )
     try:
         if lang == "vi":
             return Misspellings(options["kinds"], tokenizer, **common)

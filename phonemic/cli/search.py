@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 @click.argument("query", nargs=-1)
 @language_option(required=False)
 @tokenizer_option("phrases")
+@tokenizer_option("readings")
 @click.option("-k", "most", type=click.IntRange(1), default=10, show_default=True, help="The largest number of names.")
 @click.option("--all", "every", is_flag=True, help="All names within the distance, not only the nearest few.")
 @click.option(
@@ -52,6 +53,7 @@ def search(
     query: tuple[str, ...],
     lang: str | None,
     phrases: str | None,
+    readings: str,
     most: int,
     every: bool,
     within: float,
@@ -73,7 +75,7 @@ def search(
     if query == ("-",) and names == "-":
         raise click.UsageError('NAMES and QUERY cannot both be "-"')
     claim([output], force, [names])
-    index = _index(names, lang, phrases, column, errors, max_line)
+    index = _index(names, lang, phrases, readings, column, errors, max_line)
     several = query == ("-",)
     if query and not several and not _is_heard(index, " ".join(query)):
         shown = cell(" ".join(query))[:40]
@@ -94,19 +96,22 @@ def search(
     file.flush()
 
 
-def _index(names: str, lang: str | None, phrases: str | None, column: str, errors: str, max_line: int) -> Index:
+def _index(
+    names: str, lang: str | None, phrases: str | None, readings: str, column: str, errors: str, max_line: int
+) -> Index:
     """The index of a file, which holds one or the names for one."""
     from phonemic.sound.index import Index
     from phonemic.sound.storage import is_index
 
     if names != "-" and is_index(names):
         index = Index.load(names)
-        if phrases or lang not in (None, index.lang):
+        given = click.get_current_context().get_parameter_source("readings") is click.core.ParameterSource.COMMANDLINE
+        if phrases or lang not in (None, index.lang) or (given and readings != index.tokenizer.readings):
             raise click.UsageError(f"{names} is an index for {index.lang} with its own options; leave the others out")
         return index
     if lang is None:
         raise click.UsageError(f"{names} is a text: give its language with --lang")
-    tokenizer = make_tokenizer(lang, phrases=phrases)
+    tokenizer = make_tokenizer(lang, phrases=phrases, readings=readings)
     texts = words_of([names], column, errors, max_line)
     check_language(texts, tokenizer)
     try:

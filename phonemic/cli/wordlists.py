@@ -43,8 +43,8 @@ def group_options(command: Command) -> Command:
     """IN..., how it is read, which group is wanted, and where it goes."""
 
     @wraps(command)
-    def with_tokenizer(*args: Any, lang: str, phrases: str | None, **options: Any) -> None:
-        command(*args, tokenizer=make_tokenizer(lang, phrases=phrases), **options)
+    def with_tokenizer(*args: Any, lang: str, phrases: str | None, readings: str, **options: Any) -> None:
+        command(*args, tokenizer=make_tokenizer(lang, phrases=phrases, readings=readings), **options)
 
     added: Command = with_tokenizer
     for option in (
@@ -52,6 +52,7 @@ def group_options(command: Command) -> Command:
         click.option("-o", "--output", metavar="FILE", help="Write to a file instead of standard output."),
         format_option,
         click.option("--of", "word", metavar="WORD", help="Only the group of this word."),
+        tokenizer_option("readings"),
         tokenizer_option("phrases"),
         language_option(),
         input_options(threads=False),

@@ -71,6 +71,18 @@ class TestSearch:
         run("search", "places.txt", "--lang", "zh", "--phrases", "own.tsv", "--save", "places.index")
         assert run("search", "places.index", "潮阳区", "-k", "1").stdout == own
 
+    def test_names_read_by_context(self, tmp_path):
+        """*Zhào piàn*, and not *piān*; an index keeps how its names are read."""
+        (tmp_path / "words.txt").write_text("照片\n招牌\n", "utf-8")
+        options = ("--lang", "zh", "--within", "0")
+        assert not run("search", "words.txt", "兆骗", *options).stdout
+        assert "照片" in run("search", "words.txt", "兆骗", *options, "--readings", "context").stdout
+        run("search", "words.txt", "--lang", "zh", "--readings", "context", "--save", "words.index")
+        assert "照片" in run("search", "words.index", "兆骗", "--within", "0").stdout
+        assert "照片" in run("search", "words.index", "兆骗", "--within", "0", "--readings", "context").stdout
+        refused = run("search", "words.index", "兆骗", "--readings", "pypinyin", status=2).stderr
+        assert "with its own options" in refused
+
     def test_what_is_refused(self, names, tmp_path):
         assert "give a QUERY, or --save FILE" in run("search", names, "--lang", "vi", status=2).stderr
         assert "give its language with --lang" in run("search", names, "lan", status=2).stderr
@@ -132,6 +144,12 @@ class TestGroups:
         assert near == "dâu, nhau\n"
         found = run("rhymes", "words.txt", "--lang", "vi", "--of", "nhà", "--format", "json").stdout
         assert json.loads(found) == {"sound": "a level", "words": ["hoa", "nhà", "qua", "Hoa"]}
+
+    def test_words_read_by_context(self, tmp_path):
+        (tmp_path / "words.txt").write_text("照片\n兆骗\n", "utf-8")
+        assert not run("homophones", "words.txt", "--lang", "zh").stdout
+        assert run("homophones", "words.txt", "--lang", "zh", "--readings", "context").stdout == "照片, 兆骗\n"
+        assert run("rhymes", "words.txt", "--lang", "zh", "--readings", "context").stdout == "照片, 兆骗\n"
 
     def test_mandarin(self, tmp_path):
         (tmp_path / "words.txt").write_text("事实\n逝时\n光\n乡\n流\n的\n哥\n热\n", "utf-8")

@@ -62,6 +62,10 @@ def test_mandarin_homophones():
     nlp, matcher = mandarin(phrases={"朝阳": "zhao1 yang2"})
     matcher.add("LOC", ["朝阳区"])
     assert shown(nlp("在昭阳区").ents) == [("昭阳区", "LOC", "朝阳区", 0.0)]
+    nlp, matcher = mandarin(readings="context")
+    matcher.add("THING", ["老照片"])
+    assert shown(nlp("看老兆骗").ents) == [("老兆骗", "THING", "老照片", 0.0)]
+    assert nlp.from_bytes(nlp.to_bytes()).get_pipe("phonemic_matcher").tokenizer.readings == "context"
 
 
 class TestBorders:
