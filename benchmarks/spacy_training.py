@@ -3,7 +3,7 @@
 "spacy init config" is what that command makes, with its own batches, rate and heads, for as many words as the others
 see at most: its batches begin small, so that it takes more steps.
 
-    python benchmarks/spacy_training.py DATA --checkpoint-vi FOLDER --checkpoint-zh FOLDER --output results.json
+    python benchmarks/spacy_training.py DATA --checkpoint-vi CHECKPOINT --checkpoint-zh CHECKPOINT --output results.json
     python benchmarks/spacy_training.py DATA --models HashEmbedCNN,PhonemicHashEmbed --seeds 5 --steps 400
 
 The same sentences, the same number of steps, batches, heads, warm-up and tokens for all, so the same words seen; the
@@ -47,6 +47,7 @@ if __name__ == "__main__":
 
 from benchmarks.spacy_noise import noisy, rewrite
 from phonemic.files.writing import write_json
+from phonemic_bert.checkpoints import resolve
 from spacy_phonemic.configs import config_text
 from spacy_phonemic.convert import read, write
 
@@ -251,8 +252,8 @@ def table(runs: list[Run]) -> str:
 @click.option("--seeds", default=3, show_default=True)
 @click.option("--steps", default=2000, show_default=True)
 @click.option("--preset", default="small", show_default=True, help="shape of the encoder from scratch")
-@click.option("--checkpoint-vi", type=click.Path(exists=True), help="without one, models that need it are left out")
-@click.option("--checkpoint-zh", type=click.Path(exists=True))
+@click.option("--checkpoint-vi", help="a folder or an installed name; without one, models that need it are left out")
+@click.option("--checkpoint-zh", help="likewise")
 @click.option("--factor", default=1.0, show_default=True, help="the rate of the encoder from scratch over the heads'")
 @click.option("--checkpoint-factor", default=0.3, show_default=True, help="that of the pretrained encoder")
 @click.option("--limit", default=0, help="this many sentences of each part, the first; 0: all")
@@ -297,7 +298,7 @@ def main(
         for name in tasks.split(","):
             task, corpus = TASKS[name], Path(folder) / name
             sizes[name] = convert(task, data, corpus, limit)
-            checkpoints = {"vi": checkpoint_vi, "zh": checkpoint_zh}
+            checkpoints = {"vi": resolve(checkpoint_vi), "zh": resolve(checkpoint_zh)}
             for seed in range(seeds):
                 for model in models.split(","):
                     pretrained = "from a checkpoint" in model
