@@ -1,6 +1,7 @@
 """The list of triples holds all that the tokenizers produce, once each, in an order that does not change."""
 
 import lzma
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,8 @@ pytest.importorskip("torch", reason="needs the model extra")
 pytest.importorskip("transformers", reason="needs the model extra")
 
 from phonemic import Tokenizer, mandarin, vietnamese
-from phonemic.inventory import FALLBACK, NATIVE, kinds_of, vocabulary
+from phonemic.inventory import FALLBACK, NATIVE, UNKNOWN, kinds_of, vocabulary
+from phonemic.options import OptionArguments
 from phonemic_bert import CheckpointError, PhonemicBertConfig
 from phonemic_bert.syllables import syllables
 from phonemic_bert.triples import triples
@@ -91,22 +93,31 @@ def test_every_pinyin_that_is_read_is_in_the_list():
 
 LISTED = {lang: frozenset(triples(lang).packed.tolist()) for lang in ("vi", "zh")}
 
-TEXTS = {
-    "vi": ["vi/raw/viwiki.txt.xz", "vi/raw/news.txt.xz", "vi/vsfc", "vi/vihos", "vi/ud_vtb", "vi/vietbioner", "vi/syllables"],
-    "zh": ["zh/raw/general.txt.xz", "zh/raw/laws.txt.xz", "zh/raw/lctt.txt.xz", "zh/raw/weekly.txt.xz", "zh/ud_gsd", "zh/tnews"],
-}  # fmt: skip
+TEXTS = [
+    *(f"vi/raw/{name}.txt.xz" for name in ("news", "viwiki")),
+    *(f"zh/raw/{name}.txt.xz" for name in ("general", "laws", "lctt", "weekly")),
+    *(f"vi/{name}" for name in ("dialects", "syllables", "ud_vtb", "vietbioner", "vihos", "vsfc")),
+    *(f"zh/{name}" for name in ("afqmc", "c3", "cluener", "cluewsc2020", "cmrc2018", "cpp", "csl_ydli", "ocnli")),
+    *(f"zh/{name}" for name in ("tnews", "ud_gsd", "ud_gsdsimp", "weibo_ner")),
+]
+
+#: Everything that makes a tokenizer produce other triples; the first of a language is the default.
+OPTIONS: dict[str, list[OptionArguments]] = {
+    "vi": [{}, {"strict": True}],
+    "zh": [{}, {"readings": "context"}, {"readings": "context", "sandhi": True, "erhua": True}],
+}
 
 
-@pytest.mark.parametrize(("lang", "name"), [(lang, name) for lang, names in TEXTS.items() for name in names])
-def test_all_that_is_read_in_real_text_is_in_the_list_or_ends_like_a_packed_fallback(data, lang, name):
-    path = data(name)
-    texts = [line for file in files_of(path) for line in read(file)]
-    for fallback in ("character", "packed"):
-        found = Tokenizer(lang, fallback=fallback).encode_batch(texts)
-        seen = np.unique(found.ids[found.kinds != 2])  # not [UNK]
+@pytest.mark.parametrize("name", TEXTS)
+def test_all_that_is_read_in_real_text_is_in_the_list_or_ends_like_a_packed_fallback(data, name):
+    lang = name[:2]
+    texts = [line for file in files_of(data(name)) for line in read(file)]
+    for options, fallback in product(OPTIONS[lang], ("character", "packed")):
+        found = Tokenizer(lang, fallback=fallback, **options).encode_batch(texts)
+        seen = np.unique(found.ids[found.kinds != UNKNOWN])
         others = seen[~np.isin(seen, triples(lang).packed)]
         assert triples(lang).ends[others >> 16].all()
-        assert fallback == "packed" or not len(others)
+        assert fallback == "packed" or not len(others), options
 
 
 @pytest.mark.parametrize(
