@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 from spacy.language import Language
 from spacy.tokens import Doc, Span
 from spacy.training import Example
@@ -159,14 +160,13 @@ class PhonemicMatcher:
             where = f"{self.name}, pattern {number}"
             fields = checked(pattern, {"label": str, "pattern": str}, where)
             id_ = checked(pattern, {"id": str}, where, optional=True).get("id", "")
-            if not len(self._heard(fields["pattern"])):
-                raise InputError(f"{where}: {fields['pattern']!r} has no sound; leave it out")
             new.append(Entity(fields["label"], fields["pattern"], id_))
+        batch = self.tokenizer.encode_batch([entity.name for entity in new])
+        heard = np.diff(sounds(self.tokenizer.lang).heard_batch(batch)[1])
+        for number in np.flatnonzero(heard == 0)[:1].tolist():
+            raise InputError(f"{self.name}, pattern {number}: {new[number].name!r} has no sound; leave it out")
         self._entities += new
         self._index = None
-
-    def _heard(self, name: str) -> Any:
-        return sounds(self.tokenizer.lang).heard(self.tokenizer.encode(name).ids)[0]
 
     def clear(self) -> None:
         """Takes all names off the list."""
@@ -187,8 +187,8 @@ class PhonemicMatcher:
         """The names that are looked for, in the order of the list."""
         if self._index is None:
             self._wanted = [entity for entity in self._entities if self._limit(entity.label) is not None]
-            self._sizes = [len(self._heard(entity.name)) for entity in self._wanted]
             self._index = Index([entity.name for entity in self._wanted], tokenizer=self.tokenizer)
+            self._sizes = self._index.lengths.tolist()
         return self._index
 
     def __len__(self) -> int:

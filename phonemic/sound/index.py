@@ -66,9 +66,8 @@ class Index(Sequence[str]):
             raise TypeError("Index takes a list of names, not one str")
         texts = list(names)
         own = reader(lang, tokenizer)
-        batch, found = own.encode_batch(texts), sounds(own.lang)
-        rows, where = found.heard(batch.ids)
-        offsets = np.searchsorted(where, batch.offsets)
+        found = sounds(own.lang)
+        rows, offsets = found.heard_batch(own.encode_batch(texts))
         lengths = np.diff(offsets)
         if int(lengths.max(initial=0)) > LONGEST:
             longest = int(lengths.argmax())
@@ -112,6 +111,15 @@ class Index(Sequence[str]):
     def nbytes(self) -> int:
         """Bytes of all arrays, names included."""
         return sum(array.nbytes for array in self._arrays.values())
+
+    @property
+    def lengths(self) -> NDArray[np.int64]:
+        """How many positions of each name are heard, int64 (N,)."""
+        lengths, _, counts = self._arrays["groups"].reshape(-1, 3).T
+        of_row = np.repeat(lengths, counts)
+        made = np.zeros(len(self), np.int64)
+        made[self._arrays["order"]] = np.repeat(of_row, np.diff(self._arrays["rows"]))
+        return made
 
     def search(self, query: str | Encoding, k: int | None = 10, within: float | None = 1.0) -> list[Match]:
         """The names that sound most like a query, the nearest first.

@@ -19,6 +19,8 @@ from phonemic.inventory import EMPTY, FALLBACK, NATIVE, UNK, UNKNOWN, characters
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from phonemic.encoding import Batch
+
 #: What a whole syllable costs, one letter of the fallback, and what two different sounds cost at least.
 SYLLABLE, LETTER, LEAST = 1000, 300, 10
 
@@ -98,6 +100,18 @@ class Sounds:
         if len(packed):
             return self._unpacked(ids, rows, where, packed)
         return np.ascontiguousarray(rows[where]), where
+
+    def heard_batch(self, batch: Batch) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+        """The rows of what is heard of several texts, one after the other.
+
+        Arguments:
+            batch: the texts, encoded.
+
+        Returns:
+            Rows as of :meth:`heard`, uint8 (M, 3); text i has ``rows[offsets[i]:offsets[i + 1]]``, int64 (N + 1,).
+        """
+        rows, where = self.heard(batch.ids)
+        return rows, np.searchsorted(where, batch.offsets).astype(np.int64, copy=False)
 
     def _unpacked(
         self, ids: NDArray[np.int32], rows: NDArray[np.uint8], where: NDArray[np.intp], packed: NDArray[np.intp]

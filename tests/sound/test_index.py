@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from phonemic import Index, Match, PhonemicError, SavedIndexError, Tokenizer, distance
 from phonemic.sound import storage
 from phonemic.sound.index import _DTYPES
+from phonemic.sound.sounds import sounds
 
 SYLLABLES = {
     "vi": ["an", "ăn", "ang", "lan", "nan", "lang", "la", "na", "trâu", "châu", "sâu", "xâu", "da", "gia", "ra", "hỏi", "hỗi",
@@ -62,6 +63,13 @@ def test_many_names(lang):
         assert index.search(query, k=None, within=None) == every
         assert index.search(query, k=25, within=None) == every[:25]
         assert index.search(query, k=4000, within=2) == [match for match in every if match.distance <= 2]
+
+
+@given(names=st.lists(st.text(max_size=12), max_size=8), lang=st.sampled_from(["vi", "zh"]))
+def test_lengths_are_what_is_heard_of_each_name(names, lang):
+    tokenizer = Tokenizer(lang)
+    alone = [len(sounds(lang).heard(tokenizer.encode(name).ids)[0]) for name in names]
+    assert Index(names, lang).lengths.tolist() == alone
 
 
 def test_equally_far_names_come_as_they_were_given():
