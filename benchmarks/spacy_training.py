@@ -5,6 +5,9 @@ see at most: its batches begin small, so that it takes more steps.
 
     python benchmarks/spacy_training.py DATA --checkpoint-vi CHECKPOINT --checkpoint-zh CHECKPOINT --output results.json
     python benchmarks/spacy_training.py DATA --models HashEmbedCNN,PhonemicHashEmbed --seeds 5 --steps 400
+    python benchmarks/spacy_training.py DATA --models "spacy init config,PhonemicHashEmbed" --until-dev --steps 20000
+
+``--until-dev`` trains each by its config as a user gets it, until the development score has not risen for its patience.
 
 The same sentences, the same number of steps, batches, heads, warm-up and tokens for all, so the same words seen; the
 encoder from scratch has a higher learning rate than the pretrained one. POS is of the treebank's words, NER of
@@ -25,11 +28,11 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import click
 import spacy
@@ -40,6 +43,7 @@ from spacy.tokens import Doc
 from spacy.training import Corpus
 from spacy.training.initialize import init_nlp
 from spacy.training.loop import train
+from spacy.util import registry
 from thinc.api import Config, require_gpu
 
 if __name__ == "__main__":
@@ -116,23 +120,55 @@ class Run:
     words_per_second: float
     train_seconds: float
     noisy: tuple[float, ...] = ()
+    words: int = 0
 
 
-def config_of(
-    task: Task, model: str, seed: int, steps: int, preset: str, checkpoint: str | None, factor: float, corpus: Path
-) -> Config:
+@dataclass(frozen=True)
+class Setting:
+    """What all runs of one output have in common."""
+
+    steps: int
+    preset: str
+    factor: float
+    checkpoint_factor: float
+    limit: int
+    gpu: int
+    spacy: str
+    batch: int = BATCH
+    until_dev: bool = False
+
+
+class Seen:
+    """A logger of spaCy's that prints nothing: the steps and the words that a training had."""
+
+    steps, words = 0, 0
+
+    def __call__(self, nlp: Language, stdout: IO[str], stderr: IO[str]) -> tuple[Callable[[Any], None], Any]:
+        """What spaCy asks a logger for: a function for each step, and one for the end."""
+        return self.step, lambda: None
+
+    def step(self, info: dict[str, Any] | None) -> None:
+        """Takes down a step; None is one without evaluation."""
+        if info is not None:
+            self.steps, self.words = info["step"], info["words"]
+
+
+def config_of(task: Task, model: str, seed: int, setting: Setting, checkpoint: str | None, corpus: Path) -> Config:
     """The ready config of the task with this model in it, or spaCy's."""
     if model == "spacy init config":
-        return _init_config(task, seed, steps, corpus)
-    text = config_text(task.config, task.lang, MODELS[model], checkpoint, steps)
+        return _init_config(task, seed, setting, corpus)
+    text = config_text(task.config, task.lang, MODELS[model], checkpoint, setting.steps)
     config = Config().from_str(text, interpolate=False)
     config["system"]["seed"] = seed
     config["paths"].update(train=str(corpus / "train.spacy"), dev=str(corpus / "dev.spacy"))
-    config["training"].update(patience=0, eval_frequency=max(1, steps // 5))
+    config["training"]["batcher"]["size"] = setting.batch
+    if not setting.until_dev:
+        config["training"].update(patience=0, eval_frequency=max(1, setting.steps // 5))
     for part in ("train", "dev"):
         config["corpora"][part]["gold_preproc"] = task.config == "pos"
+    factor = setting.checkpoint_factor if checkpoint else setting.factor
     encoder = config["components"].get("phonemic_transformer", {}).get("model", {})
-    encoder.get("encoder", encoder).update({"preset": preset, "learn_rate_factor": factor} if encoder else {})
+    encoder.get("encoder", encoder).update({"preset": setting.preset, "learn_rate_factor": factor} if encoder else {})
     if model.endswith("last layer only"):
         encoder["encoder"]["layers"] = None
     if model == "HashEmbedCNN":  # what spacy.HashEmbedCNN.v2 makes: our layer without the columns of sounds
@@ -143,7 +179,7 @@ def config_of(
     return config
 
 
-def _init_config(task: Task, seed: int, steps: int, corpus: Path) -> Config:
+def _init_config(task: Task, seed: int, setting: Setting, corpus: Path) -> Config:
     """What ``spacy init config`` makes, for the words of so many steps of the others."""
     heads = ["ner"] if task.config == "ner" else ["tagger", "morphologizer"]
     config = init_config(lang=task.lang, pipeline=heads, optimize="efficiency", gpu=False)
@@ -153,9 +189,11 @@ def _init_config(task: Task, seed: int, steps: int, corpus: Path) -> Config:
         config["components"]["tagger"]["neg_prefix"] = "!!"
     config["system"]["seed"] = seed
     config["paths"].update(train=str(corpus / "train.spacy"), dev=str(corpus / "dev.spacy"))
-    # The sum of batches of 100, 100.1, ... is to be the words that the others see.
-    more = math.ceil(math.log1p(steps * BATCH * GROWTH / FIRST_BATCH) / math.log1p(GROWTH))
-    config["training"].update(max_steps=more, patience=0, eval_frequency=max(1, more // 5))
+    if setting.until_dev:
+        config["training"]["max_steps"] = setting.steps
+    else:  # the sum of batches of 100, 100.1, ... is to be the words that the others see
+        more = math.ceil(math.log1p(setting.steps * BATCH * GROWTH / FIRST_BATCH) / math.log1p(GROWTH))
+        config["training"].update(max_steps=more, patience=0, eval_frequency=max(1, more // 5))
     for part in ("train", "dev"):
         config["corpora"][part]["gold_preproc"] = task.config == "pos"
     return config
@@ -184,7 +222,9 @@ def convert(task: Task, data: Path, folder: Path, limit: int) -> dict[str, int]:
 
 def measure(name: str, model: str, seed: int, config: Config, corpus: Path, gpu: int) -> Run:
     """Trains, evaluates on the test part, and times inference."""
-    task = TASKS[name]
+    task, seen = TASKS[name], Seen()
+    config["training"]["logger"] = {"@loggers": "benchmarks.Seen.v1"}
+    registry.loggers("benchmarks.Seen.v1", func=lambda: seen)
     start = time.process_time()
     with tempfile.TemporaryDirectory() as folder, open(os.devnull, "w", encoding="utf-8") as nowhere:
         train(init_nlp(config, use_gpu=gpu), Path(folder), use_gpu=gpu, stdout=nowhere, stderr=nowhere)
@@ -197,7 +237,7 @@ def measure(name: str, model: str, seed: int, config: Config, corpus: Path, gpu:
         misheard = Corpus(corpus / f"test-{share}.spacy", gold_preproc=words)(nlp)
         scores.append(float(nlp.evaluate(list(misheard))[SCORES[task.config]]))
     speed = words_per_second(nlp, [eg.reference for eg in examples], words)
-    return Run(name, model, seed, int(config["training"]["max_steps"]), scores[0], speed, seconds, tuple(scores[1:]))
+    return Run(name, model, seed, seen.steps, scores[0], speed, seconds, tuple(scores[1:]), seen.words)
 
 
 def words_per_second(nlp: Language, references: list[Doc], given: bool) -> float:
@@ -221,7 +261,7 @@ def table(runs: list[Run]) -> str:
     """Mean and standard deviation of each model on each task, as Markdown."""
     noises = [f"{share:.0%} noise" for share in SHARES[: max((len(run.noisy) for run in runs), default=0)]]
     names = ["corpus", "score", "model", "seeds", "mean", "standard deviation", *noises]
-    names += ["words per second", "training, s"]
+    names += ["words per second", "training, s", *(["words of training"] if any(run.words for run in runs) else [])]
     lines = [f"| {' | '.join(names)} |", f"|{' --- |' * len(names)}"]
     for task in TASKS:
         for model in MODELS:
@@ -239,6 +279,7 @@ def table(runs: list[Run]) -> str:
                     *([f"{score:.2f}" for score in heard] or [""] * len(noises)),
                     f"{statistics.median(run.words_per_second for run in own):,.0f}",
                     f"{statistics.median(run.train_seconds for run in own):,.0f}",
+                    *([f"{statistics.median(run.words for run in own):,.0f}"] if "words of training" in names else []),
                 ]
                 lines.append(f"| {' | '.join(map(str, cells))} |")
     return "\n".join(lines)
@@ -257,6 +298,8 @@ def table(runs: list[Run]) -> str:
 @click.option("--factor", default=1.0, show_default=True, help="the rate of the encoder from scratch over the heads'")
 @click.option("--checkpoint-factor", default=0.3, show_default=True, help="that of the pretrained encoder")
 @click.option("--limit", default=0, help="this many sentences of each part, the first; 0: all")
+@click.option("--batch", default=BATCH, show_default=True, help="tokens of a batch, at most, where the config is ours")
+@click.option("--until-dev", is_flag=True, help="until the development score rises no more; --steps is the bound")
 @click.option("--gpu", default=-1, show_default=True)
 def main(
     data: Path,
@@ -271,6 +314,8 @@ def main(
     factor: float,
     checkpoint_factor: float,
     limit: int,
+    batch: int,
+    until_dev: bool,
     gpu: int,
 ) -> None:
     """Runs what is not in the output yet, and prints the table."""
@@ -278,19 +323,11 @@ def main(
         require_gpu(gpu)
     else:
         torch.set_num_threads(1)
-    setting = {
-        "steps": steps,
-        "preset": preset,
-        "factor": factor,
-        "checkpoint_factor": checkpoint_factor,
-        "limit": limit,
-        "gpu": gpu,
-        "spacy": version("spacy"),
-    }
+    setting = Setting(steps, preset, factor, checkpoint_factor, limit, gpu, version("spacy"), batch, until_dev)
     runs: list[Run] = []
     if output.exists():
         kept = json.loads(output.read_text(encoding="utf-8"))
-        if kept["setting"] != setting:
+        if Setting(**kept["setting"]) != setting:
             raise click.ClickException(f"{output} is of another setting ({kept['setting']}): give another --output")
         runs = [Run(**run) for run in kept["runs"]]
     sizes: dict[str, dict[str, int]] = {}
@@ -306,11 +343,10 @@ def main(
                     done = any((run.task, run.model, run.seed) == (name, model, seed) for run in runs)
                     if done or (pretrained and not checkpoint):
                         continue
-                    rate = checkpoint_factor if checkpoint else factor
-                    config = config_of(task, model, seed, steps, preset, checkpoint, rate, corpus)
+                    config = config_of(task, model, seed, setting, checkpoint, corpus)
                     runs.append(measure(name, model, seed, config, corpus, gpu))
                     click.echo(f"{runs[-1]}", err=True)
-                    _save(output, {"setting": setting, "sizes": sizes, "runs": [asdict(run) for run in runs]})
+                    _save(output, {"setting": asdict(setting), "sizes": sizes, "runs": [asdict(run) for run in runs]})
     click.echo(table(runs))
 
 

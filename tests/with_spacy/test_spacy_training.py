@@ -142,10 +142,20 @@ class TestBenchmark:
         ]
         assert all(0 <= score <= 1 for run in runs for score in (run["score"], *run["noisy"]))
         assert all(len(run["noisy"]) == 2 and run["words_per_second"] > 0 for run in runs)
+        assert all(run["words"] > 0 and (run["steps"] == 2 or run["model"] == "spacy init config") for run in runs)
         CliRunner().invoke(benchmark.main, options, catch_exceptions=False)
         assert json.loads(output.read_text("utf-8"))["runs"] == runs
         other = CliRunner().invoke(benchmark.main, [*options, "--limit", "3"])
         assert "another setting" in other.output
+
+    def test_until_the_development_score_rises_no_more_each_config_keeps_its_own_patience(self, tmp_path):
+        benchmark = self.load()
+        setting = benchmark.Setting(5000, "tiny", 1.0, 0.3, 0, -1, spacy.__version__, batch=500, until_dev=True)
+        for model in ("spacy init config", "PhonemicHashEmbed"):
+            config = benchmark.config_of(benchmark.TASKS["gsd"], model, 1, setting, None, tmp_path)
+            training = config["training"]
+            assert (training["patience"], training["eval_frequency"], training["max_steps"]) == (1600, 200, 5000)
+            assert (training["batcher"]["size"] == 500) == (model == "PhonemicHashEmbed")
 
     def test_table(self):
         benchmark = self.load()
@@ -161,7 +171,8 @@ class TestBenchmark:
         benchmark = self.load()
         for task in benchmark.TASKS.values():
             ours = [model for model in benchmark.MODELS if model != "spacy init config"]
-            made = [benchmark.config_of(task, model, 1, 100, "tiny", None, 0.3, tmp_path) for model in ours]
+            setting = benchmark.Setting(100, "tiny", 0.3, 0.3, 0, -1, spacy.__version__)
+            made = [benchmark.config_of(task, model, 1, setting, None, tmp_path) for model in ours]
             for config in made:
                 nlp = spacy.util.load_model_from_config(config.copy(), auto_fill=True)
                 assert len(nlp.pipe_names) == len(made[0]["nlp"]["pipeline"])
@@ -172,7 +183,8 @@ class TestBenchmark:
     def test_the_config_that_spacy_makes_sees_as_many_words(self, tmp_path, steps):
         """The sizes of its batches, from spaCy's own schedule, add up to what the ready configs see at most."""
         benchmark = self.load()
-        config = benchmark.config_of(benchmark.TASKS["gsd"], "spacy init config", 1, steps, "tiny", None, 1.0, tmp_path)
+        setting = benchmark.Setting(steps, "tiny", 1.0, 0.3, 0, -1, spacy.__version__)
+        config = benchmark.config_of(benchmark.TASKS["gsd"], "spacy init config", 1, setting, None, tmp_path)
         nlp = spacy.util.load_model_from_config(config.copy(), auto_fill=True)
         assert nlp.pipe_names == ["tok2vec", "tagger", "morphologizer"]
         sizes = spacy.util.registry.resolve({"size": config["training"]["batcher"]["size"]})["size"]
