@@ -29,6 +29,16 @@ def check_neighbours(neighbours: int) -> None:
         raise CheckpointError(f"neighbours={neighbours!r}: must be 0 or an odd number of at least 3")
 
 
+def check_choice(name: str, value: object) -> None:
+    """Checks that an option is one of its choices.
+
+    Raises:
+        CheckpointError: it is not.
+    """
+    if value not in CHOICES[name]:
+        raise CheckpointError(f"{name}={value!r}: choose one of {', '.join(CHOICES[name])}")
+
+
 class PhonemicBertConfig(BertConfig):
     """Configuration of every PhonemicBERT model.
 
@@ -54,6 +64,9 @@ class PhonemicBertConfig(BertConfig):
         backbone: ``"bert"`` (the paper), or ``"modernbert"``: transformers' ModernBERT, with rotary positions and norms
             before the layers. It takes the shape from BERT's fields; every layer attends to the whole text, and token
             types are not told apart.
+        pooling: what the pooler, a part of the heads for whole texts, reads: the state of the ``"first"`` position
+            (the paper, as BERT), or the ``"mean"`` of all that the attention mask has. Masked language modelling does
+            not train the pooler.
         triples_checksum: checksum of the list of triples that the weights of ``head="joint"`` or
             ``composition="table"`` belong to, written and refused as the vocabulary's.
         kwargs: BERT's own fields (``hidden_size``, ``num_hidden_layers``, ``hidden_dropout_prob`` ...), see
@@ -80,6 +93,7 @@ class PhonemicBertConfig(BertConfig):
         shared_scale: float = 1.0,
         neighbours: int = 0,
         backbone: str = "bert",
+        pooling: str = "first",
         triples_checksum: str | None = None,
         **kwargs: Any,
     ) -> None:
@@ -95,10 +109,9 @@ class PhonemicBertConfig(BertConfig):
                 "Use the phonemic version that made the checkpoint"
             )
         given = {"composition": composition, "head": head, "vectors": vectors, "syllables": syllables}
-        given["backbone"] = backbone
+        given |= {"backbone": backbone, "pooling": pooling}
         for name, value in given.items():
-            if value not in CHOICES[name]:
-                raise CheckpointError(f"{name}={value!r}: choose one of {', '.join(CHOICES[name])}")
+            check_choice(name, value)
         if vectors == "tied" and (head != "joint" or composition not in ("product", "both")):
             raise CheckpointError(
                 f"vectors='tied' with head={head!r} and composition={composition!r}: only a joint head can be tied, "
@@ -124,7 +137,8 @@ class PhonemicBertConfig(BertConfig):
         self.lang = lang
         self.vocabulary_checksum = symbols.checksum
         self.composition, self.head, self.vectors, self.syllables = composition, head, vectors, syllables
-        self.shared_scale, self.neighbours, self.backbone = float(shared_scale), neighbours, backbone
+        self.shared_scale, self.neighbours = float(shared_scale), neighbours
+        self.backbone, self.pooling = backbone, pooling
         self.triples_checksum = listed
 
     @classmethod
@@ -201,17 +215,25 @@ class PlainModernBertConfig(BertConfig):
         neighbours: as in ``PhonemicBertConfig``.
         first_id: the id that a document begins with, [CLS].
         tied_head: the head shares its weights with the embedding table.
+        pooling: as in ``PhonemicBertConfig``.
         kwargs: BERT's fields, from which ModernBERT's shape is taken.
 
     Raises:
-        CheckpointError: ``neighbours`` is neither 0 nor an odd number from 3.
+        CheckpointError: ``neighbours`` is neither 0 nor an odd number from 3, or ``pooling`` none of its choices.
     """
 
     model_type = "phonemic-plain-modernbert"
 
     def __init__(
-        self, vocab_size: int = 30522, neighbours: int = 0, first_id: int = 1, tied_head: bool = True, **kwargs: Any
+        self,
+        vocab_size: int = 30522,
+        neighbours: int = 0,
+        first_id: int = 1,
+        tied_head: bool = True,
+        pooling: str = "first",
+        **kwargs: Any,
     ) -> None:
         check_neighbours(neighbours)
+        check_choice("pooling", pooling)
         super().__init__(vocab_size=vocab_size, **{"tie_word_embeddings": False, **kwargs})
-        self.neighbours, self.first_id, self.tied_head = neighbours, first_id, tied_head
+        self.neighbours, self.first_id, self.tied_head, self.pooling = neighbours, first_id, tied_head, pooling

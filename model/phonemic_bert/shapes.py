@@ -14,6 +14,7 @@ CHOICES = {
     "head": ("independent", "joint"),
     "vectors": ("composed", "free", "tied"),
     "syllables": ("possible", "attested"),
+    "pooling": ("first", "mean"),
 }
 
 #: The design that learns best where there are hours and not weeks: see docs/research/learning.md.
@@ -25,6 +26,7 @@ _BEYOND = {
     "syllables": "attested",
     "shared_scale": 0.1,
     "neighbours": 3,
+    "pooling": "mean",
 }
 
 #: Encoders: the two of the paper (Table 1), and smaller ones. Those of the pretraining presets are the same.

@@ -131,14 +131,40 @@ class PhonemicBertPreTrainedModel(BertPreTrainedModel):
         return self.get_input_embeddings()
 
 
+class Pooler(BertPooler):
+    """BERT's pooler, of the first position or of the mean of all.
+
+    Arguments:
+        config: the configuration, whose ``pooling`` says which.
+    """
+
+    def __init__(self, config: PhonemicBertConfig) -> None:
+        super().__init__(config)
+        self.mean = config.pooling == "mean"
+
+    def forward(self, hidden_states: Tensor, attention_mask: Tensor | None = None) -> Tensor:
+        """States (B, N, d) to one of each text, (B, d).
+
+        Arguments:
+            hidden_states: of the positions.
+            attention_mask: (B, N), 0 where there is padding; None where there is none.
+        """
+        if self.mean:
+            mask = torch.ones_like(hidden_states[..., 0]) if attention_mask is None else attention_mask
+            weights = mask[..., None].to(hidden_states.dtype)
+            hidden_states = (hidden_states * weights).sum(1, keepdim=True) / weights.sum(1, keepdim=True).clamp(min=1)
+        pooled: Tensor = super().forward(hidden_states)
+        return pooled
+
+
 class PhonemicBertModel(PhonemicBertPreTrainedModel, BertModel):
-    """The encoder: packed ids (B, N) to hidden states (B, N, d), and the pooled first position (B, d).
+    """The encoder: packed ids (B, N) to hidden states (B, N, d), and one pooled state a text (B, d).
 
     It is a :class:`PhonemicModernBertModel` where the configuration's ``backbone`` says so.
 
     Arguments:
         config: the configuration.
-        add_pooling_layer: whether the first position is pooled.
+        add_pooling_layer: whether there is a pooler.
     """
 
     def __new__(cls, config: PhonemicBertConfig | None = None, *args: Any, **kwargs: Any) -> Any:
@@ -149,13 +175,18 @@ class PhonemicBertModel(PhonemicBertPreTrainedModel, BertModel):
     def __init__(self, config: PhonemicBertConfig, add_pooling_layer: bool = True) -> None:
         super().__init__(config, add_pooling_layer=add_pooling_layer)
         self.embeddings = PhonemicBertEmbeddings(config)
+        if add_pooling_layer and config.pooling == "mean":
+            self.pooler = Pooler(config)
         self.post_init()
 
-    def forward(self, input_ids: Tensor | None = None, *args: Any, **kwargs: Any) -> Any:
+    def forward(
+        self, input_ids: Tensor | None = None, attention_mask: Tensor | None = None, *args: Any, **kwargs: Any
+    ) -> Any:
         """BertModel's forward, after a check that the text fits the position table.
 
         Arguments:
             input_ids: packed ids, int64 (B, N).
+            attention_mask: (B, N), 0 where there is padding.
             args: what ``transformers.BertModel`` takes, in its order.
             kwargs: what ``transformers.BertModel`` takes.
 
@@ -166,7 +197,13 @@ class PhonemicBertModel(PhonemicBertPreTrainedModel, BertModel):
             ValueError: the texts are longer than ``max_position_embeddings``, or an id is not in the vocabulary.
         """
         self._check_length(input_ids if input_ids is not None else kwargs.get("inputs_embeds"))
-        return super().forward(input_ids, *args, **kwargs)
+        output = super().forward(input_ids, attention_mask, *args, **kwargs)
+        if isinstance(self.pooler, Pooler) and attention_mask is not None:  # BERT tells the pooler no mask
+            pooled = self.pooler(output[0], attention_mask)
+            if isinstance(output, tuple):
+                return output[0], pooled, *output[2:]
+            output.pooler_output = pooled
+        return output
 
     def _check_length(self, given: Tensor | None) -> None:
         limit = self.config.max_position_embeddings
@@ -187,7 +224,7 @@ class PhonemicModernBertModel(PhonemicBertModel):
         self.embeddings: Any = self.embeddings_class(config)
         attention = self.config._attn_implementation
         self.encoder = ModernEncoder._from_config(modern_config(config), attn_implementation=attention)
-        self.pooler = BertPooler(config) if add_pooling_layer else None
+        self.pooler = Pooler(config) if add_pooling_layer else None
         self.post_init()
 
     def forward(
@@ -221,7 +258,7 @@ class PhonemicModernBertModel(PhonemicBertModel):
         layers = outputs.hidden_states
         output = BaseModelOutputWithPooling(
             last_hidden_state=last,
-            pooler_output=None if self.pooler is None else self.pooler(last),
+            pooler_output=None if self.pooler is None else self.pooler(last, attention_mask),
             hidden_states=(*layers[:-1], last) if layers else None,
             attentions=outputs.attentions,
         )

@@ -51,7 +51,7 @@ class PlainModernBertEmbeddings(nn.Module):
 
 
 class PlainModernBertModel(PhonemicModernBertModel):
-    """The encoder: ids (B, N) to hidden states (B, N, d), and the pooled first position (B, d)."""
+    """The encoder: ids (B, N) to hidden states (B, N, d), and one pooled state a text (B, d)."""
 
     config_class = PlainModernBertConfig
     embeddings_class = PlainModernBertEmbeddings

@@ -45,6 +45,7 @@ _BEYOND = {
     ): "its syllables are those that occur in text, others are predicted by onset, rime and tone",
     ("vectors", "free"): "a vector of its own for each syllable in the head",
     ("vectors", "tied"): "syllables are predicted with the vectors that they are read with",
+    ("pooling", "mean"): "heads for whole texts read the mean of the positions",
 }
 
 _ENCODERS = {"bert": "BERT", "modernbert": "ModernBERT"}

@@ -91,6 +91,7 @@ def make_model(settings: Settings, symbols: Symbols) -> PreTrainedModel:
                 "neighbours": shape.neighbours,
                 "first_id": symbols.cls,
                 "tied_head": shape.tied_head,
+                "pooling": shape.pooling,
             }
             model = PlainModernBertForMaskedLM(PlainModernBertConfig(**plain, **own, **fields))
         elif shape.neighbours:

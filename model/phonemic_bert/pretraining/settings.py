@@ -36,6 +36,7 @@ class Model:
     syllables: str
     shared_scale: float
     neighbours: int
+    pooling: str
     tied_head: bool
     weights: str
 
