@@ -71,7 +71,8 @@ def _split_tone(pinyin: str) -> tuple[str, int]:
         else:
             bare += char
     bare = unicodedata.normalize("NFC", bare)
-    return bare.replace("u:", "ü").replace("v", "ü"), tone
+    bare = bare.replace("u:", "ü").replace("v", "ü")
+    return f"yu{bare[2:]}" if bare.startswith("yü") else bare, tone
 
 
 def _final_of(initial: str, rest: str) -> str | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from phonemic import mandarin
 from phonemic.characters import plain
@@ -16,6 +16,16 @@ _PARTS = re.compile(r"[^\s'\u2019\u02bc\-\u2010\u2011]+")
 
 #: No syllable has more letters (zhuang), each with a tone mark, and an r and a number.
 _LONGEST = 6
+
+#: Syllables that no character has as its usual reading: other readings, interjections, and what dialects lend.
+_RARE = [
+    "dei", "shei", "zhei", "nei", "lo", "yo", "o", "ei", "ê", "m", "n", "ng", "hm", "hng", "kei", "cei", "den", "eng",
+    "chua", "pia", "dia", "nia", "rua", "zhuai", "chuai", "biang", "duang", "fiao", "lia", "nou", "nin", "neng", "seng", "sei",
+    "zei", "tei", "nun", "lüan", "len", "din", "bong",
+]  # fmt: skip
+
+#: The *r* that dictionaries write apart: hui4 r5.
+_APART = re.compile("r[05]?")
 
 #: A syllable that 儿 merges with: huār, huar1.
 _ERHUA = re.compile(r"(.+[^\d:])r(\d?)")
@@ -34,8 +44,9 @@ def from_pinyin(text: str) -> list[Triple]:
         text: syllables with tone marks (``yín háng``), numbers (``yin2 hang2``; 5 and 0 are the neutral tone) or
             neither (neutral), in any case, NFC or NFD; ``v`` and ``u:`` are *ü*. White space, hyphens and apostrophes
             part syllables; in what is written together a syllable is as long as it can be, and none begins with *a*,
-            *e* or *o*, which takes an apostrophe (*Xī'ān*), unless it cannot be read otherwise. The *r* of erhua
-            (``huār``, ``huar1``) changes nothing: the triple is that of the syllable.
+            *e* or *o*, which takes an apostrophe (*Xī'ān*), unless it cannot be read otherwise. Syllables are those
+            that some character has. The *r* of erhua (``huār``, ``huar1``, ``hua1 r5``) changes nothing: the triple is
+            that of the syllable.
 
     Returns:
         A triple of symbols a syllable, as :attr:`phonemic.Encoding.triples` has them.
@@ -49,7 +60,9 @@ def from_pinyin(text: str) -> list[Triple]:
     found: list[Triple] = []
     for part in _PARTS.finditer(plain(text)):
         written = unicodedata.normalize("NFC", part[0].lower())
-        syllables = _cut(written)
+        if found and _APART.fullmatch(written):
+            continue
+        syllables = None if _told_twice(written) else _cut(written)
         if syllables is None:
             raise PinyinError(f"character {part.start()}: {_short(part[0])!r} is not pinyin; {_why(written)}")
         found += map(_factorized, syllables)
@@ -85,11 +98,33 @@ def _is_syllable(written: str) -> bool:
 def _factorized(written: str) -> Triple:
     """The triple of a syllable; the *r* of erhua is not in it."""
     try:
-        return mandarin.factorize(written)
+        return _heard(written)
     except ValueError:
         if not (merged := _ERHUA.fullmatch(written)):
             raise
-        return mandarin.factorize(merged[1] + merged[2])
+        return _heard(merged[1] + merged[2])
+
+
+def _heard(written: str) -> Triple:
+    triple = mandarin.factorize(written)
+    if triple[:2] not in _syllabary():
+        raise ValueError(f"{written!r} is the reading of no character")
+    return triple
+
+
+@cache
+def _syllabary() -> frozenset[tuple[str, str]]:
+    """Onset and rime of all usual readings of the characters of the basic block, and of the rare ones."""
+    from phonemic.tokenizer import Tokenizer
+
+    found = Tokenizer("zh").encode("，".join(map(chr, range(0x4E00, 0xA000)))).triples
+    return frozenset(triple[:2] for triple in [*found, *map(mandarin.factorize, _RARE)])
+
+
+def _told_twice(written: str) -> bool:
+    """Whether there are both tone marks and numbers."""
+    marks = {"\u0300", "\u0301", "\u0304", "\u030c"}
+    return any(map(str.isdigit, written)) and not marks.isdisjoint(unicodedata.normalize("NFD", written))
 
 
 def _why(written: str) -> str:
@@ -97,6 +132,8 @@ def _why(written: str) -> str:
     wrong = next((char for char in written if not (char.isalpha() or char.isdigit() or char == ":")), None)
     if wrong is not None:
         return f"{wrong!r} is not a letter, a tone number, a hyphen or an apostrophe"
+    if _told_twice(written):
+        return "it has a tone mark and a number: write one of them"
     return "write syllables such as yin2 hang2 or yín háng"
 
 

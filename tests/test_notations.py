@@ -1,5 +1,6 @@
 """Notations against independent truth: pypinyin's zhuyin and tone numbers, and texts put together again."""
 
+import contextlib
 import itertools
 import re
 import unicodedata
@@ -7,6 +8,8 @@ import unicodedata
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from pypinyin.phrases_dict import phrases_dict
+from pypinyin.pinyin_dict import pinyin_dict
 
 from phonemic import PinyinError, Tokenizer, from_pinyin, mandarin, zhuyin
 from phonemic.inventory import NATIVE, Triple
@@ -43,16 +46,29 @@ class TestZhuyin:
             zhuyin.spell(("p", "y", "˧˧"))
 
 
+def with_a_character():
+    """The syllables that some character has in pypinyin's data."""
+    readings = {mandarin.factorize("ng2")[:2], mandarin.factorize("yo1")[:2]}
+    for reading in ",".join(pinyin_dict.values()).split(","):
+        with contextlib.suppress(ValueError):
+            readings.add(mandarin.factorize(reading)[:2])
+    return [written for written in SYLLABLES if mandarin.factorize(written)[:2] in readings]
+
+
+READ = with_a_character()
+
+
 class TestFromPinyin:
     def test_every_syllable(self):
-        for written in SYLLABLES:
+        assert len(READ) > 2000
+        for written in READ:
             triple = mandarin.factorize(written)
             marked = mandarin.spell(triple)
             for form in (written, marked, unicodedata.normalize("NFD", marked), marked.upper(), f" {marked}\n"):
                 assert from_pinyin(form) == [triple], form
             assert from_pinyin(written.replace("ü", "v")) == from_pinyin(written.replace("ü", "u:")) == [triple]
 
-    @given(st.lists(st.sampled_from(SYLLABLES), max_size=8), st.sampled_from([" ", "  ", "'", "-", "\u2019", "\t"]))
+    @given(st.lists(st.sampled_from(READ), max_size=8), st.sampled_from([" ", "  ", "'", "-", "\u2019", "\t"]))
     def test_parted_syllables(self, syllables, part):
         expected = [mandarin.factorize(one) for one in syllables]
         assert from_pinyin(part.join(syllables)) == expected
@@ -103,6 +119,37 @@ class TestFromPinyin:
         assert from_pinyin("huar ren") == from_pinyin("hua ren")
         with pytest.raises(PinyinError):
             from_pinyin("huarr1")
+
+    @pytest.mark.parametrize("written", ["yīn2", "máo2", "nǐ3hǎo", "lǜ4", "yin2 háng2"])
+    def test_a_tone_is_told_once(self, written):
+        with pytest.raises(PinyinError, match="a tone mark and a number: write one of them"):
+            from_pinyin(written)
+        assert from_pinyin("lü4") == from_pinyin("lǜ")  # a dieresis is no tone mark
+
+    @pytest.mark.parametrize("written", ["fiang1", "gü1", "ging4", "rei2", "zhv3"])
+    def test_syllables_are_those_of_some_character(self, written):
+        with pytest.raises(PinyinError, match="is not pinyin"):
+            from_pinyin(written)
+
+    def test_every_reading_that_pypinyin_has_is_a_syllable(self):
+        single = {reading for text in pinyin_dict.values() for reading in text.split(",")}
+        in_phrases = {column[0] for columns in phrases_dict.values() for column in columns}
+        read = 0
+        for reading in single | in_phrases:
+            try:
+                triple = mandarin.factorize(reading)
+            except ValueError:
+                continue
+            read += 1
+            assert from_pinyin(reading) == [triple]
+        assert read > 1400
+
+    def test_what_is_written_together_is_cut_into_syllables_that_exist(self):
+        assert from_pinyin("tianan") == from_pinyin("tian an")
+        assert from_pinyin("yi1 hui4 r5") == from_pinyin("yi1 hui4 r") == from_pinyin("yi1 huir4")
+        assert from_pinyin("yü2 yüan4") == from_pinyin("yu2 yuan4")
+        with pytest.raises(PinyinError, match="character 0: 'r5'"):
+            from_pinyin("r5")
 
     def test_any_length(self):
         assert len(from_pinyin("yin2hang2" * 1000)) == 2000
