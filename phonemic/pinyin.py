@@ -19,9 +19,9 @@ _LONGEST = 6
 
 #: Syllables that no character has as its usual reading: other readings, interjections, and what dialects lend.
 _RARE = [
-    "dei", "shei", "zhei", "nei", "lo", "yo", "o", "ei", "ê", "m", "n", "ng", "hm", "hng", "kei", "cei", "den", "eng",
-    "chua", "pia", "dia", "nia", "rua", "zhuai", "chuai", "biang", "duang", "fiao", "lia", "nou", "nin", "neng", "seng", "sei",
-    "zei", "tei", "nun", "lüan", "len", "din", "bong",
+    "dei", "shei", "zhei", "nei", "lo", "yo", "o", "ei", "ê", "m", "n", "ng", "hm", "hng", "kei", "cei", "den",
+    "eng", "chua", "pia", "dia", "nia", "rua", "zhuai", "chuai", "biang", "duang", "fiao", "lia", "nou", "nin",
+    "neng", "seng", "sei", "zei", "tei", "nun", "lüan", "len", "din", "bong",
 ]  # fmt: skip
 
 #: The *r* that dictionaries write apart: hui4 r5.
