@@ -189,10 +189,16 @@ class TestOptions:
             spacy.blank("en").add_pipe("phonemic_matcher")
         _, matcher = vietnamese()
         for pattern, message in (
-            ({"label": "PER"}, "pattern 0: damaged .pattern is missing"),
-            ({"label": "PER", "pattern": [{"LOWER": "an"}]}, "pattern is of type list"),
+            ({"label": "PER"}, r"""pattern 0: a pattern is {"label": "PER", .*, not {'label': 'PER'}"""),
+            (
+                {"label": "PER", "pattern": [{"LOWER": "an"}]},
+                "text .str., not .*; patterns of tokens are for the entity_r",
+            ),
+            ({"label": "PER", "pattern": 1}, "pattern 0: a pattern must be a name as text .str., not 1$"),
+            ({"label": 3, "pattern": "An"}, "its label must be text .str., not 3"),
+            ({"label": "PER", "pattern": "An", "id": 3}, "its id must be text .str., not 3"),
             ({"label": "PER", "pattern": "..."}, "'...' has no sound"),
-            ("An", "object is expected"),
+            ("An", "a pattern is {.*, not 'An'"),
         ):
             with pytest.raises(InputError, match=message):
                 matcher.add_patterns([pattern])
@@ -215,6 +221,8 @@ class TestSaved:
         nlp, matcher = vietnamese(within={"PER": 0.3, "LOC": 0.1}, spans_key="heard", least=1)
         matcher.add("PER", PEOPLE, ids=["a", "b", "c"])
         matcher.add("LOC", ["Hà Nội", "Huế"])
+        with pytest.raises(InputError, match="phonemic_matcher, pattern 1: a pattern must be a name as text"):
+            matcher.add("PER", ["An", 1])
         return nlp
 
     TEXT = "Chần Hưng Đạo ở Hà Lội và Huế"
