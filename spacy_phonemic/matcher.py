@@ -27,8 +27,8 @@ from spacy_phonemic.requirements import require
 #: What a span that was found has: the distance in syllables, and the name of the list.
 DISTANCE, NAME = "phonemic_distance", "phonemic_name"
 
-#: What may stand within a name, besides white space: hyphens, middle dots, apostrophes.
-_JOINS = frozenset("-\u2010\u2011\u00b7\u30fb\u2027'\u2019_")
+#: What may stand within a name, besides white space: hyphens, middle dots, apostrophes, "&" and "+".
+_JOINS = frozenset("-\u2010\u2011\u00b7\u30fb\u2027'\u2019_&+\uff06\uff0b")
 
 Within = float | dict[str, float]
 
@@ -80,9 +80,9 @@ class PhonemicMatcher:
 
     ``span._.phonemic_distance`` is in syllables, see :func:`phonemic.distance`; ``span._.phonemic_name`` is the name as
     the list has it, and ``span.id_`` the id that the list gives it. A name begins and ends with a token and does not go
-    across an empty line, nor across punctuation other than hyphens, middle dots and apostrophes. Where matches overlap,
-    ``doc.ents`` gets the nearest, then the longest, then the first; a group of spans gets all, of one place and label
-    the nearest.
+    across an empty line, nor across anything that is not heard but hyphens, middle dots, apostrophes, ``&`` and ``+``.
+    Where matches overlap, ``doc.ents`` gets the nearest, then the longest, then the first; a group of spans gets all,
+    of one place and label the nearest.
 
     Arguments:
         vocab: the pipeline's.

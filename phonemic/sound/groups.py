@@ -33,7 +33,8 @@ def homophones(
 ) -> list[Group]:
     """The words that sound the same.
 
-    Letters and digits must be the same too, but for their case; punctuation is not heard.
+    Letters and digits must be the same too, but for their case; punctuation and characters that the vocabulary does not
+    have are not heard. A word in which nothing is heard is in no group.
 
     Arguments:
         words: of any number of syllables; what occurs twice counts once.
@@ -67,7 +68,8 @@ def rhymes(
     """The words that rhyme, by their last syllables.
 
     Vietnamese: the same nucleus and coda, both tones level or both oblique. Mandarin: the same of the fourteen classes
-    of modern verse, both tones level or both oblique; a neutral tone rhymes with either.
+    of modern verse, both tones level or both oblique; a neutral tone rhymes with either. A word without a syllable is
+    in no group.
 
     Arguments:
         words: of any number of syllables; what occurs twice counts once.

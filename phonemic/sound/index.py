@@ -49,7 +49,8 @@ class Index(Sequence[str]):
     equally far the one that was given first comes first. Immutable: one index serves any number of threads, and it can
     be pickled. It is also the sequence of its names.
 
-    A name without any syllable, letter or digit is only near what has none either. Names may occur more than once.
+    A name without any syllable, letter or digit (``"..."``, in Vietnamese ``"Олег"``) has no sound: it is at distance 0
+    from what has none either, and as far from any other query as that is long. Names may occur more than once.
 
     Arguments:
         names: the names, of at most 1,000 syllables each.

@@ -90,7 +90,7 @@ class TestSearch:
         assert "cannot both be" in run("search", "-", "-", "--lang", "vi", status=2).stderr
         assert "x>=0" in run("search", names, "lan", "--lang", "vi", "--within", "-1", status=2).stderr
         assert "within must be 0" in run("search", names, "lan", "--lang", "vi", "--within", "nan", status=1).stderr
-        for query in ("", " ", "...", "(!)"):
+        for query in ("", " ", "...", "(!)", "Олег", "😀 ~"):
             refused = run("search", names, query, "--lang", "vi", "--save", "names.index", status=1)
             assert refused.stdout == ""
             assert (

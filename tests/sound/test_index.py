@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from phonemic import Index, Match, PhonemicError, SavedIndexError, Tokenizer, distance
-from phonemic.sound import storage
+from phonemic.sound import homophones, rhymes, storage
 from phonemic.sound.index import _DTYPES
 from phonemic.sound.sounds import sounds
 
@@ -132,6 +132,27 @@ def test_occurrences_in_text(vi):
     assert index.occurrences(vi.encode(""), 0.3) == []
     with pytest.raises(ValueError, match="within"):
         index.occurrences(text, -1)
+
+
+UNHEARD = {"vi": ["Иван", "Олег", "😀😀😀😀", "漢", "~ _ & # +", "..."], "zh": ["か", "Иван", "😀", "~", "。"]}
+
+
+@pytest.mark.parametrize("lang", ["vi", "zh"])
+def test_names_without_a_sound(lang):
+    """What the vocabulary does not have is heard as little as punctuation is, in a name as alone."""
+    names = ["an"] + [f"an {name}" for name in UNHEARD[lang]] + UNHEARD[lang]
+    index, count = Index(names, lang), len(UNHEARD[lang])
+    assert index.lengths.tolist() == [len(index.tokenizer.encode("an"))] * (count + 1) + [0] * count
+    assert [match.row for match in index.search("an", k=None, within=0.2)] == [*range(count + 1)]
+    assert homophones(UNHEARD[lang], lang) == rhymes(UNHEARD[lang], lang) == []
+    assert homophones(names, lang)[0].words == tuple(names[: count + 1])
+
+
+def test_an_index_that_heard_unknown_characters_is_refused():
+    """Its rows are of a table with one row more."""
+    data = Index(["Hà Nội"], "vi").to_bytes()
+    with pytest.raises(SavedIndexError, match="another version of phonemic; build it again"):
+        Index.from_bytes(data.replace(b"phonemic index\0\x02", b"phonemic index\0\x01", 1))
 
 
 def test_saved_and_mapped(tmp_path):
