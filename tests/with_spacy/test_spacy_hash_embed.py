@@ -138,6 +138,7 @@ OURS = {
     "mishearing": 0.5,
 }
 THEIRS = {
+        "assert config['training']['gpu_allocator'] is config['system']['gpu_allocator'] is None\n"
     "@architectures": "spacy.MultiHashEmbed.v2",
     "width": 16,
     "attrs": ["NORM"],
