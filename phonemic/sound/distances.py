@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -77,6 +78,12 @@ def reader(lang: str | None, tokenizer: Tokenizer | None) -> Tokenizer:
     if lang not in (None, tokenizer.lang):
         raise ValueError(f"lang is {lang!r}, but the tokenizer reads {tokenizer.lang!r}")
     return tokenizer
+
+
+def listed(texts: Iterable[str]) -> list[str]:
+    """Texts in a list; those of an Arrow array as str."""
+    from_arrow = getattr(texts, "to_pylist", None)
+    return list(texts) if from_arrow is None else from_arrow()
 
 
 @cache

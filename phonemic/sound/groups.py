@@ -9,7 +9,7 @@ from typing import NamedTuple
 from phonemic.dialects import check_dialect, pronounce
 from phonemic.encoding import Encoding
 from phonemic.inventory import EMPTY, NATIVE, Triple, characters_of
-from phonemic.sound.distances import reader
+from phonemic.sound.distances import listed, reader
 from phonemic.sound.rhyme import LEVEL, rhyme_key
 from phonemic.sound.sounds import sounds
 from phonemic.tokenizer import Tokenizer
@@ -101,7 +101,7 @@ def rhymes(
 def _grouped(words: Iterable[str], tokenizer: Tokenizer, keys: Callable[[Encoding], list[str]]) -> list[Group]:
     if isinstance(words, str):
         raise TypeError("expected a list of words, not one str")
-    distinct = list(dict.fromkeys(words))
+    distinct = list(dict.fromkeys(listed(words)))
     groups: dict[str, list[str]] = {}
     for word, encoding in zip(distinct, tokenizer.encode_batch(distinct), strict=True):
         for key in keys(encoding):

@@ -173,6 +173,16 @@ def test_saved_and_mapped(tmp_path):
     assert Index.load(tmp_path / "none.index").search("北京") == []
 
 
+def test_arrow_arrays():
+    arrow = pytest.importorskip("pyarrow", reason="needs the arrow extra")
+    words = ["hoa", "Hoa", "nhà"]
+    assert list(Index(arrow.array(words), "vi")) == words
+    assert homophones(arrow.chunked_array([words[:1], words[1:]]), "vi") == homophones(words, "vi")
+    assert rhymes(arrow.array(words), "vi") == rhymes(words, "vi")
+    with pytest.raises(TypeError):
+        Index(arrow.array(["hoa", None]), "vi")
+
+
 def test_threads_share_an_index():
     dice = random.Random(1)
     index = Index([" ".join(dice.choices(SYLLABLES["vi"], k=3)) for _ in range(2000)], "vi")
@@ -305,6 +315,17 @@ def test_what_does_not_fit_is_refused():
         index.search("lan " * 1001)
     with pytest.raises(TypeError):
         index.search(None)
+    for within in ("1", True, [1]):
+        with pytest.raises(TypeError, match="within must be a number, or None"):
+            index.search("lan", within=within)
+        with pytest.raises(TypeError, match="within must be a number, or None"):
+            index.occurrences(Tokenizer("vi").encode("lan"), within)
+    for k in (1.5, "2"):
+        with pytest.raises(TypeError, match="k must be a whole number, or None"):
+            index.search("lan", k=k)
+    assert len(index.search("lan", k=np.int64(2), within=np.float32(1))) == 2
+    with pytest.raises(TypeError, match="PathLike"):
+        Index.load(3)
     with pytest.raises(ValueError, match="read as 'vi', but the query as 'zh'"):
         index.search(Tokenizer("zh").encode("兰"))
     with pytest.raises(IndexError, match="row 3"):
