@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import sys
 import tempfile
+from importlib.metadata import version
 from pathlib import Path
 
 import click
@@ -22,7 +23,7 @@ if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.spacy_noise import Words, rewrite
-from benchmarks.spacy_training import TASKS, config_of, convert, measure
+from benchmarks.spacy_training import TASKS, Setting, config_of, convert, measure
 from phonemic import Tokenizer
 
 
@@ -52,6 +53,7 @@ def hearing(lang: str) -> Words:
 def main(data: Path, tasks: str, steps: int, seeds: int) -> None:
     """Prints the scores."""
     torch.set_num_threads(1)
+    setting = Setting(steps, "tiny", 1.0, 1.0, 0, -1, version("spacy"))
     for name in tasks.split(","):
         task = TASKS[name]
         with tempfile.TemporaryDirectory() as folder:
@@ -62,7 +64,7 @@ def main(data: Path, tasks: str, steps: int, seeds: int) -> None:
                 path = corpus / f"{part}.spacy"
                 rewrite(path, task.lang, words, path)
             for seed in range(seeds):
-                config = config_of(task, "HashEmbedCNN", seed, steps, "tiny", None, 1.0, corpus)
+                config = config_of(task, "HashEmbedCNN", seed, setting, None, corpus)
                 click.echo(
                     f"{name} seed {seed}: {100 * measure(name, 'HashEmbedCNN', seed, config, corpus, -1).score:.2f}"
                 )

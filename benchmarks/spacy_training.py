@@ -159,7 +159,7 @@ def config_of(task: Task, model: str, seed: int, setting: Setting, checkpoint: s
         return _init_config(task, seed, setting, corpus)
     text = config_text(task.config, task.lang, MODELS[model], checkpoint, setting.steps)
     config = Config().from_str(text, interpolate=False)
-    config["system"]["seed"] = seed
+    config["system"].update(seed=seed, gpu_allocator="pytorch")  # that of the encoders on torch, for all
     config["paths"].update(train=str(corpus / "train.spacy"), dev=str(corpus / "dev.spacy"))
     config["training"]["batcher"]["size"] = setting.batch
     if not setting.until_dev:

@@ -1,5 +1,6 @@
 """Vietnamese and Mandarin text, syllable by syllable, as an onset, a rime and a tone."""
 
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 try:
@@ -29,6 +30,7 @@ except ModuleNotFoundError as error:
     ) from error
 
 if TYPE_CHECKING:
+    from phonemic import sound as sound
     from phonemic.sound import Index, Match, distance
 
 __all__ = [
@@ -55,15 +57,16 @@ __all__ = [
     "unpack",
 ]
 
-#: What is imported when it is first asked for.
+#: What is imported when it is first asked for, like the module that it lies in.
 _SOUND = ("Index", "Match", "distance")
 
 
 def __getattr__(name: str) -> object:
-    if name not in _SOUND:
+    if name not in ("sound", *_SOUND):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from phonemic import sound
-
+    sound = import_module("phonemic.sound")  # "from phonemic import" would ask here again
+    if name == "sound":
+        return sound
     found: object = getattr(sound, name)
     globals()[name] = found
     return found

@@ -95,7 +95,7 @@ def _add_convert(convert: argparse.ArgumentParser) -> None:
     convert.add_argument("output", type=Path, help="a .spacy file")
     convert.add_argument("--lang", choices=LANGUAGES, help="the language; a data set has its own")
     convert.add_argument("--split", help="of the data set in the folder: train, dev, test")
-    convert.add_argument("--limit", type=int, default=0, help="the first so many sentences only; 0: all")
+    convert.add_argument("--limit", type=_limit, default=0, help="the first so many sentences only; 0: all")
     convert.add_argument(
         "--strict", action="store_true", help="write nothing, exit 1, where something could not be used"
     )
@@ -110,6 +110,12 @@ def _add_convert(convert: argparse.ArgumentParser) -> None:
     own.add_argument("--joiner", help='what joins the syllables of a word, "_" in Hà_Nội; it becomes a space')
     own.add_argument("--comment", help="what a line begins with that is not a word")
     convert.set_defaults(run=_convert)
+
+
+def _limit(written: str) -> int:
+    if not written.isdecimal():
+        raise argparse.ArgumentTypeError(f"{written!r}: give how many sentences, or 0 for all")
+    return int(written)
 
 
 def _column(written: str) -> int | str:

@@ -19,7 +19,7 @@ from phonemic.files.jsons import damaged, loads, read_object
 from phonemic.files.writing import write_json
 from phonemic.inventory import LANGUAGES
 from phonemic.options import OptionArguments, option_defaults, spell_out
-from spacy_phonemic.attributes import GETTERS, register, register_free
+from spacy_phonemic.attributes import GETTERS, NAMES, register, register_free
 from spacy_phonemic.reading import KEY, Way, check_phrases, leave_to, make_tokenizer, read_with, restore, store
 from spacy_phonemic.requirements import require
 
@@ -51,7 +51,25 @@ def make_phonemic(
             else f"component {name!r}: unknown language {lang!r}: choose 'vi' or 'zh'"
         )
     require(nlp, "spacy")
+    for other, component in nlp.components:
+        if isinstance(component, Phonemic):
+            _check_shared(name, attrs, Way(make_tokenizer(lang, **options)[0], dialect), other, component)
     return Phonemic(nlp.vocab, lang, dialect=dialect, attrs=attrs, store=store, **options)
+
+
+def _check_shared(name: str, attrs: dict[str, str], way: Way, other: str, component: Phonemic) -> None:
+    """Refuses a second component that would take the attributes of one that reads in another way.
+
+    Raises:
+        ValueError: it would; the message says which.
+    """
+    shared = sorted({attrs.get(each, each) for each in NAMES} & {component.attrs.get(each, each) for each in NAMES})
+    if shared and way != component.way:
+        raise ValueError(
+            f"component {name!r} reads in another way ({way}) than {other!r} ({component.way}), which has "
+            f"{', '.join(shared)} already: give each of them another name with attrs, "
+            f"nlp.add_pipe('phonemic', config={{'attrs': {{{shared[0]!r}: 'other_{shared[0]}', ...}}}})"
+        )
 
 
 class Phonemic:

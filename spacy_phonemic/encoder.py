@@ -181,6 +181,7 @@ class PhonemicTransformer(Tok2Vec):
             For each Doc its ids, spans and vectors, see :class:`spacy_phonemic.positions.PositionVectors`.
 
         Raises:
+            TypeError: ``layers`` is not a list of whole numbers.
             ValueError: there are no weights yet, there is no such layer, or a Doc is of another language.
         """
         nodes = (node for node in self.model.walk() if node.name == "phonemic_bert")

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from spacy.attrs import IDX, LENGTH, NORM, intify_attr
+from spacy.attrs import ID, IDX, LENGTH, NORM, intify_attr
 from spacy.ml.staticvectors import StaticVectors
 from spacy.strings import get_string_id
 from spacy.tokens import Doc
 from spacy.util import registry
+from spacy.vocab import Vocab
 from thinc.api import HashEmbed, Maxout, Model, chain, concatenate, list2ragged, ragged2list, with_array, zero_init
 from thinc.types import Floats2d
 
@@ -61,7 +63,8 @@ def phonemic_hash_embed(
     A token has the columns of ``attrs``, and those of ``components`` for its first and for its last syllable, which are
     read in the context of the Doc. A Vietnamese word is often two syllables, a Chinese one two characters; of a token
     of one syllable, both are that one. A token that is not a syllable has its symbols of the vocabulary there, one
-    without any position (white space) a value of its own.
+    without any position (white space) a value of its own. A token is spelled as in Unicode's form NFC, however it is
+    written.
 
     ``"undiacritized"``, for Vietnamese, is what stays of a syllable whose tone mark, or all of whose marks, are lost:
     its letters. *tieng* and *viet* are not syllables, so no id can tell that they are *tiếng* and *Việt*.
@@ -140,14 +143,15 @@ def token_columns(doc: Doc, attrs: Sequence[str], components: Sequence[str]) -> 
         components: names of :data:`ROWS`.
     """
     made = np.zeros((len(doc), len(attrs) + 2 * len(components)), np.uint64)
-    made[:, : len(attrs)] = doc.to_array(list(attrs)).reshape(len(doc), len(attrs)) if attrs else 0
+    heard = [number for number, name in enumerate(components) if name in MASKS]
+    encoding = reading_of(doc).encoding if heard else None
+    composed = _composed(doc, doc.text if encoding is None else encoding.text)
+    made[:, : len(attrs)] = _spelling(doc, composed, attrs)
     sounds = made[:, len(attrs) :].reshape(len(doc), len(components), 2)
     if UNDIACRITIZED in components:
-        sounds[:, components.index(UNDIACRITIZED)] = _letters_of(doc)
-    heard = [number for number, name in enumerate(components) if name in MASKS]
-    if heard:
+        sounds[:, components.index(UNDIACRITIZED)] = _letters_of(doc.vocab, _spelling(doc, composed, [NORM])[:, 0])
+    if encoding is not None:
         masks = np.array([MASKS[components[number]] for number in heard], np.uint64)
-        encoding = reading_of(doc).encoding
         bounds = doc.to_array([IDX, LENGTH]).astype(np.int64).reshape(-1, 2)
         first, last = align(encoding.spans, bounds[:, 0], bounds.sum(axis=1))
         ids = np.append(encoding.ids, 0).astype(np.uint64)
@@ -157,12 +161,42 @@ def token_columns(doc: Doc, attrs: Sequence[str], components: Sequence[str]) -> 
     return made
 
 
-def _letters_of(doc: Doc) -> NDArray[np.uint64]:
-    """The hashes of the letters of each word's first and last syllable, without marks: uint64 (tokens, 2)."""
-    norms = doc.to_array([NORM]).tolist()
+def _composed(doc: Doc, text: str) -> Doc | None:
+    """The words of a Doc in NFC, where its text is not."""
+    if unicodedata.is_normalized("NFC", text):
+        return None
+    return Doc(doc.vocab, [unicodedata.normalize("NFC", token.text) for token in doc], [False] * len(doc))
+
+
+def _spelling(doc: Doc, composed: Doc | None, attrs: Sequence[int | str]) -> NDArray[np.uint64]:
+    """The attributes of a Doc's tokens, those of the words as they are in NFC: uint64 (tokens, attributes)."""
+    if not attrs:
+        return np.zeros((len(doc), 0), np.uint64)
+    made = doc.to_array(list(attrs)).reshape(len(doc), len(attrs))
+    if composed is not None:
+        written = np.array([one.orth != other.orth for one, other in zip(doc, composed, strict=True)], bool)
+        lexical = np.array([_is_lexical(name) for name in attrs])
+        made = np.where(written[:, None] & lexical, composed.to_array(list(attrs)).reshape(made.shape), made)
+    return cast("NDArray[np.uint64]", made)
+
+
+def _is_lexical(name: int | str) -> bool:
+    """Whether an attribute is one of the word itself: a flag such as IS_ALPHA, or from ORTH to LENGTH."""
+    number = intify_attr(name)
+    return number is not None and number <= LENGTH and number != ID
+
+
+def _letters_of(vocab: Vocab, norms_of: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """The hashes of the letters of each word's first and last syllable, without marks: uint64 (tokens, 2).
+
+    Arguments:
+        vocab: knows the norms.
+        norms_of: of the words, uint64 (tokens,).
+    """
+    norms = norms_of.tolist()
     for norm in norms:
         if norm not in _LETTERS:
-            _LETTERS[norm] = _letters(doc.vocab.strings[norm])
+            _LETTERS[norm] = _letters(vocab.strings[norm])
     made = np.array([_LETTERS[norm] for norm in norms], np.uint64).reshape(-1, 2)
     if len(_LETTERS) > _REMEMBERED:
         _LETTERS.clear()

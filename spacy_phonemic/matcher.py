@@ -27,8 +27,8 @@ from spacy_phonemic.requirements import require
 #: What a span that was found has: the distance in syllables, and the name of the list.
 DISTANCE, NAME = "phonemic_distance", "phonemic_name"
 
-#: What may stand within a name, besides white space: hyphens, middle dots, apostrophes.
-_JOINS = frozenset("-\u2010\u2011\u00b7\u30fb\u2027'\u2019_")
+#: What may stand within a name, besides white space: hyphens, middle dots, apostrophes, "&" and "+".
+_JOINS = frozenset("-\u2010\u2011\u00b7\u30fb\u2027'\u2019_&+\uff06\uff0b")
 
 Within = float | dict[str, float]
 
@@ -80,9 +80,9 @@ class PhonemicMatcher:
 
     ``span._.phonemic_distance`` is in syllables, see :func:`phonemic.distance`; ``span._.phonemic_name`` is the name as
     the list has it, and ``span.id_`` the id that the list gives it. A name begins and ends with a token and does not go
-    across an empty line, nor across punctuation other than hyphens, middle dots and apostrophes. Where matches overlap,
-    ``doc.ents`` gets the nearest, then the longest, then the first; a group of spans gets all, of one place and label
-    the nearest.
+    across an empty line, nor across anything that is not heard but hyphens, middle dots, apostrophes, ``&`` and ``+``.
+    Where matches overlap, ``doc.ents`` gets the nearest, then the longest, then the first; a group of spans gets all,
+    of one place and label the nearest.
 
     Arguments:
         vocab: the pipeline's.
@@ -136,6 +136,7 @@ class PhonemicMatcher:
         Raises:
             TypeError: one str instead of a list.
             ValueError: there are not as many ids as names.
+            InputError: a name is not a str, or nothing of it can be heard; the message says which.
         """
         if isinstance(names, str):
             raise TypeError("add takes a list of names, not one str")
@@ -157,10 +158,7 @@ class PhonemicMatcher:
         """
         new = []
         for number, pattern in enumerate(patterns):
-            where = f"{self.name}, pattern {number}"
-            fields = checked(pattern, {"label": str, "pattern": str}, where)
-            id_ = checked(pattern, {"id": str}, where, optional=True).get("id", "")
-            new.append(Entity(fields["label"], fields["pattern"], id_))
+            new.append(_entity(pattern, f"{self.name}, pattern {number}"))
         batch = self.tokenizer.encode_batch([entity.name for entity in new])
         heard = np.diff(sounds(self.tokenizer.lang).heard_batch(batch)[1])
         for number in np.flatnonzero(heard == 0)[:1].tolist():
@@ -338,6 +336,26 @@ class PhonemicMatcher:
         except InputError as error:
             raise SavedIndexError(f"{where}: damaged ({error})") from error
         return self
+
+
+def _entity(pattern: Any, where: str) -> Entity:
+    """The entity of a pattern.
+
+    Raises:
+        InputError: it is not of the form; the message says so of ``where``.
+    """
+    if not isinstance(pattern, dict) or not {"label", "pattern"} <= pattern.keys():
+        raise InputError(
+            f'{where}: a pattern is {{"label": "PER", "pattern": "Hồ Chí Minh"}}, with an "id" perhaps, not {pattern!r}'
+        )
+    label, name, id_ = pattern["label"], pattern["pattern"], pattern.get("id", "")
+    if not isinstance(name, str):
+        hint = "; patterns of tokens are for the entity_ruler" if isinstance(name, list) else ""
+        raise InputError(f"{where}: a pattern must be a name as text (str), not {name!r}{hint}")
+    for field, value in (("label", label), ("id", id_)):
+        if not isinstance(value, str):
+            raise InputError(f"{where}: its {field} must be text (str), not {value!r}")
+    return Entity(label, name, id_)
 
 
 def _checked_within(within: Within) -> Within:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Literal
 
 from phonemic.inventory import LANGUAGES
@@ -111,13 +112,18 @@ def chosen_layers(layers: Layers, count: int) -> tuple[int, ...]:
         count: how many layers the model has, embeddings not counted.
 
     Raises:
+        TypeError: they are not whole numbers in a list.
         ValueError: the model lacks one of them, or none is named.
     """
     if isinstance(layers, str):
         if layers != "all":
             raise ValueError(f'layers={layers!r}: name the layers, "all", or null for the last')
         return tuple(range(count + 1))
-    chosen = (-1,) if layers is None else tuple(layers)
+    chosen = (-1,) if layers is None else tuple(layers) if isinstance(layers, Iterable) else None
+    if chosen is None or not all(isinstance(layer, Integral) for layer in chosen):
+        raise TypeError(
+            f'layers={layers!r}: give a list of whole numbers, such as [0, -1], "all", or null for the last'
+        )
     if not chosen or not all(-count - 1 <= layer <= count for layer in chosen):
         raise ValueError(f"layers={list(chosen)}: the model has the layers 0 (embeddings) to {count}")
     return chosen

@@ -47,6 +47,7 @@ def position_vectors(network: Network, docs: Sequence[Doc], layers: Layers) -> l
         layers: see :func:`spacy_phonemic.options.chosen_layers`.
 
     Raises:
+        TypeError: ``layers`` is not a list of whole numbers.
         ValueError: there is no such layer, or a Doc is of another language.
     """
     import torch

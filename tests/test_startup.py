@@ -26,6 +26,7 @@ MISTYPED = "[model] unknown field 'layer': did you mean 'layers'?"
 #: What is run (code, or a module's command) -> what else must not be loaded, and a part of what it says.
 STARTS = {
     "import phonemic": (WORK | {"click", "rich", "phonemic.tasks", "phonemic.files"}, ""),
+    "import phonemic; print(phonemic.sound.rhymes, phonemic.Index)": (WORK - {"phonemic.sound"}, "<function rhymes"),
     "phonemic.cli --help": (WORK | {"rich.console", "rich.table", "phonemic.files"}, "Lists the vocabulary"),
     "phonemic.cli encode --help": (WORK | {"rich.table"}, "Encodes texts to packed ids"),
     "phonemic.cli vocab --lang vi --json": (WORK | {"rich.table"}, '"symbol": "[PAD]"'),

@@ -62,6 +62,7 @@ def fill_mask(
         For each mask, from left to right, its fillings, best first.
 
     Raises:
+        TypeError: a target is not a text.
         ValueError: there is no mask, the text is too long, the languages differ, or a target is no syllable.
     """
     import torch
@@ -125,6 +126,8 @@ def rank(predicted: Predicted, lang: str) -> tuple[Tensor, Tensor, Tensor]:
 
 
 def _target(tokenizer: PhonemicBertTokenizer, target: str) -> int:
+    if not isinstance(target, str):
+        raise TypeError(f"targets are syllables, written as text, not {target!r}")
     triple = tokenizer.phonemic.factorize(target)
     if triple is None or tokenizer.phonemic.vocab.pack(triple) not in syllables(tokenizer.phonemic.lang):
         raise ValueError(f"target {target!r} is not a syllable of {tokenizer.phonemic.lang}")

@@ -55,9 +55,9 @@ _WIDE = 240
 # --- options
 
 
-def language_option(required: bool = True) -> Callable[[Command], Command]:
+def language_option(required: bool = True, description: str = "The language.") -> Callable[[Command], Command]:
     """``--lang``."""
-    return click.option("--lang", type=click.Choice(LANGUAGES), required=required, help="The language.")
+    return click.option("--lang", type=click.Choice(LANGUAGES), required=required, help=description)
 
 
 def tokenizer_option(name: str, description: str | None = None) -> Callable[[Command], Command]:

@@ -47,6 +47,9 @@ def decode(
     """
     claim([output], force, [path])
     tokenizer, rows = reader(path, form or format_of(path, "jsonl" if path == "-" else "parquet"), lang, max_line)
+    if tokenizer is None:  # there are no rows
+        with output_file(output, force):
+            return
     if to not in (None, *NOTATIONS[tokenizer.lang]):
         raise click.UsageError(f"--to {to} does not apply to {tokenizer.lang}")
     if dialect and (tokenizer.lang != "vi" or to not in (None, "ipa")):

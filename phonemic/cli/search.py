@@ -18,7 +18,7 @@ from phonemic.cli.common import (
     max_line_option,
     tokenizer_option,
 )
-from phonemic.cli.wordlists import cell, check_language, format_option, words_of
+from phonemic.cli.wordlists import cell, check_heard, check_language, format_option, is_heard, words_of
 from phonemic.errors import InputError
 from phonemic.terminal import json_text, standard_output
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("names")
 @click.argument("query", nargs=-1)
-@language_option(required=False)
+@language_option(required=False, description="The language; a text needs it, an index has its own.")
 @tokenizer_option("phrases")
 @tokenizer_option("readings")
 @click.option("-k", "most", type=click.IntRange(1), default=10, show_default=True, help="The largest number of names.")
@@ -77,9 +77,8 @@ def search(
     claim([output], force, [names])
     index = _index(names, lang, phrases, readings, column, errors, max_line)
     several = query == ("-",)
-    if query and not several and not _is_heard(index, " ".join(query)):
-        shown = cell(" ".join(query))[:40]
-        raise InputError(f"{shown!r} has no sound: give a QUERY with a syllable, a letter or a digit")
+    if query and not several:
+        check_heard(" ".join(query), index.tokenizer, "QUERY")
     if output:
         index.save(output, overwrite=force)
     if not query:
@@ -89,7 +88,8 @@ def search(
         file.write(b"query\tdistance\trow\tname\n")
     for text in _queries(query, errors, max_line):
         try:
-            found = index.search(text, k=None if every else most, within=within) if _is_heard(index, text) else []
+            heard = is_heard(text, index.tokenizer)
+            found = index.search(text, k=None if every else most, within=within) if heard else []
         except ValueError as error:
             raise InputError(f"{cell(text)[:40]!r}: {error}") from error
         file.write(_shown(text, found, form, several).encode("utf-8", "surrogateescape"))
@@ -118,12 +118,6 @@ def _index(
         return Index(texts, tokenizer=tokenizer)
     except ValueError as error:
         raise InputError(f"{names}: {error} (counted from 0, without blank lines)") from error
-
-
-def _is_heard(index: Index, query: str) -> bool:
-    from phonemic.sound.sounds import sounds
-
-    return len(sounds(index.lang).heard(index.tokenizer.encode(query).ids)[0]) > 0
 
 
 def _queries(query: tuple[str, ...], errors: str, max_line: int) -> Iterator[str]:

@@ -21,6 +21,7 @@ from phonemic.cli.common import (
     output_file,
     tokenizer_option,
 )
+from phonemic.errors import InputError
 from phonemic.terminal import json_text
 from phonemic.tokenizer import Tokenizer
 
@@ -74,6 +75,28 @@ def check_language(words: Sequence[str], tokenizer: Tokenizer) -> None:
     check.warn()
 
 
+def is_heard(text: str, tokenizer: Tokenizer) -> bool:
+    """Whether a text has a sound."""
+    from phonemic.sound.sounds import sounds
+
+    return len(sounds(tokenizer.lang).heard(tokenizer.encode(text).ids)[0]) > 0
+
+
+def check_heard(text: str, tokenizer: Tokenizer, name: str) -> None:
+    """Refuses a text of the command line that has no sound.
+
+    Arguments:
+        text: the text.
+        tokenizer: reads it.
+        name: what the help calls it.
+
+    Raises:
+        InputError: nothing of it is heard.
+    """
+    if not is_heard(text, tokenizer):
+        raise InputError(f"{cell(text)[:40]!r} has no sound: give a {name} with a syllable, a letter or a digit")
+
+
 def write_groups(
     make: Callable[[list[str]], list[Group]],
     tokenizer: Tokenizer,
@@ -88,6 +111,8 @@ def write_groups(
     force: bool,
 ) -> None:
     """Reads words, groups them and writes the groups, or what goes with one word."""
+    if word is not None:
+        check_heard(word, tokenizer, "WORD")
     claim([output], force, inputs)
     words = words_of(inputs, column, errors, max_line)
     check_language(words, tokenizer)

@@ -135,7 +135,7 @@ def _markdown(numbers: dict[str, Any], manifest: dict[str, Any]) -> str:
         text += ["", "Damaged, and passed over from there on:", ""]
         text += [f"- {message}" for source in damaged for message in source["damaged"]]
     if manifest["totals"]["rows"]:
-        text += ["", "![Share of native units, lengths and frequencies](report.png)"]
+        text += ["", "![Share of syllables, lengths and frequencies](report.png)"]
     return "\n".join(text) + "\n"
 
 
@@ -151,9 +151,11 @@ def _draw(numbers: dict[str, Any], counts: Counts, manifest: dict[str, Any]) -> 
     """The figure; matplotlib without its global state, so that any thread may draw."""
     figure = require("matplotlib.figure", "corpus").Figure(figsize=(11, 9))
     (shares, lengths), (ranks, tops) = figure.subplots(2, 2, gridspec_kw=_MARGINS)
-    shares.stairs(counts["shares"], np.arange(SHARE_BINS + 2) * 100 / SHARE_BINS, fill=True, color="#4c72b0")
+    bars = np.add.reduceat(counts["shares"], np.arange(SHARE_BINS))  # lines of 100 % belong to the last
+    shares.stairs(bars, np.arange(SHARE_BINS + 1) * 100 / SHARE_BINS, fill=True, color="#4c72b0")
     shares.axvline(100 * manifest["options"]["min_native"], color="black", linewidth=1, linestyle="--")
-    shares.set(title="Lines by share of native units", xlabel="native units, %", ylabel="lines", yscale="log")
+    shares.set(title="Lines by share of syllables", xlabel="% of syllables (the rest: foreign words, numbers)",
+               ylabel="lines", xlim=(-4, 104), yscale="log")  # fmt: skip
     found = counts["lengths"]
     edges = np.unique(np.geomspace(1, LONGEST, 40).astype(int))
     lengths.stairs(np.add.reduceat(found, edges), [*edges, edges[-1] * 1.2], fill=True, color="#55a868")

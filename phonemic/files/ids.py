@@ -133,8 +133,8 @@ _STREAMS = {"arrow": _arrow_stream, "jsonl": _json_lines}
 
 def reader(
     path: str, form: str, lang: str | None = None, max_line: int = MAX_LINE
-) -> tuple[Tokenizer, Iterator[list[int] | None]]:
-    """A tokenizer that decodes ids, and the rows of them.
+) -> tuple[Tokenizer | None, Iterator[list[int] | None]]:
+    """A tokenizer that decodes ids, and the rows of them; None where JSON lines have no line, and so no language.
 
     Arguments:
         path: a file, or "-" for standard input, which cannot be Parquet.
@@ -185,10 +185,12 @@ def _read_arrow(path: str, lang: str | None, max_line: int) -> tuple[Tokenizer, 
         raise
 
 
-def _read_json(path: str, lang: str | None, max_line: int) -> tuple[Tokenizer, Iterator[list[int] | None]]:
+def _read_json(path: str, lang: str | None, max_line: int) -> tuple[Tokenizer | None, Iterator[list[int] | None]]:
     where = "standard input" if path == "-" else path
     lines = enumerate(chain.from_iterable(read_texts(path, max_line=max_line)), start=1)
     first = next(lines, None)
+    if first is None and lang is None:
+        return None, iter(())
     head = {} if first is None else _object(first, where)
     options = {name: head.get(name, default) for name, default in _TOLD.items()}
     options["lang"] = language_of(head.get("lang"), lang, where)

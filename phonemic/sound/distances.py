@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -24,10 +25,10 @@ def distance(
     Syllables are compared by place and manner of the onset, by medial, nucleus and coda, and by tone: 0 for the same
     triple, 1 for two that share nothing, little for what is often taken for each other (*l* and *n*, *hỏi* and *ngã*,
     *zh* and *z*; :func:`phonemic.sound.matrix` has the weights). Texts are aligned: a syllable that the other text does
-    not have costs 1, and the cheapest alignment counts. A letter of a foreign word costs 0.3, a digit 1, and a
-    character that the vocabulary does not have is one unknown letter; punctuation and spaces are not heard.
+    not have costs 1, and the cheapest alignment counts. A letter of a foreign word costs 0.3, a digit 1. Punctuation,
+    spaces, and characters that the vocabulary does not have (letters of other scripts, emoji) are not heard.
 
-    This is a metric of what is heard: symmetric, 0 where all triples are the same and nowhere else, and never more
+    This is a metric of what is heard: symmetric, 0 where all that is heard is the same and nowhere else, and never more
     than by way of a third text.
 
     Arguments:
@@ -77,6 +78,12 @@ def reader(lang: str | None, tokenizer: Tokenizer | None) -> Tokenizer:
     if lang not in (None, tokenizer.lang):
         raise ValueError(f"lang is {lang!r}, but the tokenizer reads {tokenizer.lang!r}")
     return tokenizer
+
+
+def listed(texts: Iterable[str]) -> list[str]:
+    """Texts in a list; those of an Arrow array as str."""
+    from_arrow = getattr(texts, "to_pylist", None)
+    return list(texts) if from_arrow is None else from_arrow()
 
 
 @cache

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from phonemic.dialects import check_dialect, pronounce
 from phonemic.encoding import Encoding
 from phonemic.inventory import EMPTY, NATIVE, Triple, characters_of
-from phonemic.sound.distances import reader
+from phonemic.sound.distances import listed, reader
 from phonemic.sound.rhyme import LEVEL, rhyme_key
 from phonemic.sound.sounds import sounds
 from phonemic.tokenizer import Tokenizer
@@ -33,7 +33,8 @@ def homophones(
 ) -> list[Group]:
     """The words that sound the same.
 
-    Letters and digits must be the same too, but for their case; punctuation is not heard.
+    Letters and digits must be the same too, but for their case; punctuation and characters that the vocabulary does not
+    have are not heard. A word in which nothing is heard is in no group.
 
     Arguments:
         words: of any number of syllables; what occurs twice counts once.
@@ -67,7 +68,8 @@ def rhymes(
     """The words that rhyme, by their last syllables.
 
     Vietnamese: the same nucleus and coda, both tones level or both oblique. Mandarin: the same of the fourteen classes
-    of modern verse, both tones level or both oblique; a neutral tone rhymes with either.
+    of modern verse, both tones level or both oblique; a neutral tone rhymes with either. A word without a syllable is
+    in no group.
 
     Arguments:
         words: of any number of syllables; what occurs twice counts once.
@@ -99,7 +101,7 @@ def rhymes(
 def _grouped(words: Iterable[str], tokenizer: Tokenizer, keys: Callable[[Encoding], list[str]]) -> list[Group]:
     if isinstance(words, str):
         raise TypeError("expected a list of words, not one str")
-    distinct = list(dict.fromkeys(words))
+    distinct = list(dict.fromkeys(listed(words)))
     groups: dict[str, list[str]] = {}
     for word, encoding in zip(distinct, tokenizer.encode_batch(distinct), strict=True):
         for key in keys(encoding):

@@ -6,7 +6,9 @@ import io
 import json
 import math
 import mmap
+import os
 from collections.abc import Iterable, Iterator, Sequence
+from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
@@ -17,7 +19,7 @@ from phonemic.files.jsons import checked, damaged, loads
 from phonemic.files.writing import AnyPath, replacing
 from phonemic.sound import storage
 from phonemic.sound._search import Names
-from phonemic.sound.distances import costs, reader
+from phonemic.sound.distances import costs, listed, reader
 from phonemic.sound.sequences import DTYPES, LONGEST, build, check
 from phonemic.sound.sounds import LETTER, SYLLABLE, sounds
 from phonemic.tokenizer import Tokenizer
@@ -49,10 +51,11 @@ class Index(Sequence[str]):
     equally far the one that was given first comes first. Immutable: one index serves any number of threads, and it can
     be pickled. It is also the sequence of its names.
 
-    A name without any syllable, letter or digit is only near what has none either. Names may occur more than once.
+    A name without any syllable, letter or digit (``"..."``, in Vietnamese ``"Олег"``) has no sound: it is at distance 0
+    from what has none either, and as far from any other query as that is long. Names may occur more than once.
 
     Arguments:
-        names: the names, of at most 1,000 syllables each.
+        names: the names, of at most 1,000 syllables each; an Arrow array of strings, too.
         lang: ``"vi"`` or ``"zh"``.
         tokenizer: reads names and queries instead of ``Tokenizer(lang)``, with phrases of your own perhaps.
 
@@ -64,7 +67,7 @@ class Index(Sequence[str]):
     def __init__(self, names: Iterable[str], lang: str | None = None, *, tokenizer: Tokenizer | None = None) -> None:
         if isinstance(names, str):
             raise TypeError("Index takes a list of names, not one str")
-        texts = list(names)
+        texts = listed(names)
         own = reader(lang, tokenizer)
         found = sounds(own.lang)
         rows, offsets = found.heard_batch(own.encode_batch(texts))
@@ -130,9 +133,11 @@ class Index(Sequence[str]):
             within: the greatest distance, in syllables; None for any, which takes longer where nothing is near.
 
         Raises:
-            TypeError: the query is not a text.
+            TypeError: the query is not a text, ``k`` not a whole number or ``within`` not a number.
             ValueError: ``k`` is below 1, ``within`` is negative or not a number, or the query is too long.
         """
+        if k is not None and not _is_number(k, Integral):
+            raise TypeError(f"k must be a whole number, or None for all, not {k!r}")
         if k is not None and k < 1:
             raise ValueError(f"k must be at least 1, or None for all, not {k}")
         rows = self._heard(self._encoded(query))[0]
@@ -161,7 +166,8 @@ class Index(Sequence[str]):
             Every match, its first position and the one behind its last, by these two, then the nearest first.
 
         Raises:
-            ValueError: ``within`` is negative or not a number.
+            TypeError: ``within`` is not a number.
+            ValueError: it is negative.
         """
         rows, where = sounds(self.lang).heard(self._encoded(text).ids)
         limit, size = thousandths(within), len(text)
@@ -242,10 +248,11 @@ class Index(Sequence[str]):
         """Reads what :meth:`save` wrote. The file is checked once, and its pages are read where they are needed.
 
         Raises:
+            TypeError: ``path`` is not a path.
             SavedIndexError: the file is not a saved index, is damaged, or was made by another version.
             OSError: it cannot be read.
         """
-        return cls._read(storage.mapped(path), path)
+        return cls._read(storage.mapped(os.fspath(path)), path)
 
     def to_bytes(self) -> bytes:
         """The index as :meth:`save` writes it."""
@@ -290,12 +297,19 @@ def _numbers(where: NDArray[np.intp], positions: Iterable[int] | None, size: int
     return np.flatnonzero(wanted[where])
 
 
+def _is_number(value: object, kind: type[Integral] | type[Real]) -> bool:
+    return isinstance(value, kind) and not isinstance(value, bool)
+
+
 def thousandths(within: float | None) -> int:
     """A distance in syllables as the index has it; any is as far as two names can be from each other.
 
     Raises:
-        ValueError: it is negative or not a number.
+        TypeError: it is not a number.
+        ValueError: it is negative, or nan.
     """
+    if within is not None and not _is_number(within, Real):
+        raise TypeError(f"within must be a number, or None for any distance, not {within!r}")
     most = 2 * LONGEST * SYLLABLE
     if within is None:
         return most

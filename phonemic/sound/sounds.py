@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from phonemic.inventory import EMPTY, FALLBACK, NATIVE, UNK, UNKNOWN, characters_of, kinds_of, vocabulary
+from phonemic.inventory import EMPTY, FALLBACK, NATIVE, characters_of, kinds_of, vocabulary
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -64,7 +64,6 @@ class Sounds:
         tones, tone = table.matrix("tone")
         rimes = self.vocabulary.by_role("rime")
         characters = [symbol for symbol in self.vocabulary.by_role("fallback") if symbol.isalnum()]
-        characters.append(self.vocabulary[UNK])
         self.onsets = _with_characters(onset, table.share("onset"), characters)
         self.rimes = _padded(table.rimes(rimes), table.share("rime"))
         self.tones = _padded(tone, table.share("tone"))
@@ -80,7 +79,7 @@ class Sounds:
             self._characters[self.vocabulary.id(char)] = len(onset) + number
 
     def heard(self, ids: NDArray[np.int32]) -> tuple[NDArray[np.uint8], NDArray[np.intp]]:
-        """The rows of what is heard: syllables, letters, digits and unknown characters, but no punctuation.
+        """The rows of what is heard: syllables, letters and digits, but no punctuation and no unknown characters.
 
         Arguments:
             ids: packed ids, int32 (N,).
@@ -94,7 +93,7 @@ class Sounds:
         single = ~native & (parts[0] == parts[1]) & (parts[1] == parts[2])
         rows[~native] = 0, len(self.rimes) - 1, len(self.tones) - 1
         rows[single, 0] = self._characters[parts[0][single]]
-        kept = native | (single & ((kinds == FALLBACK) | (kinds == UNKNOWN)) & (rows[:, 0] != _UNHEARD))
+        kept = native | (single & (kinds == FALLBACK) & (rows[:, 0] != _UNHEARD))
         where = np.flatnonzero(kept)
         packed = np.flatnonzero((kinds == FALLBACK) & ~single)
         if len(packed):

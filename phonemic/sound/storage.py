@@ -16,7 +16,7 @@ from phonemic.files.writing import AnyPath, is_stream
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-MAGIC = b"phonemic index\0\x01"
+MAGIC = b"phonemic index\0\x02"  # 1: unknown characters were heard
 _SUM = struct.Struct("<I")  # CRC-32 of all that follows it
 _COUNT = struct.Struct("<I")  # of sections
 _SECTION = struct.Struct("<16s 8s Q Q")  # name, dtype, offset, bytes

@@ -79,6 +79,8 @@ def config_text(
             "mishearing = 0.25": "mishearing = 0.0",
             "mark_errors = 0.0": "mark_errors = 0.3",
         }
+    if encoder == "hash":  # cupy's own memory: torch need not be there
+        changes['gpu_allocator = "pytorch"'] = "gpu_allocator = null"
     if encoder == "both" and checkpoint is not None:
         changes["learn_rate_factor = null"] = f"learn_rate_factor = {_BESIDE_FEATURES}"
     if steps < _FULL_WARMUP:

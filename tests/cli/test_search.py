@@ -85,12 +85,13 @@ class TestSearch:
 
     def test_what_is_refused(self, names, tmp_path):
         assert "give a QUERY, or --save FILE" in run("search", names, "--lang", "vi", status=2).stderr
+        assert "a text needs it" in run("search", "--help").stdout
         assert "give its language with --lang" in run("search", names, "lan", status=2).stderr
         assert "No such file" in run("search", "none.txt", "lan", "--lang", "vi", status=1).stderr
         assert "cannot both be" in run("search", "-", "-", "--lang", "vi", status=2).stderr
         assert "x>=0" in run("search", names, "lan", "--lang", "vi", "--within", "-1", status=2).stderr
         assert "within must be 0" in run("search", names, "lan", "--lang", "vi", "--within", "nan", status=1).stderr
-        for query in ("", " ", "...", "(!)"):
+        for query in ("", " ", "...", "(!)", "Олег", "😀 ~"):
             refused = run("search", names, query, "--lang", "vi", "--save", "names.index", status=1)
             assert refused.stdout == ""
             assert (
@@ -166,5 +167,8 @@ class TestGroups:
         assert "for Vietnamese" in run("homophones", "words.txt", "--lang", "zh", "--dialect", "hue", status=2).stderr
         assert "for Vietnamese" in run("rhymes", "words.txt", "--lang", "zh", "--near", status=2).stderr
         assert "Missing option '--lang'" in run("rhymes", "words.txt", status=2).stderr
+        for command, word in (("homophones", ""), ("homophones", "..."), ("rhymes", "Олег")):
+            refused = run(command, "words.txt", "--lang", "zh", "--of", word, "-o", "out.txt", status=1)
+            assert refused.stderr == f"Error: {word!r} has no sound: give a WORD with a syllable, a letter or a digit\n"
         run("rhymes", "words.txt", "--lang", "zh", "-o", "out.txt")
         assert "--force" in run("rhymes", "words.txt", "--lang", "zh", "-o", "out.txt", status=1).stderr

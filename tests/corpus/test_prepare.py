@@ -20,6 +20,7 @@ import pytest
 from corpus_helpers import expected_rows, files_of, rows_of
 
 import phonemic.corpus.options
+import phonemic.corpus.report
 from phonemic import InputError, Tokenizer
 from phonemic.corpus import Options, Threads, open_corpus, prepare
 from phonemic.errors import OutputError
@@ -124,6 +125,17 @@ class TestManifest:
         assert report["components"]["rime"]["a"] == sum(triple.rime == "a" for triple in symbols)
         assert report["components"]["tone"]["˧˥"] == sum(triple.tone == "˧˥" for triple in symbols)
         assert (tmp_path / "out" / "report.png").read_bytes().startswith(b"\x89PNG")
+
+    def test_shares_are_drawn_up_to_100(self, tmp_path, source, monkeypatch):
+        """Lines of syllables alone are in the last bar, which ends at 100 %."""
+        figures, draw = [], phonemic.corpus.report._draw
+        monkeypatch.setattr("phonemic.corpus.report._draw", lambda *given: figures.append(draw(*given)) or figures[-1])
+        source.write_text("Hà Nội\n" * 3 + "an an an an hello\n" * 2 + "hello\n", "utf-8")
+        prepare([str(source)], tmp_path / "out", options(), Threads(1))
+        [stairs] = figures[0].axes[0].patches
+        assert stairs.get_data().edges.tolist() == [5 * bar for bar in range(21)]
+        values = stairs.get_data().values.tolist()
+        assert {bar: value for bar, value in enumerate(values) if value} == {0: 1, 16: 2, 19: 3}
 
     @pytest.mark.skipif(sys.platform != "linux", reason="needs names that are no UTF-8")
     def test_a_name_that_is_no_utf8(self, tmp_path):

@@ -81,6 +81,9 @@ def test_what_cannot_be_had(checkpoint):
     for layers in ((3,), (-4,), ()):
         with pytest.raises(ValueError, match="the layers 0"):
             encoder.positions([doc], layers)
+    for layers in (0, [1.5], ["0"]):
+        with pytest.raises(TypeError, match="give a list of whole numbers, such as"):
+            encoder.positions([doc], layers)
     with pytest.raises(ValueError, match="made for 'vi'"):
         encoder.positions(docs_of("zh", [ZH]))
     fresh = spacy.blank("vi")

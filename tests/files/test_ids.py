@@ -79,6 +79,17 @@ def test_a_pipe_of_commands():
         assert decoded.decode() == "giếng nước\n\nhà nội covid\n"
 
 
+def test_no_lines_are_no_rows():
+    encoded = subprocess.run(
+        command("encode", "-", "-", "--lang", "vi"), input=b"", capture_output=True, env=environment(), check=True
+    ).stdout
+    for options in ([], ["--lang", "vi"], ["--to", "pinyin"]):
+        done = subprocess.run(
+            command("decode", "-", *options), input=encoded, capture_output=True, env=environment(), check=False
+        )
+        assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+
+
 @pytest.mark.parametrize(
     ("line", "told"),
     [

@@ -155,6 +155,8 @@ def test_errors(tiny):
         fill_mask(model, zh, "[MASK]")
     with pytest.raises(ValueError, match="target 'xyz' is not a syllable of vi"):
         fill_mask(model, vi, "[MASK]", targets=["xyz"])
+    with pytest.raises(TypeError, match="targets are syllables, written as text, not 5"):
+        fill_mask(model, vi, "[MASK]", targets=[5])
     with pytest.raises(ValueError, match="k must be at least 1"):
         fill_mask(model, vi, "[MASK]", k=0)
     with pytest.raises(ValueError, match="longer than the model's 64"):

@@ -114,7 +114,10 @@ class TestHeard:
             ("iPhone", "iPhon", "vi", LETTER / SYLLABLE),
             ("số 7", "số 8", "vi", 1),
             ("７", "7", "zh", 0),
-            ("Москва", "Самара", "vi", 0),  # letters that the vocabulary does not have are alike
+            ("Москва", "", "vi", 0),  # what the vocabulary does not have is not heard
+            ("Hà Nội ~", "Hà Nội", "vi", 0),
+            ("Hà😀 & Nội", "Hà Nội", "vi", 0),
+            ("北京か", "北京", "zh", 0),
             ("ж", "x", "vi", LETTER / SYLLABLE),
             ("x", "an", "vi", 1),
         ],

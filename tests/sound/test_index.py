@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from phonemic import Index, Match, PhonemicError, SavedIndexError, Tokenizer, distance
-from phonemic.sound import storage
+from phonemic.sound import homophones, rhymes, storage
 from phonemic.sound.index import _DTYPES
 from phonemic.sound.sounds import sounds
 
@@ -134,6 +134,27 @@ def test_occurrences_in_text(vi):
         index.occurrences(text, -1)
 
 
+UNHEARD = {"vi": ["Иван", "Олег", "😀😀😀😀", "漢", "~ _ & # +", "..."], "zh": ["か", "Иван", "😀", "~", "。"]}
+
+
+@pytest.mark.parametrize("lang", ["vi", "zh"])
+def test_names_without_a_sound(lang):
+    """What the vocabulary does not have is heard as little as punctuation is, in a name as alone."""
+    names = ["an"] + [f"an {name}" for name in UNHEARD[lang]] + UNHEARD[lang]
+    index, count = Index(names, lang), len(UNHEARD[lang])
+    assert index.lengths.tolist() == [len(index.tokenizer.encode("an"))] * (count + 1) + [0] * count
+    assert [match.row for match in index.search("an", k=None, within=0.2)] == [*range(count + 1)]
+    assert homophones(UNHEARD[lang], lang) == rhymes(UNHEARD[lang], lang) == []
+    assert homophones(names, lang)[0].words == tuple(names[: count + 1])
+
+
+def test_an_index_that_heard_unknown_characters_is_refused():
+    """Its rows are of a table with one row more."""
+    data = Index(["Hà Nội"], "vi").to_bytes()
+    with pytest.raises(SavedIndexError, match="another version of phonemic; build it again"):
+        Index.from_bytes(data.replace(b"phonemic index\0\x02", b"phonemic index\0\x01", 1))
+
+
 def test_saved_and_mapped(tmp_path):
     names = ["Nguyễn Văn An", "Trần Hưng Đạo", "half \ud800 a pair", "", "x\ny"]
     index = Index(names, "vi")
@@ -150,6 +171,16 @@ def test_saved_and_mapped(tmp_path):
     assert not list(tmp_path.glob("*.partial"))
     Index([], "zh").save(tmp_path / "none.index")
     assert Index.load(tmp_path / "none.index").search("北京") == []
+
+
+def test_arrow_arrays():
+    arrow = pytest.importorskip("pyarrow", reason="needs the arrow extra")
+    words = ["hoa", "Hoa", "nhà"]
+    assert list(Index(arrow.array(words), "vi")) == words
+    assert homophones(arrow.chunked_array([words[:1], words[1:]]), "vi") == homophones(words, "vi")
+    assert rhymes(arrow.array(words), "vi") == rhymes(words, "vi")
+    with pytest.raises(TypeError):
+        Index(arrow.array(["hoa", None]), "vi")
 
 
 def test_threads_share_an_index():
@@ -284,6 +315,17 @@ def test_what_does_not_fit_is_refused():
         index.search("lan " * 1001)
     with pytest.raises(TypeError):
         index.search(None)
+    for within in ("1", True, [1]):
+        with pytest.raises(TypeError, match="within must be a number, or None"):
+            index.search("lan", within=within)
+        with pytest.raises(TypeError, match="within must be a number, or None"):
+            index.occurrences(Tokenizer("vi").encode("lan"), within)
+    for k in (1.5, "2"):
+        with pytest.raises(TypeError, match="k must be a whole number, or None"):
+            index.search("lan", k=k)
+    assert len(index.search("lan", k=np.int64(2), within=np.float32(1))) == 2
+    with pytest.raises(TypeError, match="PathLike"):
+        Index.load(3)
     with pytest.raises(ValueError, match="read as 'vi', but the query as 'zh'"):
         index.search(Tokenizer("zh").encode("兰"))
     with pytest.raises(IndexError, match="row 3"):

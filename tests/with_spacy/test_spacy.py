@@ -188,6 +188,23 @@ class TestOptions:
         assert doc[-1]._.rime == "iŋ"
 
     @pytest.mark.parametrize(
+        "attrs", [{}, {"phonemic": "other"}, {name: f"vi_{name}" for name in NAMES if name != "rime"}]
+    )
+    def test_two_that_differ_share_no_attributes(self, attrs):
+        nlp = pipeline("zh")
+        with pytest.raises(
+            ValueError, match=r"'viet' reads in another way .*than 'phonemic'.* rime.* already: give each"
+        ):
+            nlp.add_pipe("phonemic", name="viet", config={"lang": "vi", "attrs": attrs})
+        assert nlp.pipe_names == ["phonemic"]
+        check(nlp("行长"), Tokenizer("zh"))
+        nlp.add_pipe("phonemic", name="same", config={"attrs": attrs})
+        assert nlp.pipe_names == ["phonemic", "same"]
+        nlp = pipeline("zh")
+        nlp.replace_pipe("phonemic", "phonemic", config={"lang": "vi"})
+        check(nlp("giếng"), Tokenizer("vi"))
+
+    @pytest.mark.parametrize(
         ("attrs", "message"),
         [({"ton": "x"}, "no attribute 'ton'"), ({"tone": "a b"}, "no"), ({"tone": "rime"}, "two attributes")],
     )

@@ -359,6 +359,13 @@ class TestCommand:
         status, said = self.run(capsys, "conll", tmp_path / "no", tmp_path / "out", "--lang", "vi")
         assert (status, said) == (1, f"{tmp_path / 'no'}: No such file or directory\n")
 
+    @pytest.mark.parametrize("limit", ["-3", "two", "1.5"])
+    def test_a_limit_that_is_none(self, tmp_path, capsys, limit):
+        with pytest.raises(SystemExit) as ended:
+            main(["convert", "conll", "in.txt", str(tmp_path / "out.spacy"), "--lang", "vi", f"--limit={limit}"])
+        assert ended.value.code == 2
+        assert f"--limit: '{limit}': give how many sentences, or 0 for all" in capsys.readouterr().err
+
     def test_write_leaves_nothing_half_written(self, nlp, tmp_path):
         def broken():
             yield nlp["vi"].make_doc("a")

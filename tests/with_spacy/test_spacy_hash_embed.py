@@ -98,6 +98,38 @@ def test_readings_depend_on_what_stands_beside():
     assert bank != walk
 
 
+class TestDecomposedText:
+    """Text in NFD is the same words: the same columns, and so the same vectors."""
+
+    ATTRS = ("NORM", "PREFIX", "SUFFIX", "SHAPE", "LOWER", "ORTH", "LENGTH", "IS_ALPHA", "IS_TITLE", "TAG")
+
+    @pytest.mark.parametrize("config", [SYLLABLES, PLAIN_VI])
+    @pytest.mark.parametrize("components", [(), ("undiacritized",), (*MASKS, "undiacritized")])
+    def test_columns(self, config, components):
+        docs = docs_of("vi", [unicodedata.normalize(form, VI) for form in ("NFC", "NFD")], config)
+        assert docs[0].text != docs[1].text
+        for doc in docs:
+            for token in doc:
+                token.tag_ = f"T{token.i}"
+        composed, decomposed = (token_columns(doc, self.ATTRS, components) for doc in docs)
+        assert composed.shape[1] == len(self.ATTRS) + 2 * len(components)
+        assert np.array_equal(composed, decomposed)
+
+    def test_of_other_words_nothing_changes(self):
+        doc = Doc(spacy.blank("vi").vocab, words=["Hà", unicodedata.normalize("NFD", "Nội")])
+        doc[0].norm_, doc[1].norm_ = "one", "other"
+        found = token_columns(doc, ["NORM"], [])[:, 0].tolist()
+        assert found == [get_string_id("one"), get_string_id("nội")]
+
+    def test_vectors(self):
+        components = [*MASKS, "undiacritized"]
+        model = phonemic_hash_embed(16, ["NORM", "PREFIX", "SUFFIX", "SHAPE"], [50] * 4, components=components)
+        docs = docs_of("vi", [unicodedata.normalize(form, VI) for form in ("NFC", "NFD")])
+        model.initialize(X=docs)
+        composed, decomposed = model.predict(docs)
+        assert np.array_equal(composed, decomposed)
+
+
 def test_no_torch_is_needed():
     code = (
         "import sys\n"
@@ -106,6 +138,7 @@ def test_no_torch_is_needed():
         "from spacy_phonemic.configs import config_text\n"
         "from thinc.api import Config\n"
         "config = Config().from_str(config_text('ner', 'vi', 'hash'))\n"
+        "assert config['training']['gpu_allocator'] is config['system']['gpu_allocator'] is None\n"
         "nlp = spacy.util.load_model_from_config(config, auto_fill=True)\n"
         "nlp.get_pipe('ner').add_label('A')\n"
         "nlp.initialize()\n"

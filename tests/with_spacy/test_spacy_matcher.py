@@ -97,6 +97,23 @@ class TestBorders:
         matcher.add("LOC", ["Hà Nội"])
         assert [span.text for span in nlp(f"ở Hà{between}Nội").ents] == [f"Hà{between}Nội"]
 
+    def test_unknown_characters_end_a_name(self):
+        nlp, matcher = vietnamese()
+        matcher.add("LOC", ["Hà Nội"])
+        for between in ("Иван", "😀", "#", "漢"):
+            assert not nlp(f"Hà {between} Nội").ents
+        assert [span.text for span in nlp("😀 Hà Nội ~ Олег").ents] == ["Hà Nội"]
+        assert not nlp("Иван Олег 😀😀😀😀").ents
+
+    def test_names_of_firms(self):
+        nlp, matcher = vietnamese()
+        matcher.add("ORG", ["Procter & Gamble", "H&M Hà Nội", "Canal+ Việt Nam"])
+        text = "Procter & Gamble, H&M Hà Lội và Canal+ Việt Nam"
+        assert [span.text for span in nlp(text).ents] == ["Procter & Gamble", "H&M Hà Lội", "Canal+ Việt Nam"]
+        nlp, matcher = mandarin()
+        matcher.add("ORG", ["H&M北京"])
+        assert [span.text for span in nlp("在H&M北京和H＆M背景").ents] == ["H&M北京", "H＆M背景"]
+
     def test_empty_docs_and_lists(self):
         nlp, matcher = vietnamese()
         assert not nlp("Hồ Chí Minh").ents
@@ -189,15 +206,24 @@ class TestOptions:
             spacy.blank("en").add_pipe("phonemic_matcher")
         _, matcher = vietnamese()
         for pattern, message in (
-            ({"label": "PER"}, "pattern 0: damaged .pattern is missing"),
-            ({"label": "PER", "pattern": [{"LOWER": "an"}]}, "pattern is of type list"),
+            ({"label": "PER"}, r"""pattern 0: a pattern is {"label": "PER", .*, not {'label': 'PER'}"""),
+            (
+                {"label": "PER", "pattern": [{"LOWER": "an"}]},
+                "text .str., not .*; patterns of tokens are for the entity_r",
+            ),
+            ({"label": "PER", "pattern": 1}, "pattern 0: a pattern must be a name as text .str., not 1$"),
+            ({"label": 3, "pattern": "An"}, "its label must be text .str., not 3"),
+            ({"label": "PER", "pattern": "An", "id": 3}, "its id must be text .str., not 3"),
             ({"label": "PER", "pattern": "..."}, "'...' has no sound"),
-            ("An", "object is expected"),
+            ({"label": "PER", "pattern": "Олег"}, "'Олег' has no sound"),
+            ("An", "a pattern is {.*, not 'An'"),
         ):
             with pytest.raises(InputError, match=message):
                 matcher.add_patterns([pattern])
         with pytest.raises(TypeError, match="not one str"):
             matcher.add("PER", "An")
+        with pytest.raises(InputError, match="phonemic_matcher, pattern 1: a pattern must be a name as text"):
+            matcher.add("PER", ["An", 1])
         for names, ids in ((["An"], []), (["a", "b"], ["1"]), (["An"], ["1", "2"])):
             with pytest.raises(ValueError, match=f"{len(names)} names with {len(ids)} ids: give an id for each"):
                 matcher.add("PER", names, ids=ids)

@@ -46,8 +46,8 @@ _COLUMNS = {"onset": 1, "rime": 3, "tone": 1}
 _METHODS = {"pca": "{:.0%} of the variance", "tsne": "t-SNE, keeps {:.0%} of nearest five"}
 _DPI = 96
 
-#: How finely room is looked for, in pixels.
-_STEP = 2.0
+#: How finely room is looked for, in pixels, and how far from the frame symbols stay.
+_STEP, _EDGE = 2.0, 6.0
 
 
 def draw(panels: list[Panel], path: str | Path, title: str) -> None:
@@ -139,12 +139,14 @@ def _panel(axes: Any, panel: Panel, size: float) -> None:
     extents = [text.get_window_extent(renderer) for text in texts]
     sizes = np.array([(extent.width + 2, extent.height + 1) for extent in extents])
     frame = axes.get_window_extent(renderer)
-    centres = spread(points, sizes, np.array([[frame.x0, frame.y0], [frame.x1, frame.y1]]))
+    inside = np.array([[frame.x0 + _EDGE, frame.y0 + _EDGE], [frame.x1 - _EDGE, frame.y1 - _EDGE]])
+    centres = spread(points, sizes, inside)
     inverse = axes.transData.inverted()
-    for text, colour, point, centre in zip(texts, colours, points, centres, strict=True):
+    for text, colour, point, centre, box in zip(texts, colours, points, centres, sizes, strict=True):
         text.set_transform(axes.transData)
         text.set_position(inverse.transform(centre))
-        if np.hypot(*(centre - point)) > 1.5 * size:
+        away = np.abs(centre - point)
+        if np.hypot(*away) > 1.5 * size and (away > box / 2).any():  # else the line would strike the label out
             line = inverse.transform([point, centre])
             axes.plot(*line.T, color=colour, linewidth=0.5, alpha=0.4, zorder=1)
     _legend(axes, panel.classes[grouping], renderer)

@@ -157,6 +157,29 @@ def test_boxes_that_have_room_stay():
 
 
 @pytest.mark.parametrize("lang", ["vi", "zh"])
+def test_symbols_stay_clear_of_the_frame(save, lang, monkeypatch, tmp_path):
+    figure_class = pytest.importorskip("matplotlib.figure", reason="needs the finetune extra").Figure
+    model, _, _ = save(lang=lang)
+    figures, save_figure = [], figure_class.savefig
+
+    def kept(figure, *given, **options):
+        figures.append(figure)
+        save_figure(figure, *given, **options)
+
+    monkeypatch.setattr(figure_class, "savefig", kept)
+    draw(panels(model.bert, "pca", shuffles=9), tmp_path / "a.png", "title")
+    for axes in figures[0].axes:
+        frame = axes.get_window_extent()
+        assert axes.texts
+        for text in axes.texts:
+            extent = text.get_window_extent()
+            assert extent.x0 >= frame.x0 + 5
+            assert extent.x1 <= frame.x1 - 5
+            assert extent.y0 >= frame.y0 + 5
+            assert extent.y1 <= frame.y1 - 5
+
+
+@pytest.mark.parametrize("lang", ["vi", "zh"])
 def test_command(save, tmp_path, lang):
     pytest.importorskip("matplotlib", reason="needs the finetune extra")
     pytest.importorskip("sklearn", reason="needs the finetune extra")
