@@ -1,8 +1,8 @@
 """Mandarin as it is spoken, in plain Python: what ``native/speech.pxd`` computes for ``sandhi`` and ``erhua``.
 
 Both come after reading, over the Han characters that touch, and go by lists of words: ``lexicon/speech.tsv``, by hand,
-``lexicon/speech-words.tsv``, from lexicons, and for sandhi ``lexicon/speech-neutral.tsv``. The longest word counts, from
-left to right; traditional characters stand for simplified ones. What a user's phrases say is left alone.
+``lexicon/speech-words.tsv``, from lexicons, and for sandhi ``lexicon/speech-neutral.tsv``. The longest word counts,
+from left to right; traditional characters stand for simplified ones. What a user's phrases say is left alone.
 
 **Erhua.** In the words of the lists, 儿 is not a syllable: it merges with the one before it, whose triple stays that of
 the syllable without 儿, and whose span covers both characters. The vocabulary has no rime of its own for that (its
@@ -14,8 +14,8 @@ only one with *r* is that of *èr*). Where 儿 begins a word of the lists (儿�
   second and third; else the first. It keeps the first beside a numeral that it is written with (十一, 一二), before 十,
   and in words where it is an ordinal or comes last (第一, 一月, 统一).
 * 不, read *bù* or *bú*: the second tone before the fourth, else the fourth.
-* A syllable that a listed word has a neutral tone for (朋友, 东西, 姐姐): neutral, whatever it is read as. No rule makes
-  one, and a longer listed word without it counts (东西方).
+* A syllable that a listed word has a neutral tone for (朋友, 东西, 姐姐): neutral, whatever it is read as. No rule
+  makes one, and a longer listed word without it counts (东西方).
 * Any other third tone: the second before a third tone. In a word of two syllables the tone that the second has alone
   counts, so that 展览 keeps its own change in 展览馆 (both change) and 老板好; elsewhere the tone that the next is said
   with, so that in 小老虎 and 我很好 only the middle one changes. Before a neutral tone it stays therefore, as in 姐姐,

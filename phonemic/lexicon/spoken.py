@@ -64,10 +64,13 @@ def words(neutral: bool = True) -> dict[str, list[int]]:
     if not neutral:
         return found
     marked = {word: [_MARKS[mark] for mark in marks] for word, marks in _rows("speech-neutral").items()}
-    return {
-        word: [one | other for one, other in zip(_within(word, found), _within(word, marked), strict=True)]
-        for word in found | marked
-    }
+    said: dict[str, list[int]] = {}
+    for word in found | marked:
+        own = _within(word, marked)
+        # Of a third tone before a neutral one, the list of neutral tones says whether it is linked.
+        kept = [~LINKED if after & NEUTRAL else ~0 for after in [*own[1:], 0]]
+        said[word] = [one & keep | other for one, keep, other in zip(_within(word, found), kept, own, strict=True)]
+    return said
 
 
 def _longest(word: str, at: int, known: Mapping[str, list[int]]) -> list[int]:
