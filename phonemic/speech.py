@@ -1,8 +1,8 @@
 """Mandarin as it is spoken, in plain Python: what ``native/speech.pxd`` computes for ``sandhi`` and ``erhua``.
 
 Both come after reading, over the Han characters that touch, and go by lists of words: ``lexicon/speech.tsv``, by hand,
-and ``lexicon/speech-words.tsv``, from lexicons. The longest word counts, from left to right; traditional characters
-stand for simplified ones. What a user's phrases say is left alone.
+``lexicon/speech-words.tsv``, from lexicons, and for sandhi ``lexicon/speech-neutral.tsv``. The longest word counts,
+from left to right; traditional characters stand for simplified ones. What a user's phrases say is left alone.
 
 **Erhua.** In the words of the lists, 儿 is not a syllable: it merges with the one before it, whose triple stays that of
 the syllable without 儿, and whose span covers both characters. The vocabulary has no rime of its own for that (its
@@ -14,9 +14,12 @@ only one with *r* is that of *èr*). Where 儿 begins a word of the lists (儿�
   second and third; else the first. It keeps the first beside a numeral that it is written with (十一, 一二), before 十,
   and in words where it is an ordinal or comes last (第一, 一月, 统一).
 * 不, read *bù* or *bú*: the second tone before the fourth, else the fourth.
+* A syllable that a listed word has a neutral tone for (朋友, 东西, 姐姐): neutral, whatever it is read as. No rule
+  makes one, and a longer listed word without it counts (东西方).
 * Any other third tone: the second before a third tone. In a word of two syllables the tone that the second has alone
   counts, so that 展览 keeps its own change in 展览馆 (both change) and 老板好; elsewhere the tone that the next is said
-  with, so that in 小老虎 and 我很好 only the middle one changes.
+  with, so that in 小老虎 and 我很好 only the middle one changes. Before a neutral tone it stays therefore, as in 姐姐,
+  奶奶, 耳朵 and 马虎, but for the words that are linked: 小姐, 哪里 and doubled verbs such as 想想.
 """
 
 from __future__ import annotations
@@ -33,8 +36,8 @@ YI, BU, GE, ER = "一不个儿"
 NUMERALS = "〇零一二三四五六七八九十"
 
 #: What becomes of a character of a word: its third tone changes before the tone that the next has alone; it is no
-#: syllable but merges with the one before it; it keeps the first tone.
-LINKED, MERGED, PLAIN = 1, 2, 4
+#: syllable but merges with the one before it; it keeps the first tone; it has a neutral tone.
+LINKED, MERGED, PLAIN, NEUTRAL = 1, 2, 4, 8
 
 _ALTERED = {YI: factorize("yi1")[:2], BU: factorize("bu4")[:2]}
 
@@ -60,21 +63,22 @@ def _simplified() -> dict[str, str]:
     return dict(reading_data().simplified)
 
 
-def _word(run: str, at: int) -> list[int]:
+def _word(run: str, at: int, neutral: bool) -> list[int]:
     """What becomes of the characters of the longest word that begins there; nothing where none does."""
     from phonemic.lexicon.spoken import words
 
-    longest = max(map(len, words()))
-    return next((words()[run[at:end]] for end in range(at + longest, at, -1) if run[at:end] in words()), [])
+    known = words(neutral)
+    longest = max(map(len, known))
+    return next((known[run[at:end]] for end in range(at + longest, at, -1) if run[at:end] in known), [])
 
 
-def _actions(run: str) -> list[int]:
-    """What becomes of each character of a run of simplified characters."""
+def _actions(run: str, neutral: bool) -> list[int]:
+    """What becomes of each character of a run of simplified characters; with or without the words of neutral tones."""
     found: list[int] = []
     while len(found) < len(run):
-        word = _word(run, len(found)) or [0]
+        word = _word(run, len(found), neutral) or [0]
         for action in word:
-            leads = action & MERGED and _word(run, len(found))
+            leads = action & MERGED and _word(run, len(found), neutral)
             found.append(action & ~MERGED if leads else action)
     for at, char in enumerate(run):
         beside = (at and run[at - 1] in NUMERALS) or (run[at + 1 : at + 2] and run[at + 1] in NUMERALS)
@@ -100,7 +104,7 @@ def speak(
     """
     run = "".join(_simplified().get(char, char) for char in run)
     parts: list[Part] = []
-    for char, triple, action, mine in zip(run, triples, _actions(run), own, strict=True):
+    for char, triple, action, mine in zip(run, triples, _actions(run, sandhi), own, strict=True):
         if erhua and action & MERGED and not mine and not parts[-1].own:
             parts[-1] = parts[-1]._replace(length=parts[-1].length + 1)
         else:
@@ -117,6 +121,8 @@ def _changed(parts: Sequence[Part]) -> list[Part]:
         next_tone = made[-1].triple.tone if made else None
         if part.own:
             pass
+        elif part.actions & NEUTRAL:
+            tone = EMPTY
         elif part.triple[:2] == _ALTERED.get(part.char) and tone != EMPTY:
             tone = _bu(next_tone) if part.char == BU else _yi(part, behind, next_tone)
         elif tone == TONES[3] == (behind.triple.tone if behind and part.actions & LINKED else next_tone):

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from phonemic import InputError, Tokenizer, arrow, mandarin, reference
 from phonemic.lexicon.models import reading_data
 from phonemic.lexicon.spoken import hand_written, words
-from phonemic.speech import LINKED, MERGED, NUMERALS, PLAIN, YI
+from phonemic.speech import LINKED, MERGED, NEUTRAL, NUMERALS, PLAIN, YI
 
 WAYS = [(sandhi, erhua) for sandhi in (False, True) for erhua in (False, True)][1:]
 MADE = {
@@ -29,7 +29,11 @@ MADE = {
 SPOKEN, PLAIN_ZH = MADE["pypinyin", True, True], Tokenizer("zh")
 #: Characters of every kind that the rules tell apart, and of what parts runs.
 NEAR = "一不个個儿兒二十第七月百万统好很我想买水果老板点會会花女童子这有了地\ufa0e不，。 a1\u0301\ufe0f九\n"
-PIECES = [*NEAR, *random.Random(5).sample(sorted(words()), 60)]
+ADDED = sorted(words().keys() - words(neutral=False).keys())
+PIECES = [
+    *NEAR,
+    *(word for some in (words(neutral=False), ADDED) for word in random.Random(5).sample(sorted(some), 60)),
+]
 
 
 def numbers(text, **options):
@@ -113,6 +117,16 @@ def test_tones_change(text, pinyin):
         ("那儿子女", "na4 er2 zi5 nü3"),
         ("这儿童节", "zhe4 er2 tong2 jie2"),
         ("花，儿", "hua1 , er2"),
+        ("早点儿", "zao3 dianr3"),
+        ("胡同儿", "hu2 tongr4"),
+        ("中间儿", "zhong1 jianr1"),
+        ("慢慢儿走", "man4 manr4 zou3"),
+        ("小曲儿", "xiao3 qur3"),
+        ("块儿", "kuair4"),
+        ("这块儿", "zhe4 kuair4"),
+        ("那块儿", "na4 kuair4"),
+        ("一块儿", "yi1 kuair4"),
+        ("一块儿童表", "yi1 kuai4 er2 tong2 biao3"),
     ],
 )
 def test_erhua_merges(text, pinyin):
@@ -186,13 +200,14 @@ def test_core_and_reference_agree_with_a_users_phrases(text, phrases, in_context
 
 @given(st.lists(st.sampled_from(PIECES), max_size=12).map("".join))
 def test_what_no_rule_names_stays(text):
-    """Sandhi alters tones only, those of 一, 不 and third tones; erhua takes away positions of 儿 only."""
+    """Sandhi alters tones only, those of 一, 不, third and neutral tones; erhua takes away positions of 儿 only."""
     before, after = PLAIN_ZH.encode(text), MADE["pypinyin", True, False].encode(text)
     assert before.spans.tolist() == after.spans.tolist()
     for one, other in zip(before, after, strict=True):
         assert (one.onset, one.rime) == (other.onset, other.rime)
         if one.tone != other.tone:
-            assert one.text[0] in "一不\uf967" or (one.tone, other.tone) == (mandarin.TONES[3], mandarin.TONES[2])
+            third = (one.tone, other.tone) == (mandarin.TONES[3], mandarin.TONES[2])
+            assert one.text[0] in "一不\uf967" or third or not other.tone
     merged = MADE["pypinyin", False, True].encode(text)
     ids, kept = before.ids.tolist(), np.isin(before.spans[:, 0], merged.spans[:, 0])
     assert [packed for packed, stays in zip(ids, kept, strict=True) if stays] == merged.ids.tolist()
@@ -237,14 +252,15 @@ def test_the_lists_are_whole():
         text = (Path(mandarin.__file__).parent / "lexicon" / f"{name}.tsv").read_text("utf-8")
         lines += [line.split("\t") for line in text.splitlines() if not line.startswith("#")]
     assert all(len(line) == 3 and line[2] for line in lines)
-    assert len({line[0] for line in lines}) == len(lines) == len(words())
+    assert len({line[0] for line in lines}) == len(lines) == len(words(neutral=False))
+    assert not any(action & NEUTRAL for actions in words(neutral=False).values() for action in actions)
     for word, actions in words().items():
         assert word == "".join(simplified.get(char, char) for char in word)
         assert len(actions) == len(word) > 1
         assert not actions[0] & MERGED
         assert all(word[at] == "儿" for at, action in enumerate(actions) if action & MERGED)
         assert all(word[at] == YI for at, action in enumerate(actions) if action & PLAIN)
-        assert not any(action & LINKED for action in actions[1:])
+        assert word in ADDED or not any(action & LINKED for action in actions[1:])
     assert set(hand_written().values()) == {"plain", "number", "儿", "erhua"}
     assert not set(NUMERALS) & set(simplified)
 

@@ -3,7 +3,8 @@
 ``native/speech.pxd`` reads them under the same names:
 
 * ``speech.codes`` and so on: the words, a :class:`phonemic.lexicon.phrases.PhraseTable` whose readings say what becomes
-  of each character: LINKED, MERGED, PLAIN. Traditional characters share the codes of the simplified ones.
+  of each character: LINKED, MERGED, PLAIN, NEUTRAL, and ADDED where without sandhi no word of the lists has it.
+  Traditional characters share the codes of the simplified ones.
 * ``speech.kinds``: (65536,) uint8: IS_YI, IS_BU, NUMERAL, GE.
 * ``speech.symbols``: (6,) int32: onset | rime << 8 of *yī* and of *bù*, and the ids of the tones 1 to 4.
 """
@@ -20,8 +21,11 @@ from phonemic.characters import DATA
 from phonemic.inventory import vocabulary
 from phonemic.lexicon.entries import Tables
 from phonemic.lexicon.phrases import PhraseTable
-from phonemic.speech import BU, ER, GE, LINKED, MERGED, NUMERALS, PLAIN, YI
+from phonemic.speech import BU, ER, GE, LINKED, MERGED, NEUTRAL, NUMERALS, PLAIN, YI
 
+#: Of a character that belongs to a word only with neutral tones: what the compiled table says besides.
+ADDED = 16
+_MARKS = {"-": 0, "2": LINKED, "5": NEUTRAL}
 _KINDS = {YI: 1, BU: 2, GE: 8} | dict.fromkeys(NUMERALS, 4) | {YI: 1 | 4}
 
 
@@ -50,9 +54,44 @@ def actions(word: str, what: str) -> list[int]:
 
 
 @cache
-def words() -> dict[str, list[int]]:
-    """The words, and what becomes of each of their characters."""
-    return {word: actions(word, what) for word, what in (_rows("speech-words") | hand_written()).items()}
+def words(neutral: bool = True) -> dict[str, list[int]]:
+    """The words, and what becomes of each of their characters.
+
+    Arguments:
+        neutral: those of ``speech-neutral.tsv`` too. What one list says of a part of a word of the other holds in it.
+    """
+    found = {word: actions(word, what) for word, what in (_rows("speech-words") | hand_written()).items()}
+    if not neutral:
+        return found
+    marked = {word: [_MARKS[mark] for mark in marks] for word, marks in _rows("speech-neutral").items()}
+    said: dict[str, list[int]] = {}
+    for word in found | marked:
+        own = _within(word, marked)
+        # Of a third tone before a neutral one, the list of neutral tones says whether it is linked.
+        kept = [~LINKED if after & NEUTRAL else ~0 for after in [*own[1:], 0]]
+        said[word] = [one & keep | other for one, keep, other in zip(_within(word, found), kept, own, strict=True)]
+    return said
+
+
+def _longest(word: str, at: int, known: Mapping[str, list[int]]) -> list[int]:
+    """What becomes of the characters of the longest known word that begins there and ends within ``word``."""
+    return next((known[word[at:end]] for end in range(len(word), at, -1) if word[at:end] in known), [])
+
+
+def _within(word: str, known: Mapping[str, list[int]]) -> list[int]:
+    found: list[int] = []
+    while len(found) < len(word):
+        found += _longest(word, len(found), known) or [0]
+    return found
+
+
+def _compiled_words() -> dict[str, list[int]]:
+    """The words; of one with neutral tones, what is behind the longest other word that it begins with is ADDED."""
+    others = words(neutral=False)
+    return {
+        word: [action | (ADDED if at >= len(_longest(word, 0, others)) else 0) for at, action in enumerate(found)]
+        for word, found in words().items()
+    }
 
 
 def compiled_speech(simplified: Mapping[str, str]) -> Tables:
@@ -68,5 +107,5 @@ def compiled_speech(simplified: Mapping[str, str]) -> Tables:
         kinds[code] = _KINDS.get(simplified.get(chr(code), chr(code)), 0)
     syllables = [vocab.pack(mandarin.factorize(text)) & 0xFFFF for text in ("yi1", "bu4")]
     symbols = syllables + [vocab.id(mandarin.TONES[number]) for number in range(1, 5)]
-    table = PhraseTable.build(words(), aliases).sections("speech")
+    table = PhraseTable.build(_compiled_words(), aliases).sections("speech")
     return table | {"speech.kinds": kinds, "speech.symbols": np.array(symbols, np.int32)}

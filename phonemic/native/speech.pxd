@@ -21,6 +21,8 @@ cdef enum:  # of a character of a word
     LINKED = 1
     MERGED = 2
     PLAIN = 4
+    NEUTRAL = 8
+    ADDED = 16              # without sandhi, it is behind the word
 
 cdef enum:  # above a packed id, while it is worked on
     HAN = 1 << 24
@@ -30,6 +32,7 @@ cdef enum:  # above a packed id, while it is worked on
     LINKS = 1 << 28         # to the syllable behind it, in a word of two syllables
     MERGES = 1 << 29        # with the syllable before it
     OWN = 1 << 30           # of a user's phrase
+    LOSES = ~0x7FFFFFFF     # its tone
     TONE = 0xFF0000
     SYLLABLE = 0xFFFF       # onset and rime
 
@@ -125,9 +128,16 @@ cdef inline void look_for_words(const Speech* speech, const text_t* text, Py_ssi
         numbers = numbers_of(&speech.words, match.unit)
         for number in range(match.characters):
             said = speech.words.readings[numbers[number]]
+            if said & ADDED and not speech.sandhi:
+                if number == 0:
+                    at += step
+                    ids += 1
+                break
             char = char_at(text, at, length, &step)
             if said & LINKED:
                 ids[0] |= LINKS
+            if said & NEUTRAL:
+                ids[0] |= LOSES
             if said & PLAIN:
                 keep_yi(speech, ids)
             if said & MERGED:
@@ -169,7 +179,9 @@ cdef inline void change_tones(const Speech* speech, int32_t* ids, Py_ssize_t cou
             continue
         tone = own = value >> 16 & 0xFF
         if not value & OWN:
-            if value & IS_YI:
+            if value & LOSES:
+                tone = EMPTY
+            elif value & IS_YI:
                 tone = first
                 if next == fourth or next_ge and next == EMPTY:
                     tone = second
