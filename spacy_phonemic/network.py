@@ -16,12 +16,11 @@ from thinc.api import PyTorchShim, get_torch_default_device
 from torch import Tensor, nn
 from torch.nn import functional
 
-from phonemic import Tokenizer
 from phonemic.files.jsons import loads
 from phonemic.options import TokenizerOptions, heard_otherwise
 from phonemic_bert import PRESETS, CheckpointError, PhonemicBertConfig, PhonemicBertModel
 from phonemic_bert.checkpoints import resolve, silent_transformers
-from phonemic_bert.tokenization.tokenizer import FILE
+from phonemic_bert.tokenization.tokenizer import learned_options
 from spacy_phonemic.options import TOO_LOW, EncoderOptions
 
 #: The number of the layer that a parameter is of, in BERT and in ModernBERT.
@@ -72,15 +71,13 @@ class Network(nn.Module):
             raise CheckpointError(
                 f"the checkpoint {checkpoint!r} is for {model.config.lang!r}, but the documents are read as {lang!r}"
             )
-        learned = Path(resolve(checkpoint)) / FILE
-        if heard is not None and learned.is_file():
-            options = Tokenizer.load(learned).options
-            if other := heard_otherwise(heard, options):
-                raise CheckpointError(
-                    f"the documents are read with {other}, but the checkpoint {checkpoint!r} has learned from text "
-                    f"with {heard_otherwise(options, heard)}: give the component phonemic these, or take another "
-                    "checkpoint"
-                )
+        options = learned_options(checkpoint)
+        if heard is not None and options is not None and (other := heard_otherwise(heard, options)):
+            raise CheckpointError(
+                f"the documents are read with {other}, but the checkpoint {checkpoint!r} has learned from text "
+                f"with {heard_otherwise(options, heard)}: give the component phonemic these, or take another "
+                "checkpoint"
+            )
         self._use(model)
 
     def _use(self, model: Any) -> None:

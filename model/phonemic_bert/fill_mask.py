@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
 from phonemic.notations import speller
+from phonemic.options import heard_otherwise
 from phonemic_bert.syllables import readings, syllables
 
 if TYPE_CHECKING:  # importing the package imports this module, and must not import torch
@@ -63,15 +64,23 @@ def fill_mask(
 
     Raises:
         TypeError: a target is not a text.
-        ValueError: there is no mask, the text is too long, the languages differ, or a target is no syllable.
+        ValueError: there is no mask, the text is too long, the languages or the readings differ, or a target is no
+            syllable.
     """
     import torch
 
     from phonemic_bert.tokenization.positions import SPECIAL_IDS
+    from phonemic_bert.tokenization.tokenizer import learned_options
 
     lang = tokenizer.phonemic.lang
     if lang != model.config.lang:
         raise ValueError(f"the tokenizer is for {lang}, the model for {model.config.lang}")
+    learned, own = learned_options(model.config.name_or_path), tokenizer.phonemic.options
+    if learned is not None and (other := heard_otherwise(own, learned)):
+        raise ValueError(
+            f"the tokenizer reads with {other}, but the model has learned from text with "
+            f"{heard_otherwise(learned, own)}: take PhonemicBertTokenizer.from_pretrained of its folder"
+        )
     if k < 1:
         raise ValueError(f"k must be at least 1, not {k}")
     encoded = tokenizer(text, return_tensors="pt", return_offsets_mapping=True)

@@ -166,6 +166,19 @@ def test_errors(tiny):
 # --- parameters
 
 
+def test_another_reading_than_the_model_has_learned_is_refused(tmp_path, tiny):
+    made = PhonemicBertForMaskedLM(tiny("zh"))
+    made.save_pretrained(tmp_path)
+    PhonemicBertTokenizer("zh", readings="context").save_pretrained(tmp_path)
+    model = PhonemicBertForMaskedLM.from_pretrained(tmp_path).eval()
+    assert fill_mask(model, PhonemicBertTokenizer.from_pretrained(tmp_path), "我[MASK]你")
+    said = r"reads with readings='pypinyin', but the model has learned from text with readings='context'"
+    with pytest.raises(ValueError, match=said):
+        fill_mask(model, PhonemicBertTokenizer("zh"), "我[MASK]你")
+    assert fill_mask(made.eval(), PhonemicBertTokenizer("zh"), "我[MASK]你")  # nothing says how it has learned
+
+
+
 @pytest.mark.parametrize(("preset", "lang"), [("paper-12", "vi"), ("paper-6", "zh"), ("tiny", "zh")])
 def test_parameter_counts(preset, lang):
     config = PhonemicBertConfig.from_preset(preset, lang)

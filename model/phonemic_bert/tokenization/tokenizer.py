@@ -23,6 +23,19 @@ from phonemic_bert.untrusted import loading
 FILE = "phonemic.json"
 
 
+def learned_options(checkpoint: object) -> TokenizerOptions | None:
+    """How the text was read that a checkpoint has learned from; None where its folder does not say.
+
+    Arguments:
+        checkpoint: a folder, or the name of an installed one; what is neither says nothing.
+
+    Raises:
+        SavedTokenizerError: the folder's file is damaged.
+    """
+    file = Path(resolve(checkpoint) or ".") / FILE
+    return Tokenizer.load(file).options if checkpoint and file.is_file() else None
+
+
 class PhonemicBertTokenizer(RowsTokenizer):
     """Text to packed ids: one position a syllable, ``onset | rime << 8 | tone << 16``.
 
