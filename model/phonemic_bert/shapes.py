@@ -26,7 +26,6 @@ _BEYOND = {
     "syllables": "attested",
     "shared_scale": 0.1,
     "neighbours": 3,
-    "pooling": "mean",
 }
 
 #: Encoders: the two of the paper (Table 1), and smaller ones. Those of the pretraining presets are the same.
