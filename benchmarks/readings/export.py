@@ -13,6 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from benchmarks.readings import script
 from benchmarks.readings.features import SLOTS, WINDOWS
@@ -88,13 +89,19 @@ def narrow_enough(
     order = examples.chars.argsort(kind="stable")
     chars, starts = np.unique(examples.chars[order], return_index=True)
     for char, rows in zip(chars.tolist(), np.split(order, starts[1:]), strict=True):
-        if len(models[char].readings) > 1:
-            model = finish(char, models[char])
-            keys = examples.keys[rows, :SLOTS]
-            few = np.where(_SLOTS[None, :] < DECIDING, keys, -1)
-            if (model.scores(keys).argmax(1) != model.scores(few).argmax(1)).mean() < NARROW:
-                found.add(char)
+        if (
+            len(models[char].readings) > 1
+            and changed_by_fewer(finish(char, models[char]), examples.keys[rows]) < NARROW
+        ):
+            found.add(char)
     return frozenset(found)
+
+
+def changed_by_fewer(model: Model, keys: NDArray[np.int64]) -> float:
+    """The share of places that a model reads otherwise by the windows only that words may stand in."""
+    keys = keys[:, :SLOTS]
+    few = np.where(_SLOTS[None, :] < DECIDING, keys, -1)
+    return float((model.scores(keys).argmax(1) != model.scores(few).argmax(1)).mean())
 
 
 def export(out: Path, rows: dict[int, Model], made: Setting, narrow: frozenset[int]) -> None:

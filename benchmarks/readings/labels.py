@@ -57,6 +57,18 @@ def lexicon(name: str, chars: frozenset[str]) -> dict[str, list[str]]:
     }
 
 
+#: How often jieba has the words that nobody uses, at most.
+RARE_WORD = 3
+#: Words of four characters that pypinyin has wrong.
+COMMON_PHRASES = frozenset(
+    """塞内加尔 阿塞拜疆 不切实际 释迦牟尼 洪都拉斯 桑给巴尔 含含糊糊 气息奄奄 怪模怪样 皮包骨头 骨头架子
+    糊糊涂涂 狗血喷头 急人之难 坑蒙拐骗 常年累月 整年累月 言之过早 罪行累累 当耳边风 当耳旁风 持正不阿
+    横征苛敛 横征苛役 横征暴赋 量时度力 详情度理 揆时度势 谋臣猛将 舍车保帅 翻肠倒肚 神差鬼遣 毛发倒竖
+    橡皮钉子 横倒竖卧 格格不纳 格格不吐 朱颜鹤发 机不容发 尽其所有 宁死不辱 三差五错 彼唱此和 彼倡此和
+    勉勉强强 等差级数""".split()
+)
+
+
 def ambiguous() -> set[str]:
     """The words that CC-CEDICT has several readings of."""
     table = importlib.import_module("pypinyin_dict.phrase_pinyin_data.cc_cedict").phrases_dict
@@ -73,7 +85,8 @@ def _full(reading: str, others: Sequence[str]) -> str:
 def agreed(lexicons: Mapping[str, Mapping[str, Sequence[str]]]) -> dict[str, tuple[Pinyin, list[str]]]:
     """Word of jieba's -> its pinyin, and who says so: CC-CEDICT, or where it lacks the word pypinyin and zdic.
 
-    CC-CEDICT alone is enough: the others have *piàn* of 照片 and *zhuǎn* of 运转 wrong in the same way. A
+    Of four characters, idioms for the most part, pypinyin has the best readings (刁难 *nàn*, 绝处 *chù*, 横征 apart).
+    Else CC-CEDICT alone is enough: the others have *piàn* of 照片 and *zhuǎn* of 运转 wrong in the same way. A
     neutral tone needs two lexicons.
     """
     jieba.initialize()
@@ -81,11 +94,13 @@ def agreed(lexicons: Mapping[str, Mapping[str, Sequence[str]]]) -> dict[str, tup
     for word in lexicons["cc_cedict"].keys() | lexicons["pypinyin"].keys():
         if 1 < len(word) <= LONGEST_WORD and word not in skipped and jieba.get_FREQ(word):
             say = {name: tuple(known[word]) for name, known in lexicons.items() if word in known}
-            first = say.get("cc_cedict") or say["pypinyin"]
+            idiom = len(word) > 3 and "pypinyin" in say and word not in COMMON_PHRASES
+            first = say["pypinyin"] if idiom else say.get("cc_cedict") or say["pypinyin"]
             others = [pinyin for name, pinyin in say.items() if name != "cc_cedict"]
             first = tuple(_full(one, [other[at] for other in others]) for at, one in enumerate(first))
             agree = [name for name in LEXICONS if say.get(name) == first]
-            if all(first) and ("cc_cedict" in say or "zdic_cibs" in agree):
+            known = "cc_cedict" in say or (idiom and jieba.get_FREQ(word) > RARE_WORD)
+            if all(first) and (known or (not idiom and "zdic_cibs" in agree)):
                 found[word] = first, [SOURCES[name] for name in agree]
     return found
 

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.readings import export, features, labels, prepare, tagged, train
+from benchmarks.readings import everyday, export, features, labels, prepare, tagged, train
 from benchmarks.readings.cpp import Case, cases
 from benchmarks.readings.fold import Votes
 from benchmarks.readings.rules import CHARS
@@ -25,8 +25,13 @@ from benchmarks.readings.teacher import BATCH, Teacher
 from phonemic.characters import DATA
 
 RIDGE, STEPS, DEV_RIDGE, DEV_WEIGHT, LEAST = 0.25, 60, 0.03, 100.0, 0.4
+#: The same where there are enough sentences of our own, and so large a share has another reading than most; the weight
+#: of one that was written, and of one that was made of a pattern.
+OWN_RIDGE, ENOUGH, SECOND, WRITTEN, MADE = 1.0, 20, 0.15, 3.0, 1.0
 #: Examples of a character, of teachers and of words, that models are still fitted to when they are moved towards CPP.
 KEPT, KEPT_WORDS = 2_000, 10_000
+#: So frequent that more windows would cost more time than they are worth.
+EVERYWHERE = "的了和大上为中发应没地将通系单任正相查区什要会"
 #: Read by pypinyin's phrases: teachers differ from them in how they write 儿 that merges, and in an interjection.
 AS_BY_DEFAULT = "儿喔"
 
@@ -55,14 +60,67 @@ def tagged_examples(work: Path, made: prepare.Setting) -> train.Examples:
     return found
 
 
-def main() -> None:
-    """Makes and measures."""
+def own_sentences(made: prepare.Setting, numbers: dict[str, int]) -> dict[int, train.Sentences]:
+    """Ours, by character."""
+    weighted = [(case, WRITTEN) for case in everyday.sentences()] + [(case, MADE) for case in everyday.patterns()]
+    weighted = [
+        (case, weight) for case, weight in weighted if case.reading in made.names and ord(case.char) in made.candidates
+    ]
+    written, weights = [case for case, _ in weighted], np.array([weight for _, weight in weighted])
+    where = features.places([case.text for case in written], [case.at for case in written])
+    keys = features.keys(where, made.voter, made.parts, made.classes)
+    gold, chars = np.array([numbers[case.reading] for case in written], np.int32), where.points[where.at]
+    rows = {char: np.flatnonzero(chars == char) for char in np.unique(chars).tolist()}
+    return {char: train.Sentences(keys[at], gold[at], weights[at]) for char, at in rows.items()}
+
+
+def voting(made: prepare.Setting) -> Votes:
+    """The votes of phrases, to be added to windows."""
+    numbers = {name: number for number, name in enumerate(made.names)}
+    return Votes(made.phrases, prepare.parts(made.phrases), frozenset(map(chr, made.candidates)), numbers)
+
+
+def enough(own: dict[int, train.Sentences]) -> set[int]:
+    """The characters that our sentences tell enough of, in more than one reading."""
+    others = {char: rows.gold != np.bincount(rows.gold).argmax() for char, rows in own.items()}
+    return {char for char, other in others.items() if len(other) >= ENOUGH and other.mean() > SECOND}
+
+
+def narrow_of(
+    moved: dict[int, train.Model], own: dict[int, train.Sentences], kept: dict[int, train.Examples]
+) -> set[int]:
+    """The characters of our sentences that few windows are enough for, and those that are everywhere."""
+    few = {char for char, model in moved.items() if export.changed_by_fewer(model, own[char].keys) < export.NARROW}
+    few = {char for char in few if export.changed_by_fewer(moved[char], kept[char].keys) < export.NARROW}
+    return few | (moved.keys() & {*map(ord, EVERYWHERE)})
+
+
+def taught_models(
+    work: Path, examples: train.Examples, words: train.Examples, made: prepare.Setting
+) -> dict[int, train.Model]:
+    """The models before they are moved towards sentences, made once."""
+    cache = work / "taught.pkl"
+    if not cache.exists():
+        models = train.teach(examples, made.candidates, RIDGE, STEPS)
+        models |= train.teach(words, made.candidates, RIDGE, STEPS, frozenset(map(ord, CHARS)))
+        cache.write_bytes(pickle.dumps(models))
+    found: dict[int, train.Model] = pickle.loads(cache.read_bytes())
+    return found
+
+
+def _given() -> argparse.Namespace:
+    """The words of the command line."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("data", type=Path)
     parser.add_argument("work", type=Path)
     parser.add_argument("--no-folds", action="store_true", help="do not measure")
     parser.add_argument("--out", type=Path, default=DATA / "readings.npz")
-    arguments = parser.parse_args()
+    return parser.parse_args()
+
+
+def main() -> None:
+    """Makes and measures."""
+    arguments = _given()
     begun, figures = time.monotonic(), dict[str, Any]()
 
     def tell(**measured: Any) -> None:
@@ -79,33 +137,41 @@ def main() -> None:
     trust = labels.trust(labels.opinions(where, told, sure, made.voters), gold)
     examples = train.taught(arguments.work / "teacher", made.voters, trust, made.voter, made.parts, made.classes)
     tell(examples=len(examples.chars), trust=trust.round(2).tolist())
-    words = tagged_examples(arguments.work, made)
+    words, votes = tagged_examples(arguments.work, made), voting(made)
     kept = train.by_char(examples, KEPT) | train.by_char(words, KEPT_WORDS)
-    cache = arguments.work / "taught.pkl"
-    if not cache.exists():
-        models = train.teach(examples, made.candidates, RIDGE, STEPS)
-        models |= train.teach(words, made.candidates, RIDGE, STEPS, frozenset(map(ord, CHARS)))
-        cache.write_bytes(pickle.dumps(models))
-    models = pickle.loads(cache.read_bytes())
-    votes = Votes(made.phrases, prepare.parts(made.phrases), frozenset(map(chr, made.candidates)), numbers)
+    models = taught_models(arguments.work, examples, words, made)
 
     def finish(char: int, model: train.Model, narrow: frozenset[int] = frozenset()) -> train.Model:
         return export.finished(char, model, votes, made.names, LEAST, narrow)
 
-    narrow = export.narrow_enough(models, examples, finish)
-    tell(narrow=len(narrow))
+    own = own_sentences(made, numbers)
+    narrow = export.narrow_enough(models, examples, finish) - own.keys()
     keys = features.keys(where, made.voter, made.parts, made.classes)
     chars = where.points[where.at]
-    tell(taught=float((train.read(models, chars, keys) == gold).mean()))
+
+    told_enough = enough(own)
+
+    def move(char: int, rows: NDArray[np.intp], kept: dict[int, train.Examples] = kept) -> train.Model:
+        told = train.Sentences(keys[rows], gold[rows], np.full(len(rows), DEV_WEIGHT)).and_more(own.get(char))
+        if not len(told.gold):
+            return models[char]
+        ridge = OWN_RIDGE if char in told_enough else DEV_RIDGE
+        return train.adapt(models[char], told, ridge, kept.get(char))
+
+    every = {char: np.flatnonzero(chars == char) for char in sorted({*chars.tolist(), *own})}
+    moved = {char: finish(char, move(char, rows)) for char, rows in every.items() if char in own}
+    narrow |= narrow_of(moved, own, kept)
+    tell(narrow=len(narrow), taught=float((train.read(models, chars, keys) == gold).mean()))
     if not arguments.no_folds:
-        alone = train.judge(models, judged, keys, gold, DEV_RIDGE, DEV_WEIGHT, partial(finish, narrow=narrow), kept)
+        alone = train.judge(judged, keys, gold, move, partial(finish, narrow=narrow))
         tell(folds=float((alone == gold).mean()))
         np.savez(arguments.work / "folds.npz", told=np.array(["", *made.names])[alone + 1])
-    for char in np.unique(chars).tolist():
-        rows = np.flatnonzero(chars == char)
-        models[char] = train.adapt(models[char], keys[rows], gold[rows], DEV_RIDGE, DEV_WEIGHT, kept.get(char))
-    learnt = {char: model for char, model in models.items() if len(model.readings) and chr(char) not in AS_BY_DEFAULT}
-    finals = {char: finish(char, model, narrow) for char, model in learnt.items()}
+        tested, fitted = ({char: part(kept[char]) for char in own} for part in (train.sixth, train.without_sixth))
+        moved = {char: finish(char, move(char, every[char], fitted)) for char in own}
+        tell(running=float(np.concatenate([train.right(moved[char], tested[char]) for char in own]).mean()))
+    models |= {char: move(char, rows) for char, rows in every.items()}
+    learnt = {char for char, model in models.items() if len(model.readings) and chr(char) not in AS_BY_DEFAULT}
+    finals = {char: finish(char, models[char], narrow) for char in sorted(learnt)}
     tell(characters=len(finals), features=sum(len(model.keys) for model in finals.values()))
     export.export(arguments.out, finals, made, narrow)
     (arguments.work / "accuracy.json").write_text(json.dumps(figures, indent=1), "utf-8")

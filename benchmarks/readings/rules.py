@@ -359,7 +359,7 @@ RULES: dict[str, Callable[[Sequence[Word], int], str | None]] = {
     "为": _wei, "地": _di, "得": _de, "率": _lv, "长": _chang, "哦": _exclaimed, "哇": _exclaimed, "啦": _exclaimed,
     "覃": _qin, "哩": _li, "塞": _abroad("sai4"), "茜": _abroad("xi1"),
 }  # fmt: skip
-CHARS = frozenset(USUAL) | frozenset(RULES) | frozenset(GIVEN) | frozenset(ABROAD)
+CHARS = frozenset("教弹").union(USUAL, RULES, GIVEN, ABROAD)
 
 #: In names and old words they are read otherwise: where g2pM's network is sure of that, nothing is said.
 DOUBTED = frozenset("累藏塞卷背弄薄刹晕攒汗什")

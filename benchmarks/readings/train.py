@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -20,6 +20,10 @@ MOST_EXAMPLES, RAREST, FOLDS = 5_000, 3, 5
 TRUST, FIRST = (3.0, 2.0, 1.5), 1.0
 
 
+#: Steps of a fit that moves a model.
+MOVED = 60
+
+
 class Examples(NamedTuple):
     """Places of polyphones: the character, its features, and how probable each of a few readings is."""
 
@@ -27,6 +31,21 @@ class Examples(NamedTuple):
     keys: NDArray[np.int64]
     readings: NDArray[np.int32]
     shares: NDArray[np.float32]
+
+
+class Sentences(NamedTuple):
+    """Sentences of one character: its features, how it is read, and how much each sentence weighs."""
+
+    keys: NDArray[np.int64]
+    gold: NDArray[np.int32]
+    weight: NDArray[np.float64]
+
+    def and_more(self, other: Sentences | None) -> Sentences:
+        """Both, one behind the other."""
+        if other is None:
+            return self
+        both = np.concatenate([self.keys, other.keys]), np.concatenate([self.gold, other.gold])
+        return Sentences(*both, np.concatenate([self.weight, other.weight]))
 
 
 class Model(NamedTuple):
@@ -180,26 +199,21 @@ def by_char(examples: Examples, most: int) -> dict[int, Examples]:
     found = {}
     for char, own in groups:
         rows = own[np.linspace(0, len(own) - 1, min(most, len(own))).astype(int)]
-        found[char] = Examples(
-            examples.chars[rows], examples.keys[rows], examples.readings[rows], examples.shares[rows]
-        )
+        found[char] = _some(examples, rows)
     return found
 
 
-def adapt(
-    model: Model, keys: NDArray[np.int64], gold: NDArray[np.int32], ridge: float, weight: float, kept: Examples | None
-) -> Model:
+def adapt(model: Model, sentences: Sentences, ridge: float, kept: Examples | None) -> Model:
     """The model moved towards what people read; features that only their sentences have are added.
 
     Arguments:
         model: as the teachers have it.
-        keys: the features of people's sentences.
-        gold: what they read.
+        sentences: what people read; each has a weight, that of ``kept`` is 1.
         ridge: how strongly the weights are held near the model's.
-        weight: of a sentence, against one of ``kept``.
         kept: what is still to be read as before. People's sentences are chosen for their rare readings: fitted to them
             alone, 什 is *shí* and 部分 *bù fēn*.
     """
+    keys, gold, weight = sentences
     known = np.union1d(model.keys, keys[keys >= 0])
     readings = np.union1d(model.readings, gold).astype(np.int32)
     if len(readings) < 2:
@@ -210,11 +224,11 @@ def adapt(
         lowest = model.weights[-1].min() - 2.0
         start[-1] = lowest  # a reading that the teachers never give
         start[np.ix_(np.append(np.searchsorted(known, model.keys), len(known)), columns)] = model.weights
-    target = weight * (gold[:, None] == readings[None, :]).astype(float)
+    target = weight[:, None] * (gold[:, None] == readings[None, :]).astype(float)
     if kept is None:
-        return Model(readings, known, fit(matrix(keys, known), target, start, ridge, 60))
+        return Model(readings, known, fit(matrix(keys, known), target, start, ridge, MOVED))
     target = np.concatenate([target, targets(kept, readings)])
-    return Model(readings, known, fit(matrix(np.concatenate([keys, kept.keys]), known), target, start, ridge, 25))
+    return Model(readings, known, fit(matrix(np.concatenate([keys, kept.keys]), known), target, start, ridge, MOVED))
 
 
 def prune(model: Model, least: float) -> Model:
@@ -235,27 +249,42 @@ def read(models: dict[int, Model], chars: NDArray[np.uint32], keys: NDArray[np.i
     return found
 
 
+def _some(examples: Examples, rows: NDArray[Any]) -> Examples:
+    return Examples(examples.chars[rows], examples.keys[rows], examples.readings[rows], examples.shares[rows])
+
+
+def sixth(examples: Examples) -> Examples:
+    """One in six, to judge by."""
+    return _some(examples, np.arange(len(examples.chars)) % 6 == 0)
+
+
+def without_sixth(examples: Examples) -> Examples:
+    """The others."""
+    return _some(examples, np.arange(len(examples.chars)) % 6 > 0)
+
+
+def right(model: Model, examples: Examples) -> NDArray[np.bool_]:
+    """Of which examples the model reads what is most probable."""
+    wanted = examples.readings[np.arange(len(examples.chars)), examples.shares.argmax(1)]
+    found: NDArray[np.bool_] = model.readings[model.scores(examples.keys[:, : features.SLOTS]).argmax(1)] == wanted
+    return found
+
+
 def judge(
-    models: dict[int, Model],
     judged: list[Case],
     keys: NDArray[np.int64],
     gold: NDArray[np.int32],
-    ridge: float,
-    weight: float,
+    move: Callable[[int, NDArray[np.intp]], Model],
     finish: Callable[[int, Model], Model],
-    kept: dict[int, Examples],
 ) -> NDArray[np.int32]:
     """How each case is read by models that were fitted without its fold; -1 where there is none.
 
     Arguments:
-        models: by character, as the teachers have them.
         judged: the cases.
         keys: their features, (cases, features).
         gold: what people read.
-        ridge: how strongly the weights are held.
-        weight: of a case.
+        move: makes the model of a character that is moved towards cases, of which it is given the numbers.
         finish: makes of a character's model what is kept of it: one of windows.
-        kept: by character, what is still to be read as the teachers do.
     """
     fold = np.array([fold_of(case, FOLDS) for case in judged])
     chars = np.array([ord(case.char) for case in judged])
@@ -264,9 +293,7 @@ def judge(
         rows = np.flatnonzero(chars == char)
         for number in np.unique(fold[rows]):
             fitted, tested = rows[fold[rows] != number], rows[fold[rows] == number]
-            model = models[char]
-            if len(fitted):
-                model = adapt(model, keys[fitted], gold[fitted], ridge, weight, kept.get(char))
+            model = move(char, fitted)
             if len(model.readings):
                 model = finish(char, model)
                 found = model.scores(keys[tested][:, : features.SLOTS]).argmax(1)

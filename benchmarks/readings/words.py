@@ -4,7 +4,7 @@
 and a list without words (``benchmarks.readings.rebuild`` does all of it). A word has two to four characters. It is
 taken if we read it otherwise in raw text, and its characters stand side by side there without being that word (头发 in
 街头发生) and read otherwise far less often. If the text has not got it, it is taken if we read it otherwise alone.
-CPP's development set must not say otherwise.
+CPP's development set and the sentences of ``everyday`` must not say otherwise.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from pathlib import Path
 
 import jieba
 
+from benchmarks.readings import everyday
 from benchmarks.readings.cpp import cases
 from benchmarks.readings.disagreements import held
 from benchmarks.readings.judge import context_reader
@@ -66,7 +67,7 @@ def misread(rows: Iterable[str], words: Mapping[str, Pinyin], chars: frozenset[s
 
 
 def contradicted(words: Mapping[str, tuple[Pinyin, list[str]]], data: Path) -> set[str]:
-    """The words that CPP's development set reads otherwise as often as not."""
+    """The words that CPP's development set, or what people say every day, reads otherwise as often as not."""
     right: Counter[str] = Counter()
     wrong: Counter[str] = Counter()
     for case in cases(data / "zh" / "cpp"):
@@ -75,6 +76,12 @@ def contradicted(words: Mapping[str, tuple[Pinyin, list[str]]], data: Path) -> s
             if at <= case.at < at + len(word) and word in words:
                 (right if words[word][0][case.at - at] == case.reading else wrong)[word] += 1
             at += len(word)
+    for case in everyday.cases():
+        for size in range(2, LONGEST_WORD + 1):
+            for start in range(max(0, case.at - size + 1), min(case.at, len(case.text) - size) + 1):
+                word = case.text[start : start + size]
+                if word in words:
+                    (right if words[word][0][case.at - start] == case.reading else wrong)[word] += 1
     return {word for word, times in wrong.items() if times >= max(1, right[word])}
 
 
@@ -94,6 +101,7 @@ def main() -> None:
     """Writes the words."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("data", type=Path)
+    parser.add_argument("--more", action="store_true", help="add what the words of the list spoil (充分利用 by 分利)")
     arguments = parser.parse_args()
     models = reading_data().models
     chars = frozenset(models) - frozenset("一不")
@@ -112,6 +120,9 @@ def main() -> None:
     kept |= {word for word in unseen if len(word) > 2 or len(words[word][1]) > 2}
     kept |= {word for word, pinyin in says.items() if len(word) > 2 and _hidden(word, pinyin, kept, says)}
     kept = {word for word in kept if room(word, says[word], models)}
+    if arguments.more:
+        full = {word for word in kept if not {"一", "不"} & {*word} and "5" not in "".join(says[word])}
+        kept = full | (reviewed("readings-words").keys() & says.keys())
     path = DATA / "readings-words.tsv"
     head = [line for line in path.read_text("utf-8").splitlines() if line.startswith("#")]
     lines = [f"{word}\t{' '.join(says[word])}\t{'; '.join(words[word][1])}" for word in sorted(kept)]

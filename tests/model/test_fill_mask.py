@@ -178,7 +178,6 @@ def test_another_reading_than_the_model_has_learned_is_refused(tmp_path, tiny):
     assert fill_mask(made.eval(), PhonemicBertTokenizer("zh"), "我[MASK]你")  # nothing says how it has learned
 
 
-
 @pytest.mark.parametrize(("preset", "lang"), [("paper-12", "vi"), ("paper-6", "zh"), ("tiny", "zh")])
 def test_parameter_counts(preset, lang):
     config = PhonemicBertConfig.from_preset(preset, lang)
