@@ -20,8 +20,8 @@ MOST_EXAMPLES, RAREST, FOLDS = 5_000, 3, 5
 TRUST, FIRST = (3.0, 2.0, 1.5), 1.0
 
 
-#: Steps of a fit that moves a model.
-MOVED = 60
+#: Steps of a fit that moves a model where nothing holds it.
+ALONE = 60
 
 
 class Examples(NamedTuple):
@@ -203,7 +203,7 @@ def by_char(examples: Examples, most: int) -> dict[int, Examples]:
     return found
 
 
-def adapt(model: Model, sentences: Sentences, ridge: float, kept: Examples | None) -> Model:
+def adapt(model: Model, sentences: Sentences, ridge: float, kept: Examples | None, steps: int) -> Model:
     """The model moved towards what people read; features that only their sentences have are added.
 
     Arguments:
@@ -212,6 +212,7 @@ def adapt(model: Model, sentences: Sentences, ridge: float, kept: Examples | Non
         ridge: how strongly the weights are held near the model's.
         kept: what is still to be read as before. People's sentences are chosen for their rare readings: fitted to them
             alone, 什 is *shí* and 部分 *bù fēn*.
+        steps: of the fit, where there are such.
     """
     keys, gold, weight = sentences
     known = np.union1d(model.keys, keys[keys >= 0])
@@ -226,9 +227,9 @@ def adapt(model: Model, sentences: Sentences, ridge: float, kept: Examples | Non
         start[np.ix_(np.append(np.searchsorted(known, model.keys), len(known)), columns)] = model.weights
     target = weight[:, None] * (gold[:, None] == readings[None, :]).astype(float)
     if kept is None:
-        return Model(readings, known, fit(matrix(keys, known), target, start, ridge, MOVED))
+        return Model(readings, known, fit(matrix(keys, known), target, start, ridge, ALONE))
     target = np.concatenate([target, targets(kept, readings)])
-    return Model(readings, known, fit(matrix(np.concatenate([keys, kept.keys]), known), target, start, ridge, MOVED))
+    return Model(readings, known, fit(matrix(np.concatenate([keys, kept.keys]), known), target, start, ridge, steps))
 
 
 def prune(model: Model, least: float) -> Model:
