@@ -16,10 +16,8 @@ from benchmarks.readings.cpp import MARK, Case
 
 #: Sentences that are made of one pattern, at most.
 MOST = 120
-_CHOICE = re.compile(r"\{([^}]*)\}")
-
-
 HERE = Path(__file__).parent
+_CHOICE = re.compile(r"\{([^}]*)\}")
 _MARKED = re.compile(r"(.)(?:\{([a-z]+[1-5])\})?")
 
 

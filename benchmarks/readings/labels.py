@@ -59,8 +59,8 @@ def lexicon(name: str, chars: frozenset[str]) -> dict[str, list[str]]:
 
 #: How often jieba has the words that nobody uses, at most.
 RARE_WORD = 3
-#: Words of four characters that pypinyin has wrong.
-COMMON_PHRASES = frozenset(
+#: Words of four characters that pypinyin has wrong, or as nobody says them.
+NOT_AS_PYPINYIN = frozenset(
     """塞内加尔 阿塞拜疆 不切实际 释迦牟尼 洪都拉斯 桑给巴尔 含含糊糊 气息奄奄 怪模怪样 皮包骨头 骨头架子
     糊糊涂涂 狗血喷头 急人之难 坑蒙拐骗 常年累月 整年累月 言之过早 罪行累累 当耳边风 当耳旁风 持正不阿
     横征苛敛 横征苛役 横征暴赋 量时度力 详情度理 揆时度势 谋臣猛将 舍车保帅 翻肠倒肚 神差鬼遣 毛发倒竖
@@ -94,7 +94,7 @@ def agreed(lexicons: Mapping[str, Mapping[str, Sequence[str]]]) -> dict[str, tup
     for word in lexicons["cc_cedict"].keys() | lexicons["pypinyin"].keys():
         if 1 < len(word) <= LONGEST_WORD and word not in skipped and jieba.get_FREQ(word):
             say = {name: tuple(known[word]) for name, known in lexicons.items() if word in known}
-            idiom = len(word) > 3 and "pypinyin" in say and word not in COMMON_PHRASES
+            idiom = len(word) > 3 and "pypinyin" in say and word not in NOT_AS_PYPINYIN
             first = say["pypinyin"] if idiom else say.get("cc_cedict") or say["pypinyin"]
             others = [pinyin for name, pinyin in say.items() if name != "cc_cedict"]
             first = tuple(_full(one, [other[at] for other in others]) for at, one in enumerate(first))

@@ -164,17 +164,17 @@ def main() -> None:
         return train.adapt(models[char], told, ridge, kept.get(char), steps)
 
     every = {char: np.flatnonzero(chars == char) for char in sorted({*chars.tolist(), *own})}
-    moved = {char: finish(char, move(char, rows)) for char, rows in every.items() if char in own}
-    narrow |= narrow_of(moved, own, kept)
+    moved = {char: move(char, rows) for char, rows in every.items()}
+    narrow |= narrow_of({char: finish(char, moved[char]) for char in own}, own, kept)
     tell(narrow=len(narrow), taught=float((train.read(models, chars, keys) == gold).mean()))
     if not arguments.no_folds:
         alone = train.judge(judged, keys, gold, move, partial(finish, narrow=narrow))
         tell(folds=float((alone == gold).mean()))
         np.savez(arguments.work / "folds.npz", told=np.array(["", *made.names])[alone + 1])
         tested, fitted = ({char: part(kept[char]) for char in own} for part in (train.sixth, train.without_sixth))
-        moved = {char: finish(char, move(char, every[char], fitted)) for char in own}
-        tell(running=float(np.concatenate([train.right(moved[char], tested[char]) for char in own]).mean()))
-    models |= {char: move(char, rows) for char, rows in every.items()}
+        without = {char: finish(char, move(char, every[char], fitted)) for char in own}
+        tell(running=float(np.concatenate([train.right(without[char], tested[char]) for char in own]).mean()))
+    models |= moved
     learnt = {char for char, model in models.items() if len(model.readings) and chr(char) not in AS_BY_DEFAULT}
     finals = {char: finish(char, models[char], narrow) for char in sorted(learnt)}
     tell(characters=len(finals), features=sum(len(model.keys) for model in finals.values()))
