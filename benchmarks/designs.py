@@ -1,12 +1,13 @@
 """Learns the designs of designs.toml on the same text, one after the other, and compares what they know.
 
-    python benchmarks/designs.py DATA WORK [--only "modern*"] [--cores 1] [--page docs/research/learning.md]
+    python benchmarks/designs.py DATA WORK [--only "modern*"] [--on vi] [--page docs/research/learning.md]
 
 DATA is the folder of the raw text and the treebanks, WORK keeps corpora and runs: what is finished is not repeated, and
-what was stopped goes on. Every design sees the same updates of the same text; what it knows is measured on held-out
-text, in bits and accuracy of the masked syllable, with the same positions masked. A design that is ``after`` another
-begins with its weights, and has its updates and seconds too. The figures go to benchmarks/results/designs.json, beside
-those that are there of other runs (``--again`` measures these anew), and with ``--page`` as a table into the page.
+what was stopped goes on. Every design sees the same updates of the same text, once a seed; what it knows is measured on
+held-out text, in bits and accuracy of the masked syllable, with the same positions masked. A design that is ``after``
+another begins with its weights, and has its updates and seconds too. The figures go to benchmarks/results/designs.json,
+beside those that are there of other runs (``--again`` measures these anew), and with ``--page`` as a table into the
+page: means of the seeds, and each seed's bits. Several of these commands may run at a time, each on its corpora.
 """
 
 from __future__ import annotations
@@ -19,7 +20,9 @@ import sys
 import time
 import tomllib
 from fnmatch import fnmatch
+from itertools import groupby
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import click
@@ -44,9 +47,10 @@ BEGIN, END = "<!-- designs: made by benchmarks/designs.py -->", "<!-- designs: e
 PAIRS = {"zh": ("zh", "zh-character"), "vi": ("vi", "vi")}
 
 
-def slug(name: str) -> str:
-    """A design's name as that of a folder."""
-    return "-".join("".join(char if char.isalnum() else " " for char in name.lower()).split())
+def slug(name: str, seed: int) -> str:
+    """A run's folder."""
+    numbered = name if seed == 0 else f"{name}, seed {seed}"
+    return "-".join("".join(char if char.isalnum() else " " for char in numbered.lower()).split())
 
 
 def prepare(name: str, data: Path, work: Path) -> Path:
@@ -60,15 +64,15 @@ def prepare(name: str, data: Path, work: Path) -> Path:
     return folder
 
 
-def learn(name: str, on: str, work: Path, cores: int) -> Path:
+def learn(name: str, on: str, seed: int, work: Path, cores: int) -> Path:
     """Runs a design to its end, and adds up the processor time that it takes; the run's folder."""
-    folder = work / "runs" / on / slug(name)
+    folder = work / "runs" / on / slug(name, seed)
     if (folder / "final").exists():
         return folder
     design = TABLE["designs"][name]
-    sets = [*TABLE["settings"]["overrides"], *design["set"]]
+    sets = [*TABLE["settings"]["overrides"], *design["set"], f"optimization.seed={seed}"]
     if "after" in design:
-        sets.append(f"model.weights={learn(design['after'], on, work, cores) / 'final'}")
+        sets.append(f"model.weights={learn(design['after'], on, seed, work, cores) / 'final'}")
     merged = dict(one.split("=", 1) for one in sets)
     options = [part for field, value in merged.items() for part in ("--set", f"{field}={value}")]
     clock, before = time.monotonic(), resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -94,9 +98,9 @@ def _run(arguments: list[str], cores: int = 1) -> None:
     subprocess.run(command, env=environment, check=True)
 
 
-def measure(name: str, on: str, work: Path, data: Path) -> dict[str, Any]:
+def measure(name: str, on: str, seed: int, work: Path, data: Path) -> dict[str, Any]:
     """A finished run's figures, kept beside it."""
-    folder = work / "runs" / on / slug(name)
+    folder = work / "runs" / on / slug(name, seed)
     path = folder / "figures.json"
     if path.exists():
         figures: dict[str, Any] = json.loads(path.read_text())
@@ -111,11 +115,13 @@ def measure(name: str, on: str, work: Path, data: Path) -> dict[str, Any]:
     rows = first if own else second
     log = [json.loads(line) for line in (folder / "log.jsonl").read_text("utf-8").splitlines()]
     evaluations = [row for row in log if "eval_loss" in row]
-    before = measure(TABLE["designs"][name]["after"], on, work, data) if "after" in TABLE["designs"][name] else None
+    after = TABLE["designs"][name].get("after")
+    before = measure(after, on, seed, work, data) if after else None
     seconds = json.loads((folder / "seconds.json").read_text())
     figures = {
         "design": name,
         "corpus": on,
+        "seed": seed,
         "parameters": scorer.model.num_parameters(),
         "steps": evaluations[-1]["step"] + (before["steps"] if before else 0),
         "seconds": {kind: spent + (before["seconds"][kind] if before else 0) for kind, spent in seconds.items()},
@@ -152,52 +158,79 @@ def treebank(lang: str, data: Path, length: int) -> tuple[list[torch.Tensor], li
 
 
 def table(figures: list[dict[str, Any]]) -> str:
-    """The figures as Markdown."""
+    """The figures as Markdown: a row for each design on a corpus, the mean of its seeds."""
     lines = [
-        "| learned on | design | parameters | processor s | bits a syllable | among existing | right | treebank |",
-        "| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |",
+        "| learned on | design | parameters | processor s | bits a syllable | each seed | among existing | right | "
+        "treebank |",
+        "| --- | --- | ---: | ---: | ---: | --- | ---: | ---: | ---: |",
     ]
-    for one in figures:
+    for (on, name), of_design in groupby(figures, lambda one: (one["corpus"], one["design"])):
+        seeds = list(of_design)
+
+        def mean(key: str, seeds: list[dict[str, Any]] = seeds) -> float:
+            return fmean(one[key] for one in seeds)
+
         cells = [
-            one["corpus"],
-            one["design"],
-            f"{one['parameters'] / 1e6:.2f}M",
-            f"{one['seconds']['processor']:.0f}",
-            f"{one['bits']:.2f}",
-            f"{one['existing']:.2f}" if "existing" in one else "",
-            f"{one['right']:.1%}",
-            f"{one['treebank']:.1%}" if "treebank" in one else "",
+            on,
+            name,
+            f"{mean('parameters') / 1e6:.2f}M",
+            f"{fmean(one['seconds']['processor'] for one in seeds):.0f}",
+            f"{mean('bits'):.2f}",
+            ", ".join(f"{one['bits']:.2f}" for one in seeds),
+            f"{mean('existing'):.2f}" if "existing" in seeds[0] else "",
+            f"{mean('right'):.1%}",
+            f"{mean('treebank'):.1%}" if "treebank" in seeds[0] else "",
         ]
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
+
+
+Run = tuple[str, str, int]
+
+
+def write(measured: dict[Run, dict[str, Any]], every: list[Run]) -> dict[Run, dict[str, Any]]:
+    """Adds figures to those of the file, which another process may have written to, in the table's order."""
+    known = {**read(), **measured}
+    FIGURES.write_text(json.dumps([known[one] for one in every if one in known], indent=1) + "\n", "utf-8")
+    return known
+
+
+def read() -> dict[Run, dict[str, Any]]:
+    """The figures of the file, by design, corpus and seed."""
+    figures = json.loads(FIGURES.read_text("utf-8")) if FIGURES.exists() else []
+    return {(one["design"], one["corpus"], one["seed"]): one for one in figures}
 
 
 @click.command(help=__doc__)
 @click.argument("data", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @click.argument("work", type=click.Path(path_type=Path))
 @click.option("--only", default="*", help="Designs whose name fits the pattern.")
+@click.option("--on", "corpus", type=click.Choice(list(TABLE["corpora"])), help="Only what is learned on this corpus.")
 @click.option("--cores", default=1, show_default=True, help="Threads of each run.")
 @click.option("--again", is_flag=True, help="Also the runs whose figures are there.")
 @click.option("--finished", is_flag=True, help="Learn nothing more: only the runs that have finished.")
 @click.option("--page", type=click.Path(dir_okay=False, path_type=Path), help="Also writes the table into this page.")
-def main(data: Path, work: Path, only: str, cores: int, again: bool, finished: bool, page: Path | None) -> None:
+def main(
+    data: Path, work: Path, only: str, corpus: str | None, cores: int, again: bool, finished: bool, page: Path | None
+) -> None:
     """Learns, measures and writes."""
     data, work = data.resolve(), work.resolve()
-    figures = json.loads(FIGURES.read_text("utf-8")) if FIGURES.exists() else []
-    known = {(one["design"], one["corpus"]): one for one in figures}
-    every = [(name, on) for on in TABLE["corpora"] for name, design in TABLE["designs"].items() if on in design["on"]]
-    chosen = [(name, on) for name, on in every if fnmatch(name, only)]
+    designs, seeds = TABLE["designs"], TABLE["settings"]["seeds"]
+    every = [
+        (name, on, seed) for on in TABLE["corpora"] for name in designs if on in designs[name]["on"] for seed in seeds
+    ]
+    chosen = [one for one in every if fnmatch(one[0], only) and corpus in (None, one[1])]
     if not chosen:
-        raise click.UsageError(f"no design is called {only!r}: there are {', '.join(TABLE['designs'])}")
+        raise click.UsageError(f"no design is called {only!r}: there are {', '.join(designs)}")
+    known = read()
     missing = [one for one in chosen if again or one not in known]
     if finished:
-        missing = [(name, on) for name, on in missing if (work / "runs" / on / slug(name) / "final").exists()]
-    for corpus in dict.fromkeys(one for _, on in missing for one in (on, *PAIRS[TABLE["corpora"][on]["lang"]])):
-        prepare(corpus, data, work)
-    for name, on in missing:
-        learn(name, on, work, cores)
-        known[name, on] = measure(name, on, work, data)
-        FIGURES.write_text(json.dumps([known[one] for one in every if one in known], indent=1) + "\n", "utf-8")
+        missing = [one for one in missing if (work / "runs" / one[1] / slug(one[0], one[2]) / "final").exists()]
+    for name in dict.fromkeys(one for _, on, _ in missing for one in (on, *PAIRS[TABLE["corpora"][on]["lang"]])):
+        prepare(name, data, work)
+    for name, on, seed in sorted(missing, key=lambda run: seeds.index(run[2])):
+        learn(name, on, seed, work, cores)
+        known = write({(name, on, seed): measure(name, on, seed, work, data)}, every)
     print(table([known[one] for one in chosen if one in known]))
     if page is not None:
         text = page.read_text("utf-8")

@@ -42,7 +42,7 @@ def small(monkeypatch, tmp_path, vi_lines):
     table = {
         "corpora": {"vi": {"lang": "vi", "texts": ["text.txt"]}},
         "treebanks": {"sentences": 9, "vi": ["bank.conllu"]},
-        "settings": {"preset": "tiny", "overrides": SMALL},
+        "settings": {"preset": "tiny", "seeds": [0, 1], "overrides": SMALL},
         "designs": {
             "paper": {"on": ["vi"], "set": []},
             "joint, 5 %": {"on": ["vi"], "set": ["model.head=joint", "model.backbone=modernbert"]},
@@ -65,19 +65,24 @@ def test_from_text_to_a_table(small, tmp_path, monkeypatch):
     done = CliRunner().invoke(designs.main, [str(data), str(work), "--page", str(page)], catch_exceptions=False)
     assert done.exit_code == 0
     figures = json.loads((tmp_path / "designs.json").read_text())
-    assert [one["design"] for one in figures] == ["paper", "joint, 5 %", "longer"]
-    assert [one["steps"] for one in figures] == [3, 3, 6]
-    assert figures[2]["seconds"]["processor"] > figures[1]["seconds"]["processor"]
+    assert [(one["design"], one["seed"]) for one in figures] == [
+        (name, seed) for name in ("paper", "joint, 5 %", "longer") for seed in (0, 1)
+    ]
+    assert [one["steps"] for one in figures] == [3, 3, 3, 3, 6, 6]
+    assert figures[4]["seconds"]["processor"] > figures[2]["seconds"]["processor"]
+    assert figures[0]["bits"] != figures[1]["bits"]
     for one in figures:
         assert one["seconds"]["processor"] > 0
         assert one["bits"] > 8
         assert 0 <= one["treebank"] < 1
     assert figures[0]["existing"] < figures[0]["bits"]
-    assert "existing" not in figures[1]
+    assert "existing" not in figures[2]
     assert page.read_text().startswith("before\n")
     assert page.read_text().endswith("after\n")
     assert "old" not in page.read_text()
-    assert all(f"| {one['bits']:.2f} |" in page.read_text() for one in figures)
+    for first, second in zip(figures[::2], figures[1::2], strict=True):
+        mean = (first["bits"] + second["bits"]) / 2
+        assert f"| {mean:.2f} | {first['bits']:.2f}, {second['bits']:.2f} |" in page.read_text()
 
     monkeypatch.setattr(designs, "_run", lambda *arguments: arguments[0][0] == "prepare" or pytest.fail("ran again"))
     again = CliRunner().invoke(designs.main, [str(data), str(work), "--only", "joint*"], catch_exceptions=False)
@@ -87,7 +92,7 @@ def test_from_text_to_a_table(small, tmp_path, monkeypatch):
     (tmp_path / "designs.json").write_text(json.dumps(figures[:1]))
     shutil.rmtree(work)
     kept = CliRunner().invoke(designs.main, [str(data), str(work), "--finished"], catch_exceptions=False)
-    assert "paper" in kept.output
+    assert f"| {figures[0]['bits']:.2f} | {figures[0]['bits']:.2f} |" in kept.output
     assert "joint, 5 %" not in kept.output
     assert json.loads((tmp_path / "designs.json").read_text()) == figures[:1]
 
