@@ -7,7 +7,8 @@ see at most: its batches begin small, so that it takes more steps.
     python benchmarks/spacy_training.py DATA --models HashEmbedCNN,PhonemicHashEmbed --seeds 5 --steps 400
     python benchmarks/spacy_training.py DATA --models "spacy init config,PhonemicHashEmbed" --until-dev --steps 20000
 
-``--until-dev`` trains each by its config as a user gets it, until the development score has not risen for its patience.
+``--until-dev`` trains each by its config as a user gets it, until the development score has not risen for its patience,
+and a second table has the best development scores that all models of a corpus had reached after equal processor time.
 
 The same sentences, the same number of steps, batches, heads, warm-up and tokens for all, so the same words seen; the
 encoder from scratch has a higher learning rate than the pretrained one. POS is of the treebank's words, NER of
@@ -31,6 +32,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
+from itertools import product
 from pathlib import Path
 from typing import IO, Any
 
@@ -121,6 +123,12 @@ class Run:
     train_seconds: float
     noisy: tuple[float, ...] = ()
     words: int = 0
+    #: At each evaluation: the processor's seconds since the beginning, and the development score.
+    curve: tuple[tuple[float, float], ...] = ()
+
+    def best_after(self, seconds: float) -> float:
+        """The best development score so far; NaN before the first."""
+        return max((score for after, score in self.curve if after <= seconds), default=math.nan)
 
 
 @dataclass(frozen=True)
@@ -139,9 +147,11 @@ class Setting:
 
 
 class Seen:
-    """A logger of spaCy's that prints nothing: the steps and the words that a training had."""
+    """A logger of spaCy's that prints nothing: the steps and the words that a training had, and its scores."""
 
-    steps, words = 0, 0
+    def __init__(self) -> None:
+        self.steps, self.words, self.begun = 0, 0, time.process_time()
+        self.curve: list[tuple[float, float]] = []
 
     def __call__(self, nlp: Language, stdout: IO[str], stderr: IO[str]) -> tuple[Callable[[Any], None], Any]:
         """What spaCy asks a logger for: a function for each step, and one for the end."""
@@ -151,6 +161,7 @@ class Seen:
         """Takes down a step; None is one without evaluation."""
         if info is not None:
             self.steps, self.words = info["step"], info["words"]
+            self.curve.append((time.process_time() - self.begun, info["score"]))
 
 
 def config_of(task: Task, model: str, seed: int, setting: Setting, checkpoint: str | None, corpus: Path) -> Config:
@@ -237,7 +248,9 @@ def measure(name: str, model: str, seed: int, config: Config, corpus: Path, gpu:
         misheard = Corpus(corpus / f"test-{share}.spacy", gold_preproc=words)(nlp)
         scores.append(float(nlp.evaluate(list(misheard))[SCORES[task.config]]))
     speed = words_per_second(nlp, [eg.reference for eg in examples], words)
-    return Run(name, model, seed, seen.steps, scores[0], speed, seconds, tuple(scores[1:]), seen.words)
+    return Run(
+        name, model, seed, seen.steps, scores[0], speed, seconds, tuple(scores[1:]), seen.words, tuple(seen.curve)
+    )
 
 
 def words_per_second(nlp: Language, references: list[Doc], given: bool) -> float:
@@ -282,6 +295,21 @@ def table(runs: list[Run]) -> str:
                     *([f"{statistics.median(run.words for run in own):,.0f}"] if "words of training" in names else []),
                 ]
                 lines.append(f"| {' | '.join(map(str, cells))} |")
+    return "\n".join(lines)
+
+
+def equal_time(runs: list[Run]) -> str:
+    """The best development scores after a quarter, a half and all of the time of each corpus' first run to end."""
+    lines = ["| corpus | model | seeds | processor s | development score |", "| --- | --- | --- | --- | --- |"]
+    for task in TASKS:
+        timed = [run for run in runs if run.task == task and run.curve]
+        end = min((run.curve[-1][0] for run in timed), default=0.0)
+        for part, model in product((0.25, 0.5, 1.0), MODELS):
+            scores = [run.best_after(part * end) for run in timed if run.model == model]
+            if scores:
+                lines.append(
+                    f"| {task} | {model} | {len(scores)} | {part * end:.0f} | {100 * statistics.mean(scores):.1f} |"
+                )
     return "\n".join(lines)
 
 
@@ -348,6 +376,8 @@ def main(
                     click.echo(f"{runs[-1]}", err=True)
                     _save(output, {"setting": asdict(setting), "sizes": sizes, "runs": [asdict(run) for run in runs]})
     click.echo(table(runs))
+    if any(run.curve for run in runs):
+        click.echo(f"\n{equal_time(runs)}")
 
 
 def _save(path: Path, state: dict[str, Any]) -> None:

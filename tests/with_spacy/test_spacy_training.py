@@ -142,6 +142,13 @@ class TestBenchmark:
         ]
         assert all(0 <= score <= 1 for run in runs for score in (run["score"], *run["noisy"]))
         assert all(len(run["noisy"]) == 2 and run["words_per_second"] > 0 for run in runs)
+        for run in runs:
+            seconds, scores = zip(*run["curve"], strict=True)
+            assert seconds[0] > 0
+            assert list(seconds) == sorted(seconds)
+            assert seconds[-1] <= run["train_seconds"]
+            assert all(0 <= score <= 1 for score in scores)
+        assert "| vtb | HashEmbedCNN | 2 |" in first.output.split("processor s")[1]
         assert all(run["words"] > 0 and (run["steps"] == 2 or run["model"] == "spacy init config") for run in runs)
         CliRunner().invoke(benchmark.main, options, catch_exceptions=False)
         assert json.loads(output.read_text("utf-8"))["runs"] == runs
@@ -166,6 +173,24 @@ class TestBenchmark:
         assert "| weibo | ents_f | HashEmbedCNN | 3 | 60.00 | 10.00 | 30.00 | 15.00 | 1,000 | 1 |" in benchmark.table(
             runs
         )
+
+    def test_equal_time_ends_with_the_shortest_run(self):
+        benchmark = self.load()
+        runs = [
+            benchmark.Run("weibo", "HashEmbedCNN", 0, 9, 0.5, 1.0, 1.0, curve=((5.0, 0.2), (10.0, 0.4), (20.0, 0.3))),
+            benchmark.Run(
+                "weibo", "PhonemicHashEmbed", 0, 9, 0.5, 1.0, 1.0, curve=((9.0, 0.3), (19.0, 0.35), (40.0, 0.6))
+            ),
+            benchmark.Run("weibo", "spacy init config", 0, 9, 0.5, 1.0, 1.0),
+        ]
+        assert benchmark.equal_time(runs).splitlines()[2:] == [
+            "| weibo | HashEmbedCNN | 1 | 5 | 20.0 |",
+            "| weibo | PhonemicHashEmbed | 1 | 5 | nan |",
+            "| weibo | HashEmbedCNN | 1 | 10 | 40.0 |",
+            "| weibo | PhonemicHashEmbed | 1 | 10 | 30.0 |",
+            "| weibo | HashEmbedCNN | 1 | 20 | 40.0 |",
+            "| weibo | PhonemicHashEmbed | 1 | 20 | 35.0 |",
+        ]
 
     def test_the_models_differ_in_the_encoder_only(self, tmp_path):
         benchmark = self.load()
