@@ -14,10 +14,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import jieba.posseg
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.readings import everyday, export, features, labels, prepare, tagged, train
+from benchmarks.readings import everyday, export, features, labels, names, prepare, tagged, train
 from benchmarks.readings.cpp import Case, cases
 from benchmarks.readings.fold import Votes
 from benchmarks.readings.rules import CHARS
@@ -26,14 +27,15 @@ from phonemic.characters import DATA
 
 RIDGE, STEPS, DEV_RIDGE, DEV_STEPS, DEV_WEIGHT, LEAST = 0.25, 60, 0.03, 25, 100.0, 0.4
 #: The same where there are enough sentences of our own, and so large a share has another reading than most; the weight
-#: of one that was written, and of one that was made of a pattern.
-OWN_RIDGE, OWN_STEPS, ENOUGH, SECOND, WRITTEN, MADE = 1.0, 60, 20, 0.15, 3.0, 1.0
-#: Examples of a character, of teachers and of words, that models are still fitted to when they are moved towards CPP.
-KEPT, KEPT_WORDS = 2_000, 10_000
+#: of one that was written, of one with a family in it, and of one that was made of a pattern.
+OWN_RIDGE, OWN_STEPS, ENOUGH, SECOND, WRITTEN, NAMED, MADE = 1.0, 60, 20, 0.15, 3.0, 10.0, 1.0
+#: Examples of a character, of teachers, of words, and of all labels of a family's (which is a name in few of a thousand),
+#: that models are still fitted to when they are moved towards sentences.
+KEPT, KEPT_WORDS, KEPT_FAMILIES, ALL = 2_000, 10_000, 30_000, 10**9
 #: Rules tell more of them than our sentences do.
 RULED = "为地"
 #: So frequent that more windows would cost more time than they are worth.
-EVERYWHERE = "的了和大上为中发应没地将通系单任正相查区什要会"
+EVERYWHERE = "的了和大上为中发应没地将通系正相什要会"
 #: Read by pypinyin's phrases: teachers differ from them in how they write 儿 that merges, and in an interjection.
 AS_BY_DEFAULT = "儿喔"
 
@@ -64,7 +66,9 @@ def tagged_examples(work: Path, made: prepare.Setting) -> train.Examples:
 
 def own_sentences(made: prepare.Setting, numbers: dict[str, int]) -> dict[int, train.Sentences]:
     """Ours, by character."""
-    weighted = [(case, WRITTEN) for case in everyday.sentences()] + [(case, MADE) for case in everyday.patterns()]
+    weighted = [(case, WRITTEN) for case in everyday.sentences()]
+    weighted += [(case, NAMED if case.char in names.FAMILIES else WRITTEN) for case in names.sentences()]
+    weighted += [(case, MADE) for case in [*everyday.patterns(), *names.cases(made.phrases)]]
     weighted = [
         (case, weight)
         for case, weight in weighted
@@ -78,6 +82,13 @@ def own_sentences(made: prepare.Setting, numbers: dict[str, int]) -> dict[int, t
     return {char: train.Sentences(keys[at], gold[at], weights[at]) for char, at in rows.items()}
 
 
+def believed(examples: train.Examples, made: prepare.Setting) -> train.Examples:
+    """Without those that seem to be names of people, which neither network nor lexicons know well enough."""
+    words = {word for word, tag in jieba.posseg.dt.word_tag_tab.items() if not tag.startswith("nr")}
+    named = names.likely(examples.chars, examples.keys, names.others(made.phrases), words)
+    return train.some(examples, np.flatnonzero(~named))
+
+
 def voting(made: prepare.Setting) -> Votes:
     """The votes of phrases, to be added to windows."""
     numbers = {name: number for number, name in enumerate(made.names)}
@@ -85,10 +96,11 @@ def voting(made: prepare.Setting) -> Votes:
 
 
 def enough(own: dict[int, train.Sentences]) -> set[int]:
-    """The characters that our sentences tell enough of, in more than one reading, but those that are everywhere."""
+    """The characters that our sentences tell enough of: families, and those in two readings that are not everywhere."""
     told = {char: rows.gold for char, rows in own.items() if chr(char) not in EVERYWHERE}
     others = {char: gold != np.bincount(gold).argmax() for char, gold in told.items()}
-    return {char for char, other in others.items() if len(other) >= ENOUGH and other.mean() > SECOND}
+    varied = {char for char, other in others.items() if len(other) >= ENOUGH and other.mean() > SECOND}
+    return varied | {*map(ord, names.FAMILIES)}
 
 
 def narrow_of(
@@ -97,7 +109,7 @@ def narrow_of(
     """The characters of our sentences that few windows are enough for, and those that are everywhere."""
     few = {char for char, model in moved.items() if export.changed_by_fewer(model, own[char].keys) < export.NARROW}
     few = {char for char in few if export.changed_by_fewer(moved[char], kept[char].keys) < export.NARROW}
-    return few | (moved.keys() & {*map(ord, EVERYWHERE)})
+    return (few - {*map(ord, names.FAMILIES)}) | (moved.keys() & {*map(ord, EVERYWHERE)})
 
 
 def taught_models(
@@ -140,10 +152,13 @@ def main() -> None:
     told, sure = asked(Teacher(), judged)
     tell(cases=len(judged), network=float((told == gold).mean()))
     trust = labels.trust(labels.opinions(where, told, sure, made.voters), gold)
-    examples = train.taught(arguments.work / "teacher", made.voters, trust, made.voter, made.parts, made.classes)
+    labelled = arguments.work / "teacher", made.voters, trust, made.voter, made.parts, made.classes
+    examples = train.taught(*labelled)
     tell(examples=len(examples.chars), trust=trust.round(2).tolist())
     words, votes = tagged_examples(arguments.work, made), voting(made)
+    of_families = train.taught(*labelled, most=ALL, only=map(ord, names.FAMILIES))
     kept = train.by_char(examples, KEPT) | train.by_char(words, KEPT_WORDS)
+    kept |= train.by_char(believed(of_families, made), KEPT_FAMILIES)
     models = taught_models(arguments.work, examples, words, made)
 
     def finish(char: int, model: train.Model, narrow: frozenset[int] = frozenset()) -> train.Model:

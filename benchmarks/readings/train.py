@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -103,20 +103,26 @@ def taught(
     voter: Voter,
     parts: Voter,
     classes: NDArray[np.uint8],
+    most: int = MOST_EXAMPLES,
+    only: Iterable[int] | None = None,
 ) -> Examples:
-    """At most MOST_EXAMPLES places of each polyphone, the first ones, as all teachers together read them."""
+    """At most so many places of each polyphone, or of these, the first ones, as all teachers together read them."""
     counts = np.zeros(0x110000, np.int64)
+    chosen = None if only is None else np.array([*only], np.uint32)
     made = []
     for file in sorted(folder.glob("*-*.npz")):
         with np.load(file) as loaded:
             where = features.spread(loaded["text"], loaded["starts"], loaded["places"])
             told, sure = loaded["classes"].astype(np.int32), loaded["sure"]
+        if chosen is not None:
+            asked = np.isin(where.points[where.at], chosen)
+            where, told, sure = Places(where.points, where.at[asked]), told[asked], sure[asked]
         chars = where.points[where.at]
         order = chars.argsort(kind="stable")
         ranks = np.empty(len(chars), np.int64)
         firsts = np.searchsorted(chars[order], chars[order])
         ranks[order] = np.arange(len(chars)) - firsts
-        kept = ranks + counts[chars] < MOST_EXAMPLES
+        kept = ranks + counts[chars] < most
         counts += np.bincount(chars, minlength=0x110000)
         where = Places(where.points, where.at[kept])
         readings, votes = labels.candidates(labels.opinions(where, told[kept], sure[kept], voters))
@@ -199,7 +205,7 @@ def by_char(examples: Examples, most: int) -> dict[int, Examples]:
     found = {}
     for char, own in groups:
         rows = own[np.linspace(0, len(own) - 1, min(most, len(own))).astype(int)]
-        found[char] = _some(examples, rows)
+        found[char] = some(examples, rows)
     return found
 
 
@@ -250,18 +256,19 @@ def read(models: dict[int, Model], chars: NDArray[np.uint32], keys: NDArray[np.i
     return found
 
 
-def _some(examples: Examples, rows: NDArray[Any]) -> Examples:
+def some(examples: Examples, rows: NDArray[Any]) -> Examples:
+    """The examples of these rows."""
     return Examples(examples.chars[rows], examples.keys[rows], examples.readings[rows], examples.shares[rows])
 
 
 def sixth(examples: Examples) -> Examples:
     """One in six, to judge by."""
-    return _some(examples, np.arange(len(examples.chars)) % 6 == 0)
+    return some(examples, np.arange(len(examples.chars)) % 6 == 0)
 
 
 def without_sixth(examples: Examples) -> Examples:
     """The others."""
-    return _some(examples, np.arange(len(examples.chars)) % 6 > 0)
+    return some(examples, np.arange(len(examples.chars)) % 6 > 0)
 
 
 def right(model: Model, examples: Examples) -> NDArray[np.bool_]:

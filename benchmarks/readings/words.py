@@ -4,7 +4,7 @@
 and a list without words (``benchmarks.readings.rebuild`` does all of it). A word has two to four characters. It is
 taken if we read it otherwise in raw text, and its characters stand side by side there without being that word (头发 in
 街头发生) and read otherwise far less often. If the text has not got it, it is taken if we read it otherwise alone.
-CPP's development set and the sentences of ``everyday`` must not say otherwise.
+CPP's development set and the sentences of ``everyday`` and ``names`` must not say otherwise.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 
 import jieba
 
-from benchmarks.readings import everyday
+from benchmarks.readings import everyday, names
 from benchmarks.readings.cpp import cases
 from benchmarks.readings.disagreements import held
 from benchmarks.readings.judge import context_reader
@@ -76,7 +76,7 @@ def contradicted(words: Mapping[str, tuple[Pinyin, list[str]]], data: Path) -> s
             if at <= case.at < at + len(word) and word in words:
                 (right if words[word][0][case.at - at] == case.reading else wrong)[word] += 1
             at += len(word)
-    for case in everyday.cases():
+    for case in [*everyday.cases(), *names.sentences()]:
         for size in range(2, LONGEST_WORD + 1):
             for start in range(max(0, case.at - size + 1), min(case.at, len(case.text) - size) + 1):
                 word = case.text[start : start + size]
