@@ -100,8 +100,14 @@ def narrow_enough(
 def changed_by_fewer(model: Model, keys: NDArray[np.int64]) -> float:
     """The share of places that a model reads otherwise by the windows only that words may stand in."""
     keys = keys[:, :SLOTS]
-    few = np.where(_SLOTS[None, :] < DECIDING, keys, -1)
-    return float((model.scores(keys).argmax(1) != model.scores(few).argmax(1)).mean())
+    return float((model.scores(keys).argmax(1) != model.scores(few_windows(keys)).argmax(1)).mean())
+
+
+def few_windows(keys: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The features without those of windows that words may not stand in."""
+    few = keys.copy()
+    few[:, np.flatnonzero(_SLOTS >= DECIDING)] = -1
+    return few
 
 
 def export(out: Path, rows: dict[int, Model], made: Setting, narrow: frozenset[int]) -> None:

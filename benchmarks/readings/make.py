@@ -29,13 +29,13 @@ RIDGE, STEPS, DEV_RIDGE, DEV_STEPS, DEV_WEIGHT, LEAST = 0.25, 60, 0.03, 25, 100.
 #: The same where there are enough sentences of our own, and so large a share has another reading than most; the weight
 #: of one that was written, of one with a family in it, and of one that was made of a pattern.
 OWN_RIDGE, OWN_STEPS, ENOUGH, SECOND, WRITTEN, NAMED, MADE = 1.0, 60, 20, 0.15, 3.0, 10.0, 1.0
-#: Examples of a character, of teachers, of words, and of all labels of a family's (which is a name in few of a thousand),
-#: that models are still fitted to when they are moved towards sentences.
+#: Examples of a character that models are still fitted to when they are moved towards sentences: of teachers, of words,
+#: and of a family's, which is a name in few of a thousand.
 KEPT, KEPT_WORDS, KEPT_FAMILIES, ALL = 2_000, 10_000, 30_000, 10**9
 #: Rules tell more of them than our sentences do.
 RULED = "为地"
 #: So frequent that more windows would cost more time than they are worth.
-EVERYWHERE = "的了和大上为中发应没地将通系正相什要会"
+EVERYWHERE = "的了和大上为中发应没地将通系单任正相查区什要会"
 #: Read by pypinyin's phrases: teachers differ from them in how they write 儿 that merges, and in an interjection.
 AS_BY_DEFAULT = "儿喔"
 
@@ -87,6 +87,14 @@ def believed(examples: train.Examples, made: prepare.Setting) -> train.Examples:
     words = {word for word, tag in jieba.posseg.dt.word_tag_tab.items() if not tag.startswith("nr")}
     named = names.likely(examples.chars, examples.keys, names.others(made.phrases), words)
     return train.some(examples, np.flatnonzero(~named))
+
+
+def held_to(examples: train.Examples, words: train.Examples, families: train.Examples) -> dict[int, train.Examples]:
+    """What models are still fitted to when moved, by character; few windows of families that are everywhere."""
+    kept = train.by_char(examples, KEPT) | train.by_char(words, KEPT_WORDS)
+    for char, rows in train.by_char(families, KEPT_FAMILIES).items():
+        kept[char] = rows._replace(keys=export.few_windows(rows.keys)) if chr(char) in EVERYWHERE else rows
+    return kept
 
 
 def voting(made: prepare.Setting) -> Votes:
@@ -157,8 +165,7 @@ def main() -> None:
     tell(examples=len(examples.chars), trust=trust.round(2).tolist())
     words, votes = tagged_examples(arguments.work, made), voting(made)
     of_families = train.taught(*labelled, most=ALL, only=map(ord, names.FAMILIES))
-    kept = train.by_char(examples, KEPT) | train.by_char(words, KEPT_WORDS)
-    kept |= train.by_char(believed(of_families, made), KEPT_FAMILIES)
+    kept = held_to(examples, words, believed(of_families, made))
     models = taught_models(arguments.work, examples, words, made)
 
     def finish(char: int, model: train.Model, narrow: frozenset[int] = frozenset()) -> train.Model:
@@ -176,6 +183,8 @@ def main() -> None:
         if not len(told.gold):
             return models[char]
         ridge, steps = (OWN_RIDGE, OWN_STEPS) if char in told_enough else (DEV_RIDGE, DEV_STEPS)
+        if chr(char) in names.FAMILIES and chr(char) in EVERYWHERE:
+            told = told._replace(keys=export.few_windows(told.keys))
         return train.adapt(models[char], told, ridge, kept.get(char), steps)
 
     every = {char: np.flatnonzero(chars == char) for char in sorted({*chars.tolist(), *own})}

@@ -12,6 +12,7 @@ import re
 import tomllib
 import zlib
 from collections.abc import Container, Mapping, Sequence
+from functools import cache
 from itertools import product
 from pathlib import Path
 
@@ -26,6 +27,8 @@ TABLE = tomllib.loads((Path(__file__).parent / "names.toml").read_text("utf-8"))
 FAMILIES: dict[str, str] = TABLE["families"]
 #: So many draws, and then there are no more names to be made.
 _DRAWS = 20
+#: Characters of what stands before and behind.
+_AROUND = 5
 #: Sentences of a word.
 _TIMES = 4
 _SLOT = re.compile(r"\{(\w+)\}")
@@ -58,8 +61,18 @@ def likely(
     return found
 
 
+@cache
+def around() -> tuple[list[str], list[str], list[str]]:
+    """What stands before and behind: ends of everyday sentences with their marks and without, and beginnings."""
+    texts = list(dict.fromkeys(case.text for case in everyday.sentences()))
+    ends = [text[-_AROUND:] for text in texts if text[-1] in "。？！" and len(text) > _AROUND]
+    return ends, [end[:-1] for end in ends], [text[: _AROUND - 1] for text in texts]
+
+
 def made(family: str, pattern: str, number: int, words: Container[str]) -> list[str]:
     """At most so many sentences, the family marked, drawn by a generator of the pattern's own.
+
+    Two in three have other text before them, and as many behind them: a model would else learn that names stand alone.
 
     Arguments:
         family: one character.
@@ -67,11 +80,14 @@ def made(family: str, pattern: str, number: int, words: Container[str]) -> list[
         number: how many.
         words: those that two characters must not be, the family and the one before or behind it.
     """
-    choices = lists()
+    choices, (ends, open_ends, begins) = lists(), around()
     dice = random.Random(zlib.crc32(f"{family} {pattern}".encode()))
     found = dict[str, None]()
     for _ in range(_DRAWS * number):
         text = _SLOT.sub(lambda slot: dice.choice(choices[slot[1]]), pattern).replace(MARK, MARK + family + MARK)
+        stated = text[0] != MARK and text[0] not in "。，、：！“（"
+        before = dice.choice(("", dice.choice(ends), dice.choice(open_ends if stated else ends)))
+        text = before + text + dice.choice(("", dice.choice(begins), dice.choice(begins)))
         left, _, right = text.split(MARK)
         if left[-1:] + family not in words and family + right[:1] not in words:
             found[text] = None
@@ -112,13 +128,27 @@ def of_words(phrases: Mapping[str, Sequence[str]]) -> list[Case]:
     return found
 
 
+def of_others() -> list[Case]:
+    """The same characters where they are no families, between what stands around them then."""
+    (ends, open_ends, begins), found = around(), []
+    for family, table in TABLE["others"].items():
+        if family == "sentences":
+            continue
+        befores, behinds, dice = table["before"].split("|"), table["behind"].split("|"), random.Random(ord(family))
+        for _ in range(TABLE["others"]["sentences"]):
+            left = dice.choice(("", dice.choice(ends), dice.choice(open_ends))) + dice.choice(("", *befores))
+            right = dice.choice(behinds) + dice.choice(("", dice.choice(begins), dice.choice(begins)))
+            found.append(Case(left + family + right, len(left), table["reading"]))
+    return found
+
+
 def cases(phrases: Mapping[str, Sequence[str]]) -> list[Case]:
     """A case for each sentence.
 
     Arguments:
         phrases: of lexicons, with the numbered pinyin and the tier of each character.
     """
-    found, words = of_words(phrases), others(phrases)
+    found, words = [*of_words(phrases), *of_others()], others(phrases)
     for part, families in (("sentences", FAMILIES), ("familiar", None), ("given", None)):
         patterns = {**TABLE[part]}
         readings = families or patterns.pop("families")
