@@ -144,6 +144,7 @@ class Setting:
     spacy: str
     batch: int = BATCH
     until_dev: bool = False
+    layer_decay: float = 1.0
 
 
 class Seen:
@@ -179,14 +180,15 @@ def config_of(task: Task, model: str, seed: int, setting: Setting, checkpoint: s
         config["corpora"][part]["gold_preproc"] = task.config == "pos"
     factor = setting.checkpoint_factor if checkpoint else setting.factor
     encoder = config["components"].get("phonemic_transformer", {}).get("model", {})
-    encoder.get("encoder", encoder).update({"preset": setting.preset, "learn_rate_factor": factor} if encoder else {})
+    ours = {"preset": setting.preset, "learn_rate_factor": factor, "layer_decay": setting.layer_decay}
+    encoder.get("encoder", encoder).update(ours if encoder else {})
     if model.endswith("last layer only"):
         encoder["encoder"]["layers"] = None
     if model == "HashEmbedCNN":  # what spacy.HashEmbedCNN.v2 makes: our layer without the columns of sounds
         embed = config["components"]["tok2vec"]["model"]["embed"]
         embed["@architectures"] = "spacy.MultiHashEmbed.v2"
-        for ours in ("components", "mishearing", "mark_errors"):
-            del embed[ours]
+        for column in ("components", "mishearing", "mark_errors"):
+            del embed[column]
     return config
 
 
@@ -325,6 +327,7 @@ def equal_time(runs: list[Run]) -> str:
 @click.option("--checkpoint-zh", help="likewise")
 @click.option("--factor", default=1.0, show_default=True, help="the rate of the encoder from scratch over the heads'")
 @click.option("--checkpoint-factor", default=0.3, show_default=True, help="that of the pretrained encoder")
+@click.option("--layer-decay", default=1.0, show_default=True, help="each layer's rate over that of the layer above it")
 @click.option("--limit", default=0, help="this many sentences of each part, the first; 0: all")
 @click.option("--batch", default=BATCH, show_default=True, help="tokens of a batch, at most, where the config is ours")
 @click.option("--until-dev", is_flag=True, help="until the development score rises no more; --steps is the bound")
@@ -341,6 +344,7 @@ def main(
     checkpoint_zh: str | None,
     factor: float,
     checkpoint_factor: float,
+    layer_decay: float,
     limit: int,
     batch: int,
     until_dev: bool,
@@ -351,7 +355,9 @@ def main(
         require_gpu(gpu)
     else:
         torch.set_num_threads(1)
-    setting = Setting(steps, preset, factor, checkpoint_factor, limit, gpu, version("spacy"), batch, until_dev)
+    setting = Setting(
+        *(steps, preset, factor, checkpoint_factor, limit, gpu, version("spacy"), batch, until_dev, layer_decay)
+    )
     runs: list[Run] = []
     if output.exists():
         kept = json.loads(output.read_text(encoding="utf-8"))
