@@ -78,7 +78,7 @@ def phonemic_hash_embed(
         width: of the vectors that come out, and of a spelling's column; a sound's column has a third of it.
         attrs: the columns of spelling, as ``MultiHashEmbed`` takes them: ``["NORM", "PREFIX", "SUFFIX", "SHAPE"]``.
         rows: the rows of the table of each of ``attrs``.
-        include_static_vectors: whether the vocab's word vectors are a column too.
+        include_static_vectors: whether the word vectors of the vocab are a column too, looked up in NFC.
         components: any of ``"onset"``, ``"rime"``, ``"tone"``, ``"toneless"`` (onset and rime), ``"syllable"`` and
             ``"undiacritized"``.
         mishearing: how often a spelling is exchanged in those Docs: a share of the tokens, at least 0 and below 1. A
@@ -111,7 +111,8 @@ def phonemic_hash_embed(
     )
     wide = sum(size for size, _ in shapes)
     if include_static_vectors:
-        columns, wide = concatenate(columns, StaticVectors(width, dropout=0.0)), wide + width
+        vectors: Model[Any, Any] = chain(Model("phonemic_composed", _compose), StaticVectors(width, dropout=0.0))
+        columns, wide = concatenate(columns, vectors), wide + width
     mixed: Model[Any, Any] = with_array(Maxout(width, wide, nP=3, dropout=0.0, normalize=True))
     return chain(columns, mixed, ragged2list())
 
@@ -166,6 +167,13 @@ def _composed(doc: Doc, text: str) -> Doc | None:
     if unicodedata.is_normalized("NFC", text):
         return None
     return Doc(doc.vocab, [unicodedata.normalize("NFC", token.text) for token in doc], [False] * len(doc))
+
+
+def _compose(
+    model: Model[Any, Any], docs: Sequence[Doc], is_train: bool
+) -> tuple[list[Doc], Callable[[Any], Sequence[Doc]]]:
+    """The Docs, in NFC where they are not: what vectors are looked up for."""
+    return [_composed(doc, doc.text) or doc for doc in docs], lambda gradients: []
 
 
 def _spelling(doc: Doc, composed: Doc | None, attrs: Sequence[int | str]) -> NDArray[np.uint64]:

@@ -246,6 +246,22 @@ def test_static_vectors_are_a_column():
     assert [vector.shape for vector in model.predict(docs)] == [(len(doc), 12) for doc in docs]
 
 
+def test_static_vectors_are_those_of_the_words_in_nfc():
+    (doc,) = docs_of("vi", ["Hà Nội mưa"])
+    decomposed = Doc(doc.vocab, [unicodedata.normalize("NFD", token.text) for token in doc])
+    for number, word in enumerate(("Hà", "Nội", "mưa")):
+        doc.vocab.set_vector(word, np.eye(5, dtype=np.float32)[number])
+    model = phonemic_hash_embed(12, **SPELLING, include_static_vectors=True)
+    model.initialize(X=[doc])
+    for node in model.walk():
+        if node.name == "static_vectors":
+            node.set_param("W", np.random.default_rng(0).standard_normal(node.get_param("W").shape).astype(np.float32))
+    written, other = model.predict([doc, decomposed])
+    assert np.array_equal(written, other)
+    doc.vocab.set_vector("Hà", np.zeros(5, np.float32))
+    assert not np.array_equal(model.predict([doc])[0][0], written[0])
+
+
 def test_mishearing_is_for_training_only():
     docs = docs_of("vi", [VI, "Tôi yêu tiếng Việt", ""])
     features = phonemic_hash_embed(12, **SPELLING, mishearing=0.3).layers[0].layers[0]
