@@ -148,9 +148,10 @@ class Setting:
 
 
 class Seen:
-    """A logger of spaCy's that prints nothing: the steps and the words that a training had, and its scores."""
+    """A logger of spaCy's that prints nothing: the steps and the words that a training had, and a score's values."""
 
-    def __init__(self) -> None:
+    def __init__(self, score: str) -> None:
+        self.score = score
         self.steps, self.words, self.begun = 0, 0, time.process_time()
         self.curve: list[tuple[float, float]] = []
 
@@ -162,7 +163,7 @@ class Seen:
         """Takes down a step; None is one without evaluation."""
         if info is not None:
             self.steps, self.words = info["step"], info["words"]
-            self.curve.append((time.process_time() - self.begun, info["score"]))
+            self.curve.append((time.process_time() - self.begun, info["other_scores"][self.score]))
 
 
 def config_of(task: Task, model: str, seed: int, setting: Setting, checkpoint: str | None, corpus: Path) -> Config:
@@ -235,7 +236,8 @@ def convert(task: Task, data: Path, folder: Path, limit: int) -> dict[str, int]:
 
 def measure(name: str, model: str, seed: int, config: Config, corpus: Path, gpu: int) -> Run:
     """Trains, evaluates on the test part, and times inference."""
-    task, seen = TASKS[name], Seen()
+    task = TASKS[name]
+    seen = Seen(SCORES[task.config])
     config["training"]["logger"] = {"@loggers": "benchmarks.Seen.v1"}
     registry.loggers("benchmarks.Seen.v1", func=lambda: seen)
     start = time.process_time()
