@@ -132,10 +132,8 @@ def of_others() -> list[Case]:
     """The same characters where they are no families, between what stands around them then."""
     (ends, open_ends, begins), found = around(), []
     for family, table in TABLE["others"].items():
-        if family == "sentences":
-            continue
         befores, behinds, dice = table["before"].split("|"), table["behind"].split("|"), random.Random(ord(family))
-        for _ in range(TABLE["others"]["sentences"]):
+        for _ in range(TABLE["others_each"]):
             left = dice.choice(("", dice.choice(ends), dice.choice(open_ends))) + dice.choice(("", *befores))
             right = dice.choice(behinds) + dice.choice(("", dice.choice(begins), dice.choice(begins)))
             found.append(Case(left + family + right, len(left), table["reading"]))
@@ -149,10 +147,9 @@ def cases(phrases: Mapping[str, Sequence[str]]) -> list[Case]:
         phrases: of lexicons, with the numbered pinyin and the tier of each character.
     """
     found, words = [*of_words(phrases), *of_others()], others(phrases)
-    for part, families in (("sentences", FAMILIES), ("familiar", None), ("given", None)):
-        patterns = {**TABLE[part]}
-        readings = families or patterns.pop("families")
-        for family, (pattern, number) in product(readings, patterns.items()):
+    for part in ("names", "familiar", "given"):
+        readings = TABLE[part].get("families", FAMILIES)
+        for family, (pattern, number) in product(readings, TABLE[part]["patterns"].items()):
             for text in made(family, pattern, number, () if part == "given" else words):
                 left, _, right = text.split(MARK)
                 found.append(Case(left + family + right, len(left), readings[family]))
