@@ -276,6 +276,17 @@ class TestConfigs:
             done = subprocess.run(command, stdout=closed, stderr=subprocess.PIPE, check=False)
         assert (done.returncode, done.stderr) == (1, b"")
 
+    @pytest.mark.parametrize(
+        "words", [["convert", "conll", "in.txt", "out.spacy", "--lang", "vi"], ["check", "ner.cfg"]]
+    )
+    def test_ctrl_c_while_spacy_is_imported(self, tmp_path, words):
+        """Importing it takes seconds: a stand-in for it is interrupted at once."""
+        (tmp_path / "spacy.py").write_text("raise KeyboardInterrupt", "utf-8")
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])}
+        command = [sys.executable, "-m", "spacy_phonemic", *words]
+        done = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=tmp_path, check=False)
+        assert (done.returncode, done.stdout, done.stderr) == (130, "", "interrupted\n")
+
     def test_unknown(self, capsys):
         with pytest.raises(ValueError, match="ner_pos"):
             config_text("parse", "vi")
