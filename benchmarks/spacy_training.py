@@ -103,7 +103,7 @@ MODELS = {
 }
 SCORES = {"pos": "pos_acc", "ner": "ents_f"}
 
-#: The tokens of a batch, at most, in the ready configs; and the first size and the growth of spaCy's own batches.
+#: The tokens of a batch, at most; and the first size and the growth of spaCy's own batches.
 BATCH, FIRST_BATCH, GROWTH = 2000, 100, 0.001
 
 #: The shares of noise in the test part.
@@ -142,7 +142,7 @@ class Setting:
     limit: int
     gpu: int
     spacy: str
-    batch: int = BATCH
+    batch: int = BATCH  # 0: each config's own
     until_dev: bool = False
     layer_decay: float = 1.0
 
@@ -174,7 +174,8 @@ def config_of(task: Task, model: str, seed: int, setting: Setting, checkpoint: s
     config = Config().from_str(text, interpolate=False)
     config["system"].update(seed=seed, gpu_allocator="pytorch")  # that of the encoders on torch, for all
     config["paths"].update(train=str(corpus / "train.spacy"), dev=str(corpus / "dev.spacy"))
-    config["training"]["batcher"]["size"] = setting.batch
+    if setting.batch:
+        config["training"]["batcher"]["size"] = setting.batch
     if not setting.until_dev:
         config["training"].update(patience=0, eval_frequency=max(1, setting.steps // 5))
     for part in ("train", "dev"):
@@ -331,7 +332,9 @@ def equal_time(runs: list[Run]) -> str:
 @click.option("--checkpoint-factor", default=0.3, show_default=True, help="that of the pretrained encoder")
 @click.option("--layer-decay", default=1.0, show_default=True, help="each layer's rate over that of the layer above it")
 @click.option("--limit", default=0, help="this many sentences of each part, the first; 0: all")
-@click.option("--batch", default=BATCH, show_default=True, help="tokens of a batch, at most, where the config is ours")
+@click.option(
+    "--batch", type=int, help="tokens of a batch, at most, where the config is ours [2000; with --until-dev its own]"
+)
 @click.option("--until-dev", is_flag=True, help="until the development score rises no more; --steps is the bound")
 @click.option("--gpu", default=-1, show_default=True)
 def main(
@@ -348,7 +351,7 @@ def main(
     checkpoint_factor: float,
     layer_decay: float,
     limit: int,
-    batch: int,
+    batch: int | None,
     until_dev: bool,
     gpu: int,
 ) -> None:
@@ -357,6 +360,8 @@ def main(
         require_gpu(gpu)
     else:
         torch.set_num_threads(1)
+    if batch is None:
+        batch = 0 if until_dev else BATCH
     setting = Setting(
         *(steps, preset, factor, checkpoint_factor, limit, gpu, version("spacy"), batch, until_dev, layer_decay)
     )

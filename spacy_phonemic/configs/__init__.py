@@ -30,6 +30,10 @@ _SHOWN: dict[str, dict[str, object]] = {
 #: The encoders, and the component that has each: what is heard and written without torch, PhonemicBERT, both together.
 ENCODERS = {"hash": "tok2vec", "bert": "phonemic_transformer", "both": "phonemic_transformer"}
 
+#: The tokens of a batch, at most: those of the base; and where spaCy's own tok2vec learns names, which takes more steps
+#: as measured (docs/research/benchmarks.md, "Sounds as features").
+_BATCH, _BATCH_OF_NAMES = 2000, 500
+
 #: Steps from which on the learning rate warms up for as long as the base says; fewer warm up for a tenth of them.
 _FULL_WARMUP = 2500
 
@@ -85,8 +89,10 @@ def config_text(
         changes["learn_rate_factor = null"] = f"learn_rate_factor = {_BESIDE_FEATURES}"
     if steps < _FULL_WARMUP:
         changes["warmup_steps = 250"] = f"warmup_steps = {steps // 10}"
+    size = _BATCH_OF_NAMES if encoder == "hash" and "ner" in heads else _BATCH
+    changes["size = 2000"] = f"size = {4 * size if gpu else size}"
     if gpu:
-        changes |= {"size = 2000": "size = 8000", "mixed_precision = false": "mixed_precision = true"}
+        changes["mixed_precision = false"] = "mixed_precision = true"
     text = "\n".join(parts)
     for old, new in changes.items():
         text = text.replace(old, new, 1)

@@ -5,7 +5,7 @@ import json
 import re
 import shlex
 import unicodedata
-from itertools import islice
+from itertools import islice, product
 from pathlib import Path
 
 import forking
@@ -20,6 +20,7 @@ from click.testing import CliRunner  # noqa: E402
 from spacy.tokens import Doc  # noqa: E402
 
 from phonemic import Tokenizer  # noqa: E402
+from spacy_phonemic.configs import config_text  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:spacy", "ignore::DeprecationWarning:weasel")
 
@@ -79,7 +80,6 @@ def test_projects_are_whole(name, encoder, tmp_path):
     from weasel.util.config import load_project_config
 
     from spacy_phonemic.__main__ import main
-    from spacy_phonemic.configs import config_text
 
     overrides = {} if encoder is None else {"vars.encoder": encoder}
     project = load_project_config(ROOT / "examples" / name, interpolate=True, overrides=overrides)
@@ -157,12 +157,26 @@ class TestBenchmark:
 
     def test_until_the_development_score_rises_no_more_each_config_keeps_its_own_patience(self, tmp_path):
         benchmark = self.load()
-        setting = benchmark.Setting(5000, "tiny", 1.0, 0.3, 0, -1, spacy.__version__, batch=500, until_dev=True)
+        setting = benchmark.Setting(5000, "tiny", 1.0, 0.3, 0, -1, spacy.__version__, batch=300, until_dev=True)
         for model in ("spacy init config", "PhonemicHashEmbed"):
             config = benchmark.config_of(benchmark.TASKS["gsd"], model, 1, setting, None, tmp_path)
             training = config["training"]
             assert (training["patience"], training["eval_frequency"], training["max_steps"]) == (1600, 200, 5000)
-            assert (training["batcher"]["size"] == 500) == (model == "PhonemicHashEmbed")
+            assert (training["batcher"]["size"] == 300) == (model == "PhonemicHashEmbed")
+
+    def test_batches_of_the_configs_own(self, tmp_path):
+        benchmark = self.load()
+        setting = benchmark.Setting(5000, "tiny", 1.0, 0.3, 0, -1, spacy.__version__, batch=0, until_dev=True)
+        sizes = {}
+        for task, model in product(("gsd", "weibo"), ("HashEmbedCNN", "PhonemicBERT from scratch")):
+            config = benchmark.config_of(benchmark.TASKS[task], model, 1, setting, None, tmp_path)
+            sizes[task, benchmark.MODELS[model]] = config["training"]["batcher"]["size"]
+        made = {
+            (task, encoder): spacy.util.load_config_from_str(config_text(benchmark.TASKS[task].config, "zh", encoder))
+            for task, encoder in sizes
+        }
+        assert sizes == {key: config["training"]["batcher"]["size"] for key, config in made.items()}
+        assert sizes["weibo", "hash"] < sizes["gsd", "hash"] == sizes["weibo", "bert"]
 
     def test_table(self):
         benchmark = self.load()
