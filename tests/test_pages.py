@@ -60,6 +60,7 @@ def test_python_gives_what_the_comments_say(page, least):
         ("docs/guide/sound.md", "spacy", 25),
         ("docs/guide/teacher.md", "spacy", 13),
         ("docs/guide/data-engineer.md", "pyarrow", 6),
+        ("docs/reference/dialects.md", "phonemic", 4),
     ],
 )
 @pytest.mark.filterwarnings("ignore::DeprecationWarning:spacy", "ignore::DeprecationWarning:weasel")

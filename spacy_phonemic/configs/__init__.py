@@ -30,7 +30,7 @@ _SHOWN: dict[str, dict[str, object]] = {
 #: The encoders, and the component that has each: what is heard and written without torch, PhonemicBERT, both together.
 ENCODERS = {"hash": "tok2vec", "bert": "phonemic_transformer", "both": "phonemic_transformer"}
 
-#: The tokens of a batch, at most: those of the base; and where spaCy's own tok2vec learns names, which takes more steps
+#: The tokens of a batch, at most: those of the base; and where features learn names, which takes more steps of fewer,
 #: as measured (docs/research/benchmarks.md, "Sounds as features").
 _BATCH, _BATCH_OF_NAMES = 2000, 500
 
@@ -89,7 +89,7 @@ def config_text(
         changes["learn_rate_factor = null"] = f"learn_rate_factor = {_BESIDE_FEATURES}"
     if steps < _FULL_WARMUP:
         changes["warmup_steps = 250"] = f"warmup_steps = {steps // 10}"
-    size = _BATCH_OF_NAMES if encoder == "hash" and "ner" in heads else _BATCH
+    size = _BATCH_OF_NAMES if encoder != "bert" and "ner" in heads else _BATCH
     changes["size = 2000"] = f"size = {4 * size if gpu else size}"
     if gpu:
         changes["mixed_precision = false"] = "mixed_precision = true"
