@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from phonemic import Tokenizer, arrow, mandarin, reference
-from phonemic.lexicon.models import DECIDING, Model, feature_key, reading_data, reviewed, windows
+from phonemic.lexicon.models import DECIDING, Model, _Words, feature_key, reading_data, reviewed, windows
 from phonemic.lexicon.tables import context_tables, tables_of
 from phonemic.readings import Reader, read, reader
 
@@ -131,6 +131,24 @@ def test_reviewed_words_have_sources_and_stand_once():
     rows = [line.split("\t") for line in lines if not line.startswith("#")]
     assert all(len(row) == 3 and row[2] for row in rows)
     assert len({row[0] for row in rows}) == len(rows)
+
+
+def test_every_listed_word_decides():
+    listed = {word: readings for word, readings in reviewed("readings-words").items() if word not in reviewed()}
+    assert len(listed) > 1000
+    heard = {word: numbers(word).replace("ü", "v").split() for word in listed}
+    assert {word: readings for word, readings in listed.items() if heard[word] != readings} == {}
+
+
+def test_words_of_a_list_that_contradict_each_other_are_refused():
+    alone = {"审": "shen3", "揆": "kui2", "时": "shi2", "度": "du4", "势": "shi4"}
+    words = _Words({}, dict(alone), {})
+    words.add_words({"揆时度势": ["kui2", "shi2", "du4", "shi4"]})
+    words.add_words({"审时度势": ["shen3", "shi2", "duo2", "shi4"]})  # a later list wins
+    assert words.models["度"].words == {windows("审时度势", 2): 1}
+    both = {"审时度势": ["shen3", "shi2", "duo2", "shi4"], "揆时度势": ["kui2", "shi2", "du4", "shi4"]}
+    with pytest.raises(ValueError, match="揆时度势 would have 度 read du4, but 审时度势 duo2: take one out"):
+        _Words({}, dict(alone), {}).add_words(both)
 
 
 @given(st.lists(st.sampled_from(NEAR), max_size=14).map("".join))

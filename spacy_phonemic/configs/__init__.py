@@ -74,6 +74,7 @@ def config_text(
         "pipeline = []": f"pipeline = {json.dumps([name, *heads], separators=(',', ':'))}",
         "checkpoint = null": f"checkpoint = {json.dumps(checkpoint)}",
         "max_steps = 20000": f"max_steps = {steps}",
+        "total_steps = 20000": f"total_steps = {steps}",
         "eval_frequency = 200": f"eval_frequency = {max(1, min(200, steps // 10))}",
         "[initialize.tokenizer]\n": _section("initialize.tokenizer", _tokenizer_settings(lang)),
     }

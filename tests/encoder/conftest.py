@@ -73,6 +73,7 @@ def trained(tmp_path_factory):
         "components.phonemic_transformer.model.preset": "tiny",
         "components.phonemic_transformer.model.learn_rate_factor": 0.5,
         "training.max_steps": 120,
+        "training.optimizer.learn_rate.total_steps": 120,
         "training.eval_frequency": 40,
         "training.optimizer.learn_rate.warmup_steps": 10,
         "training.optimizer.learn_rate.initial_rate": 0.003,

@@ -206,7 +206,8 @@ class TestConfigs:
         assert dict(before) == dict(after)
         assert before["nlp"]["lang"] == lang
         assert before["training"]["max_steps"] == 300
-        assert before["training"]["optimizer"]["learn_rate"]["warmup_steps"] == 30
+        rates = before["training"]["optimizer"]["learn_rate"]
+        assert (rates["warmup_steps"], rates["total_steps"]) == (30, 300)
         assert before["paths"]["checkpoint"] == (None if encoder == "hash" else "folder")
         weights = before["training"]["score_weights"].values()
         assert sum(weight for weight in weights if weight) == 1
