@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -80,7 +81,8 @@ class PhonemicMatcher:
 
     ``span._.phonemic_distance`` is in syllables, see :func:`phonemic.distance`; ``span._.phonemic_name`` is the name as
     the list has it, and ``span.id_`` the id that the list gives it. A name begins and ends with a token and does not go
-    across an empty line, nor across anything that is not heard but hyphens, middle dots, apostrophes, ``&`` and ``+``.
+    across an empty line, nor across anything that is not heard but hyphens, middle dots, apostrophes, ``&``, ``+`` and
+    marks that the name itself is written with (*TP. Hồ Chí Minh*).
     Where matches overlap, ``doc.ents`` gets the nearest, then the longest, then the first; a group of spans gets all,
     of one place and label the nearest.
 
@@ -187,7 +189,19 @@ class PhonemicMatcher:
             self._wanted = [entity for entity in self._entities if self._limit(entity.label) is not None]
             self._index = Index([entity.name for entity in self._wanted], tokenizer=self.tokenizer)
             self._sizes = self._index.lengths.tolist()
+            marks = (self._marks_within(entity.name) for entity in self._wanted)
+            self._marks = {row: found for row, found in enumerate(marks) if found}
+            names = [self._wanted[row].name for row in self._marks]
+            self._marked = (Index(names, tokenizer=self.tokenizer), [*self._marks]) if names else None
         return self._index
+
+    def _marks_within(self, name: str) -> frozenset[str]:
+        """What parts the syllables of a name that is written with marks."""
+        if all(char.isalnum() for char in _parting(name)):
+            return frozenset()
+        encoding = self.tokenizer.encode(name)
+        heard = encoding.spans[sounds(self.tokenizer.lang).heard(encoding.ids)[1]].tolist()
+        return frozenset().union(*(_parting(name[one[1] : other[0]]) for one, other in pairwise(heard)))
 
     def __len__(self) -> int:
         return len(self._entities)
@@ -225,15 +239,14 @@ class PhonemicMatcher:
             return []
         limits = {label: limit for label in self.labels if (limit := self._limit(label)) is not None}
         encoding = self.tokenizer.encode(doc.text)
-        tokens, starts, ends, breaks = _borders(doc, encoding, self.tokenizer.lang)
+        borders = _borders(doc, encoding, self.tokenizer.lang)
         nearest: dict[tuple[int, int, str], tuple[float, int]] = {}
-        places = index.occurrences(encoding, max(limits.values()), starts=starts, ends=ends, breaks=breaks)
-        for found, first, stop in places:
-            label = self._wanted[found.row].label
-            limit = 0 if self._sizes[found.row] < self.least else limits[label]
-            place = tokens[first], tokens[stop - 1] + 1, label
-            if found.distance <= limit and (found.distance, found.row) < nearest.get(place, (float("inf"), 0)):
-                nearest[place] = found.distance, found.row
+        for distance, row, first, stop in self._places(encoding, borders, max(limits.values())):
+            label = self._wanted[row].label
+            limit = 0 if self._sizes[row] < self.least else limits[label]
+            place = borders.tokens[first], borders.tokens[stop - 1] + 1, label
+            if distance <= limit and (distance, row) < nearest.get(place, (float("inf"), 0)):
+                nearest[place] = distance, row
         spans = []
         for (start, stop, label), (distance, row) in sorted(nearest.items(), key=lambda one: (one[0][:2], one[1])):
             entity = self._wanted[row]
@@ -243,6 +256,20 @@ class PhonemicMatcher:
                 span._.set(NAME, entity.name)
             spans.append(span)
         return spans
+
+    def _places(self, encoding: Encoding, borders: Borders, within: float) -> Iterator[tuple[float, int, int, int]]:
+        """The distance and the row of each name that is found, and its place; names with marks also across these."""
+        edges = {"starts": borders.starts, "ends": borders.ends}
+        for found, first, stop in self.index.occurrences(encoding, within, breaks=[*borders.breaks], **edges):
+            yield found.distance, found.row, first, stop
+        if self._marked is None:
+            return
+        index, rows = self._marked
+        lines = [at for at, between in borders.breaks.items() if _is_empty_line(between)]
+        for found, first, stop in index.occurrences(encoding, within, breaks=lines, **edges):
+            crossed = [_parting(between) for at, between in borders.breaks.items() if first < at < stop]
+            if crossed and self._marks[rows[found.row]].issuperset(*crossed):
+                yield found.distance, rows[found.row], first, stop
 
     def _set_entities(self, doc: Doc, found: list[Span]) -> None:
         """Makes entities of the nearest that do not overlap."""
@@ -355,6 +382,8 @@ def _entity(pattern: Any, where: str) -> Entity:
     for field, value in (("label", label), ("id", id_)):
         if not isinstance(value, str):
             raise InputError(f"{where}: its {field} must be text (str), not {value!r}")
+    if not label:
+        raise InputError(f"{where}: the label of {name!r} is empty, which to spaCy is no entity; give it one")
     return Entity(label, name, id_)
 
 
@@ -365,31 +394,46 @@ def _checked_within(within: Within) -> Within:
     return dict(within) if isinstance(within, dict) else float(within)
 
 
-def _borders(doc: Doc, encoding: Encoding, lang: str) -> tuple[dict[int, int], list[int], list[int], list[int]]:
+class Borders(NamedTuple):
     """Where names may begin and end in a Doc.
 
-    Returns:
-        Of each position that is heard the token that it lies in; the positions with which the sound of a token begins;
-        those before which that of a token has ended; and those before which no name goes on.
+    Attributes:
+        tokens: of each position that is heard the token that it lies in.
+        starts: the positions with which the sound of a token begins.
+        ends: those before which that of a token has ended.
+        breaks: those before which no name goes on, and what stands before them.
     """
+
+    tokens: dict[int, int]
+    starts: list[int]
+    ends: list[int]
+    breaks: dict[int, str]
+
+
+def _borders(doc: Doc, encoding: Encoding, lang: str) -> Borders:
     heard = sorted({*sounds(lang).heard(encoding.ids)[1].tolist()})
     spans, text, begins = encoding.spans.tolist(), doc.text, [token.idx for token in doc]
     tokens = {at: bisect_right(begins, spans[at][0]) - 1 for at in heard}
     across = {at: bisect_right(begins, spans[at][1] - 1) - 1 for at in heard}
-    starts, ends, breaks, before = [], [], [], None
+    starts, ends, breaks, before = [], [], dict[int, str](), None
     for at in heard:
         if before is None or across[before] != tokens[at]:
             starts.append(at)
             if before is not None and across[before] == tokens[before]:
                 ends.append(before + 1)
-        if before is not None and _ends_name(text[spans[before][1] : spans[at][0]]):
-            breaks.append(at)
+        between = "" if before is None else text[spans[before][1] : spans[at][0]]
+        if _is_empty_line(between) or _parting(between):
+            breaks[at] = between
         before = at
     if before is not None:
         ends.append(before + 1)
-    return tokens, starts, ends, breaks
+    return Borders(tokens, starts, ends, breaks)
 
 
-def _ends_name(between: str) -> bool:
-    """Whether what stands between two positions parts names: an empty line, or what is neither a space nor joins."""
-    return len(f"{between}.".splitlines()) > 2 or any(not char.isspace() and char not in _JOINS for char in between)
+def _is_empty_line(between: str) -> bool:
+    return len(f"{between}.".splitlines()) > 2
+
+
+def _parting(text: str) -> frozenset[str]:
+    """The characters that part names where they are not heard: neither white space nor any of _JOINS."""
+    return frozenset(char for char in text if not (char.isspace() or char in _JOINS))

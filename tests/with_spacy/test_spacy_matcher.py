@@ -114,6 +114,36 @@ class TestBorders:
         matcher.add("ORG", ["H&M北京"])
         assert [span.text for span in nlp("在H&M北京和H＆M背景").ents] == ["H&M北京", "H＆M背景"]
 
+    def test_names_are_found_across_the_marks_that_they_are_written_with(self):
+        nlp, matcher = vietnamese()
+        names = ["TP. Hồ Chí Minh", "Tp.HCM", "Đại học Bách khoa (Hà Nội)", "Huế, Việt Nam", "Đà Nẵng"]
+        matcher.add("LOC", names)
+        for name in names[:-1]:
+            [span] = nlp(f"Tôi ở {name}. Mưa").ents
+            assert name.startswith(span.text)
+            assert (span._.phonemic_name, span._.phonemic_distance) == (name, 0)
+        [span] = nlp("Tôi ở TP. Hồ Trí Minh.").ents
+        assert (span.text, span._.phonemic_name) == ("TP. Hồ Trí Minh", "TP. Hồ Chí Minh")
+        assert [span.text for span in nlp("TP Hồ Chí Minh").ents] == ["TP Hồ Chí Minh"]
+        for text in (
+            "TP, Hồ Chí Minh",
+            "TP.\n\nHồ Chí Minh",
+            "TP.漢 Hồ Chí Minh",
+            "Huế. Việt Nam",
+            "Đà. Nẵng",
+            "Đà, Nẵng",
+        ):
+            assert not nlp(text).ents
+        nlp, matcher = mandarin()
+        matcher.add("PER", ["史蒂夫·乔布斯（苹果）"])
+        assert [span.text for span in nlp("史蒂夫·乔布斯（苹果）说").ents] == ["史蒂夫·乔布斯（苹果"]
+
+    def test_an_empty_label_is_refused(self):
+        _, matcher = vietnamese()
+        with pytest.raises(InputError, match="pattern 1: the label of 'Huế' is empty"):
+            matcher.add_patterns([{"label": "LOC", "pattern": "Hà Nội"}, {"label": "", "pattern": "Huế"}])
+        assert len(matcher) == 0
+
     def test_empty_docs_and_lists(self):
         nlp, matcher = vietnamese()
         assert not nlp("Hồ Chí Minh").ents
