@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import sys
 import warnings
 from pathlib import Path
@@ -142,6 +143,11 @@ def _file(name: str) -> Path | None:
 
 
 def _check(given: argparse.Namespace) -> int:
+    for word in given.overrides:
+        if word.lstrip("-")[:1].isalpha() and word[0] == "-" and not re.match(r"--[^=]*\.", word):
+            raise InputError(
+                f"check takes --gpu-id and settings of the config, such as --training.max_steps 100, but not {word!r}"
+            )
     from spacy.cli._util import parse_config_overrides
 
     from spacy_phonemic.checking import report

@@ -13,7 +13,7 @@ from warnings import catch_warnings, simplefilter
 import numpy as np
 from transformers import FillMaskPipeline, TokenClassificationPipeline
 
-from phonemic.inventory import NATIVE, kinds_of
+from phonemic.inventory import NATIVE, UNKNOWN, kinds_of
 from phonemic_bert.fill_mask import Filling, fill_mask
 
 
@@ -29,6 +29,10 @@ class SyllableFillMaskPipeline(FillMaskPipeline):
     id; ``token_str``, the syllable (Vietnamese spelling, or pinyin); ``sequence``, the text with it; ``characters``, in
     Mandarin, those that are read so. With one ``[MASK]`` in the text it is that list, with several a list of them.
     """
+
+    def __call__(self, inputs: Any, **kwargs: Any) -> Any:  # type: ignore[override]
+        """Fills the masks of a text, or of several; nothing for an empty list."""
+        return [] if _is_ours(self.model) and inputs == [] else super().__call__(inputs, **kwargs)
 
     def _sanitize_parameters(  # type: ignore[override]
         self, top_k: int | None = None, targets: str | Iterable[str] | None = None, tokenizer_kwargs: Any = None
@@ -88,14 +92,26 @@ class SyllableTokenClassificationPipeline(TokenClassificationPipeline):
     together of a foreign word or a number.
     """
 
-    def gather_pre_entities(self, sentence: str, input_ids: Any, *args: Any, **kwargs: Any) -> list[dict[str, Any]]:
-        """The positions with their text, and which of them goes on with a word."""
+    def gather_pre_entities(
+        self,
+        sentence: str,
+        input_ids: Any,
+        scores: Any,
+        offset_mapping: Any,
+        special_tokens_mask: Any,
+        *args: Any,
+        **kwargs: Any,
+    ) -> list[dict[str, Any]]:
+        """The positions with their text, unknown characters as well, and which of them goes on with a word."""
+        given = (sentence, input_ids, scores, offset_mapping)
         if not _is_ours(self.model):
-            return super().gather_pre_entities(sentence, input_ids, *args, **kwargs)
+            return super().gather_pre_entities(*given, special_tokens_mask, *args, **kwargs)
+        kinds = kinds_of(np.asarray(input_ids, np.int32))
+        special = np.where(kinds == UNKNOWN, 0, special_tokens_mask)
         with catch_warnings():  # that it does not know words, which it is told below
             simplefilter("ignore", UserWarning)
-            found: list[dict[str, Any]] = super().gather_pre_entities(sentence, input_ids, *args, **kwargs)
-        native = kinds_of(np.asarray(input_ids, np.int32)) == NATIVE
+            found: list[dict[str, Any]] = super().gather_pre_entities(*given, special, *args, **kwargs)
+        native = kinds == NATIVE
         last = None
         for entity in found:
             start, end, at = entity["start"], entity["end"], entity["index"]

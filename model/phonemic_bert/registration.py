@@ -45,9 +45,13 @@ def _register_models(auto: Any) -> None:
         for suffix, names in _AUTO_MODELS.items():
             for name in names:
                 getattr(auto, name).register(config, getattr(module, prefix + suffix), exist_ok=True)
-    for names in _AUTO_MODELS.values():
-        for name in names:
-            _take_names(getattr(auto, name), check_if_ours)
+    for name, found in [*vars(auto).items()]:  # those that give no class of ours as well: they would ask a hub
+        if name.startswith("AutoModel") and isinstance(found, type):
+            _take_names(found, check_if_ours)
+
+
+def _register_generation(generation: Any) -> None:
+    _take_names(generation.GenerationConfig)
 
 
 def _register_pipelines(pipelines: Any) -> None:
@@ -179,6 +183,7 @@ _REGISTER: dict[str, Callable[[Any], None]] = {
     "transformers.models.auto.image_processing_auto": _register_processors,
     "transformers.models.auto.video_processing_auto": _register_processors,
     "transformers.models.auto.processing_auto": _register_processors,
+    "transformers.generation.configuration_utils": _register_generation,
     "transformers.pipelines": _register_pipelines,
     "transformers.utils.hub": _register_hub,
     "peft.utils.other": _register_adapters,

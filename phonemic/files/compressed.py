@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import nullcontext
 from io import BufferedReader
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, BinaryIO, cast
 
 from phonemic.errors import InputError
 from phonemic.files.packages import require
@@ -39,6 +39,17 @@ def shown(path: str) -> str:
     return "standard input" if path == "-" else path
 
 
+def standard_input() -> BinaryIO:
+    """The bytes of standard input.
+
+    Raises:
+        InputError: it is closed.
+    """
+    if sys.stdin is None:
+        raise InputError("standard input is closed: give it something to read, or name a file")
+    return sys.stdin.buffer
+
+
 def blocks(path: str, advance: Advance = lambda size: None) -> Iterator[bytes]:
     """The bytes of a file, decompressed where its name ends in .gz, .bz2, .xz or .zst.
 
@@ -48,7 +59,7 @@ def blocks(path: str, advance: Advance = lambda size: None) -> Iterator[bytes]:
         PhonemicError: a package is missing.
     """
     compressed = suffix(path) in COMPRESSIONS
-    with naming(shown(path)), nullcontext(sys.stdin.buffer) if path == "-" else open(path, "rb") as file:
+    with naming(shown(path)), nullcontext(standard_input()) if path == "-" else open(path, "rb") as file:
         raw = _raw_blocks(cast(BufferedReader, file), _COMPRESSED_BLOCK if compressed else BLOCK, advance)
         yield from _decompressed(path, raw) if compressed else raw
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from itertools import chain
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from phonemic.errors import InputError, SavedTokenizerError, printable
 from phonemic.files.cells import MAX_LINE
+from phonemic.files.compressed import standard_input
 from phonemic.files.jsons import checked, loads
 from phonemic.files.packages import require
 from phonemic.files.parquet import (
@@ -157,7 +157,7 @@ def reader(
 
 def _read_arrow(path: str, lang: str | None, max_line: int) -> tuple[Tokenizer, Iterator[list[int] | None]]:
     arrow = require("pyarrow")
-    file = sys.stdin.buffer if path == "-" else open(path, "rb")  # noqa: SIM115
+    file = standard_input() if path == "-" else open(path, "rb")  # noqa: SIM115
     where = "standard input" if path == "-" else path
 
     def rows() -> Iterator[list[int] | None]:

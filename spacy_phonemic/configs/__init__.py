@@ -75,7 +75,6 @@ def config_text(
         "checkpoint = null": f"checkpoint = {json.dumps(checkpoint)}",
         "max_steps = 20000": f"max_steps = {steps}",
         "total_steps = 20000": f"total_steps = {steps}",
-        "eval_frequency = 200": f"eval_frequency = {max(1, min(200, steps // 10))}",
         "[initialize.tokenizer]\n": _section("initialize.tokenizer", _tokenizer_settings(lang)),
     }
     if lang == "vi":
@@ -91,7 +90,11 @@ def config_text(
     if steps < _FULL_WARMUP:
         changes["warmup_steps = 250"] = f"warmup_steps = {steps // 10}"
     size = _BATCH_OF_NAMES if encoder != "bert" and "ner" in heads else _BATCH
-    changes["size = 2000"] = f"size = {4 * size if gpu else size}"
+    changes |= {  # of smaller batches as many more, so that patience is one of as many words
+        "size = 2000": f"size = {4 * size if gpu else size}",
+        "patience = 1600": f"patience = {1600 * _BATCH // size}",
+        "eval_frequency = 200": f"eval_frequency = {max(1, min(200 * _BATCH // size, steps // 10))}",
+    }
     if gpu:
         changes["mixed_precision = false"] = "mixed_precision = true"
     text = "\n".join(parts)

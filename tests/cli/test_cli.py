@@ -176,6 +176,16 @@ class TestStats:
 
 
 class TestProcess:
+    @pytest.mark.skipif(os.name != "posix", reason="a shell of POSIX closes standard input")
+    @pytest.mark.parametrize(
+        "words", [["encode", "-", "-"], ["decode", "-"], ["decode", "--format", "arrow", "-"], ["show", "-"]]
+    )
+    def test_closed_standard_input(self, words):
+        told = ["sh", "-c", 'exec "$@" <&-', "sh", *command(words[0], *words[1:], "--lang", "vi")]
+        done = subprocess.run(told, capture_output=True, text=True, check=False, env=environment())
+        assert done.returncode == 1
+        assert done.stderr == "Error: standard input is closed: give it something to read, or name a file\n"
+
     def test_version(self):
         assert process("--version").stdout.decode().split()[-1] == phonemic.__version__
 

@@ -239,6 +239,9 @@ class TestConfigs:
             config = Config().from_str(config_text(task, lang, encoder, gpu=gpu), interpolate=False)
             return config["training"]["batcher"]["size"]
 
+        config = Config().from_str(config_text("ner", lang, "hash"), interpolate=False)["training"]
+        base = Config().from_str(config_text("pos", lang, "hash"), interpolate=False)["training"]
+        assert config["patience"] * config["batcher"]["size"] == base["patience"] * base["batcher"]["size"]
         for features in ("hash", "both"):
             assert size("ner", features) == size("ner_pos", features) < size("pos", features)
         assert {size(task, "bert") for task in TASKS} == {size("pos", name) for name in ENCODERS}
@@ -298,6 +301,11 @@ class TestConfigs:
         command = [sys.executable, "-m", "spacy_phonemic", *words]
         done = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=tmp_path, check=False)
         assert (done.returncode, done.stdout, done.stderr) == (130, "", "interrupted\n")
+
+    @pytest.mark.parametrize("option", ["--foo", "--output", "-o", "--code", "--verbose", "--output=out"])
+    def test_check_says_what_it_takes(self, option, tmp_path, capsys):
+        assert main(["check", str(tmp_path / "ner.cfg"), option, "x"]) == 1
+        assert f"--training.max_steps 100, but not {option!r}" in capsys.readouterr().err
 
     def test_unknown(self, capsys):
         with pytest.raises(ValueError, match="ner_pos"):
