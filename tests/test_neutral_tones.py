@@ -34,7 +34,7 @@ JUDGED = """
 队伍 dui4 wu5; 码头 ma3 tou5; 口袋 kou3 dai5; 行李 xing2 li5; 媳妇 xi2 fu5; 姑娘 gu1 niang5; 丈夫 zhang4 fu5
 妻子 qi1 zi5; 老婆 lao3 po5; 亲戚 qin1 qi5; 护士 hu4 shi5; 和尚 he2 shang5; 师傅 shi1 fu5; 裁缝 cai2 feng5
 商量 shang1 liang5; 打听 da3 ting5; 打扮 da3 ban5; 打算 da3 suan5; 收拾 shou1 shi5; 招呼 zhao1 hu5; 咳嗽 ke2 sou5
-耽误 dan1 wu5; 琢磨 zhuo2 mo5; 欺负 qi1 fu5; 客气 ke4 qi5; 脾气 pi2 qi5; 运气 yun4 qi5; 力气 li4 qi5
+耽误 dan1 wu5; 欺负 qi1 fu5; 客气 ke4 qi5; 脾气 pi2 qi5; 运气 yun4 qi5; 力气 li4 qi5
 凉快 liang2 kuai5; 厉害 li4 hai5; 热闹 re4 nao5; 结实 jie1 shi5; 糊涂 hu2 tu5; 委屈 wei3 qu5; 冤枉 yuan1 wang5
 学问 xue2 wen5; 主意 zhu3 yi5; 意思 yi4 si5; 心思 xin1 si5; 官司 guan1 si5; 生意 sheng1 yi5; 规矩 gui1 ju5
 地方 di4 fang5; 本事 ben3 shi5; 位置 wei4 zhi5; 应付 ying4 fu5; 怪不得 guai4 bu4 de5; 男朋友 nan2 peng2 you5
@@ -45,6 +45,21 @@ JUDGED = [row.strip().split(" ", 1) for row in JUDGED if row.strip()]
 
 def test_there_are_enough_of_them():
     assert len(JUDGED) > 100
+
+
+@pytest.mark.parametrize(
+    ("text", "pinyin"),
+    [
+        ("琢磨", "zuo2 mo5"),
+        ("大夫", "dai4 fu5"),
+        ("石匠", "shi2 jiang5"),
+        ("木匠", "mu4 jiang5"),
+        ("利落", "li4 luo5"),
+    ],
+)
+def test_readings_in_context_lose_the_same_tones(text, pinyin):
+    assert numbers(text, SPOKEN["context"]) == pinyin
+    assert numbers(f"那{text}的", SPOKEN["context"]).split()[1:-1] == pinyin.split()
 
 
 @pytest.mark.parametrize("readings", READINGS)

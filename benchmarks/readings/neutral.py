@@ -96,9 +96,10 @@ def _neutral(word: str, said: list[set[str]], read: list[set[str]], skipped: set
     ]
 
 
-def _changes(marks: str, read: list[set[str]]) -> bool:
-    """Whether one of our readings has a full tone where the marks have a neutral one."""
-    return any(mark == "5" and any(one[-1] != "5" for one in reads) for mark, reads in zip(marks, read, strict=True))
+def _changes(marks: str, read: Reader, word: str) -> bool:
+    """Whether one of our readings, of the word alone or between others, has a full tone where the marks have none."""
+    heard = zip(marks * 2, [*read(word), *read(f"那{word}的")[1:-1]], strict=True)
+    return any(mark == "5" and any(one[-1] != "5" for one in reads) for mark, reads in heard)
 
 
 def main() -> None:
@@ -109,7 +110,7 @@ def main() -> None:
     found = {
         word: (marks, source)
         for word, (marks, source) in by_hand.items()
-        if marks != LEFT_OUT and ("5" not in marks or "2" in marks or _changes(marks, read(word)))
+        if marks != LEFT_OUT and ("5" not in marks or "2" in marks or _changes(marks, read, word))
     }
     for word, said in cedict():
         if word not in by_hand and count.get(word, 0) >= IN_USE:

@@ -225,7 +225,7 @@ class _Words:
 
     def __init__(self, models: dict[str, Model], alone: dict[str, str], simplified: Mapping[str, str]) -> None:
         self.models, self.alone, self.learnt = models, alone, frozenset(models)
-        self.simplified = simplified
+        self.simplified = {**simplified, **_OTHERS}
 
     def _plain(self, word: str) -> str:
         return "".join(self.simplified.get(char, char) for char in word)
@@ -285,11 +285,21 @@ class _Words:
                     self.models[char].decide(windows(self._plain(phrase), at), SCRIPTS[char][0])
 
     def add_words(self, words: Mapping[str, Sequence[str]]) -> None:
-        """Words of which each character has a model, or is read so alone; a later word wins over an earlier one."""
+        """Words of a list, which win over those of lists that were added before.
+
+        Raises:
+            ValueError: two of them read a character otherwise that they stand around alike.
+        """
+        taken: dict[tuple[str, Feature], tuple[str, str]] = {}
         for word, pinyin in words.items():
+            plain = self._plain(word)
             for at, (char, reading) in enumerate(zip(word, pinyin, strict=True)):
+                window = windows(plain, at)
+                other, said = taken.setdefault((char, window), (word, reading))
+                if said != reading:
+                    raise ValueError(f"{word} would have {char} read {reading}, but {other} {said}: take one out")
                 if char in self.models or self.alone.get(char) != reading:
-                    self._model(char).decide(windows(self._plain(word), at), reading)
+                    self._model(char).decide(window, reading)
 
 
 def _all_readings(char: str) -> set[str]:
