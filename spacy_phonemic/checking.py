@@ -68,6 +68,10 @@ def _use_gpu(number: int) -> None:
 def _loaded(path: Path, overrides: dict[str, Any]) -> Config:
     try:
         config = load_config(path, overrides=overrides, interpolate=False)
+    except UnicodeDecodeError as error:
+        raise ValueError(
+            "no training config, not even text: the corpora go to --paths.train and --paths.dev"
+        ) from error
     except ValueError as error:
         raise ValueError(" ".join(str(error).split())) from error
     lacking = [f"[{section}]" for section in ("nlp", "training") if section not in config]
@@ -82,6 +86,15 @@ def _initialized(config: Config, gpu: int) -> Language:
     try:
         with _quiet():
             return init_nlp(config, use_gpu=gpu)
+    except ValueError as error:
+        if "[E913]" in str(error):
+            raise ValueError("it names no corpora: give --paths.train train.spacy --paths.dev dev.spacy") from error
+        if "[E143]" in str(error):
+            raise ValueError(
+                f"{str(error).split('. ')[0].partition('] ')[2]}: the training corpus has nothing that it could learn, "
+                "such as tags: is it another task's corpus?"
+            ) from error
+        raise
     except AssertionError as error:
         if "[E923]" not in str(error):
             raise

@@ -93,6 +93,8 @@ def phonemic_hash_embed(
         ValueError: an argument does not fit.
     """
     _check(attrs, rows, components, {"mishearing": mishearing, "mark_errors": mark_errors})
+    if width < 1:
+        raise ValueError(f"width={width}: must be at least 1")
     narrow = max(1, width // _NARROWER)
     shapes = [(width, count) for count in rows]
     shapes += [(narrow, ROWS[name]) for name in components for _ in ("first", "last")]
@@ -118,8 +120,8 @@ def phonemic_hash_embed(
 
 
 def _check(attrs: Sequence[str], rows: Sequence[int], components: Sequence[str], shares: dict[str, float]) -> None:
-    if len(attrs) != len(rows):
-        raise ValueError(f"rows={list(rows)}: give one number for each of the {len(attrs)} attrs")
+    if len(attrs) != len(rows) or min(rows, default=1) < 1:
+        raise ValueError(f"rows={list(rows)}: give one number, 1 or more, for each of the {len(attrs)} attrs")
     for name in attrs:
         if intify_attr(name) is None:
             raise ValueError(f"attrs: {name!r} is not an attribute of a token, such as 'NORM'")

@@ -117,7 +117,7 @@ class PhonemicMatcher:
         name: str = "phonemic_matcher",
     ) -> None:
         self.vocab, self.name = vocab, name
-        self.within, self.least = _checked_within(within), least
+        self.within, self.least = _checked_within(within), _checked_least(least)
         self.only = None if labels is None else tuple(labels)
         self.spans_key, self.overwrite = spans_key, overwrite
         self.tokenizer, self._missing = make_tokenizer(lang, phrases=phrases, readings=readings)
@@ -354,7 +354,7 @@ class PhonemicMatcher:
         read = checked(state, fields, where, SavedIndexError)
         with damaged(where, SavedIndexError):
             self.tokenizer, self._missing = Tokenizer.restore(read["tokenizer"], where), None
-            self.within, self.least = _checked_within(read["within"]), read["least"]
+            self.within, self.least = _checked_within(read["within"]), _checked_least(read["least"])
             self.only = None if read["labels"] is None else tuple(map(str, read["labels"]))
             self.spans_key, self.overwrite = read["spans_key"], read["overwrite"]
         self.clear()
@@ -385,6 +385,12 @@ def _entity(pattern: Any, where: str) -> Entity:
     if not label:
         raise InputError(f"{where}: the label of {name!r} is empty, which to spaCy is no entity; give it one")
     return Entity(label, name, id_)
+
+
+def _checked_least(least: int) -> int:
+    if isinstance(least, bool) or not isinstance(least, int) or least < 0:
+        raise ValueError(f"least is a number of syllables, 0 or more, not {least!r}")
+    return least
 
 
 def _checked_within(within: Within) -> Within:

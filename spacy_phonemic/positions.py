@@ -99,8 +99,8 @@ def of_doc(doc: Doc) -> PositionVectors:
     encoder = None if known is None else known()
     if encoder is None:
         raise ValueError(
-            "this Doc has not been through a phonemic_transformer in this process: pass it through the pipeline, or "
-            "call nlp.get_pipe('phonemic_transformer').positions([doc])"
+            "this Doc has not been through a phonemic_transformer in this process: pass it through a pipeline that has "
+            "one, or call nlp.get_pipe('phonemic_transformer').positions([doc])"
         )
     return encoder.positions([doc])[0]
 

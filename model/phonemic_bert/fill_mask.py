@@ -139,5 +139,6 @@ def _target(tokenizer: PhonemicBertTokenizer, target: str) -> int:
         raise TypeError(f"targets are syllables, written as text, not {target!r}")
     triple = tokenizer.phonemic.factorize(target)
     if triple is None or tokenizer.phonemic.vocab.pack(triple) not in syllables(tokenizer.phonemic.lang):
-        raise ValueError(f"target {target!r} is not a syllable of {tokenizer.phonemic.lang}")
+        written = ", which are written in pinyin with its tone: mén or men2" if tokenizer.phonemic.lang == "zh" else ""
+        raise ValueError(f"target {target!r} is not a syllable of {tokenizer.phonemic.lang}{written}")
     return tokenizer.phonemic.vocab.pack(triple)

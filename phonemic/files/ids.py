@@ -185,9 +185,19 @@ def _read_arrow(path: str, lang: str | None, max_line: int) -> tuple[Tokenizer, 
         raise
 
 
+def _texts(path: str, max_line: int) -> Iterator[str | None]:
+    try:
+        yield from chain.from_iterable(read_texts(path, max_line=max_line))
+    except InputError as error:
+        if not isinstance(error.__cause__, UnicodeDecodeError):
+            raise
+        told = str(error).partition("; --errors")[0]
+        raise InputError(f"{told}, so no JSON lines; an Arrow stream of ids needs --format arrow") from error
+
+
 def _read_json(path: str, lang: str | None, max_line: int) -> tuple[Tokenizer | None, Iterator[list[int] | None]]:
     where = "standard input" if path == "-" else path
-    lines = enumerate(chain.from_iterable(read_texts(path, max_line=max_line)), start=1)
+    lines = enumerate(_texts(path, max_line), start=1)
     first = next(lines, None)
     if first is None and lang is None:
         return None, iter(())

@@ -22,6 +22,7 @@ from cli_helpers import (  # noqa: E402
     environment,
     expected,
     ids,
+    process,
     process_after,
     run,
 )
@@ -115,6 +116,13 @@ class TestEncode:
         Path("a.txt").write_text("giữ nguyên", encoding="utf-8")
         assert "must end in .parquet" in run("encode", "-", "a.txt", "--lang", "vi", status=2).stderr
         assert Path("a.txt").read_text(encoding="utf-8") == "giữ nguyên"
+
+    def test_an_arrow_stream_that_is_read_as_lines_is_told(self):
+        stream = process("encode", "-", "-", "--format", "arrow", "--lang", "vi", stdin="giếng".encode()).stdout
+        done = process("decode", "-", stdin=stream)
+        assert done.returncode == 1
+        assert "an Arrow stream of ids needs --format arrow" in done.stderr.decode()
+        assert process("decode", "-", "--format", "arrow", stdin=stream).stdout.decode() == "giếng\n"
 
     @pytest.mark.parametrize(
         ("name", "out"), [("none.txt", "out.parquet"), ("-", "none/out.parquet"), (".", "out.parquet")]

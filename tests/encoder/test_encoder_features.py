@@ -166,6 +166,13 @@ class TestCheck:
         assert main(["check", str(tmp_path / "ner.cfg"), *paths]) == 0
         assert "train: 1 entities begin or end within a token" in capsys.readouterr().out
 
+    def test_what_is_no_config_or_names_no_corpora(self, corpus, tmp_path, capsys):
+        assert main(["check", str(corpus)]) == 1
+        assert "no training config, not even text" in capsys.readouterr().err
+        (tmp_path / "a.cfg").write_text(config_text("ner", "vi", "hash", steps=5), encoding="utf-8")
+        assert main(["check", str(tmp_path / "a.cfg")]) == 1
+        assert "names no corpora: give --paths.train train.spacy" in capsys.readouterr().err
+
     @pytest.fixture
     def check(self, corpus, tmp_path, capsys):
         """Checks a small config with settings, and gives the status and the two outputs."""

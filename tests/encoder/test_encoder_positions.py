@@ -84,6 +84,9 @@ def test_what_cannot_be_had(checkpoint):
     for layers in (0, [1.5], ["0"]):
         with pytest.raises(TypeError, match="give a list of whole numbers, such as"):
             encoder.positions([doc], layers)
+    for wrong in (doc, "giếng", ["giếng"]):
+        with pytest.raises(TypeError, match=r"takes a list of Docs: positions\(\[nlp\(text\)\]\)"):
+            encoder.positions(wrong)
     with pytest.raises(ValueError, match="made for 'vi'"):
         encoder.positions(docs_of("zh", [ZH]))
     fresh = spacy.blank("vi")

@@ -155,6 +155,8 @@ def test_errors(tiny):
         fill_mask(model, zh, "[MASK]")
     with pytest.raises(ValueError, match="target 'xyz' is not a syllable of vi"):
         fill_mask(model, vi, "[MASK]", targets=["xyz"])
+    with pytest.raises(ValueError, match="'都' is not a syllable of zh, which are written in pinyin with its tone"):
+        fill_mask(PhonemicBertForMaskedLM(tiny("zh")).eval(), zh, "[MASK]", targets=["都"])
     with pytest.raises(TypeError, match="targets are syllables, written as text, not 5"):
         fill_mask(model, vi, "[MASK]", targets=[5])
     with pytest.raises(ValueError, match="k must be at least 1"):

@@ -333,6 +333,8 @@ def test_words_with_changes_stay_words():
     ("options", "message"),
     [
         ({"rows": [5]}, "each of the 2 attrs"),
+        ({"rows": [5, 0]}, r"rows=\[5, 0\]: give one number, 1 or more"),
+        ({"width": 0}, "width=0: must be at least 1"),
         ({"attrs": ["NORM", "LOOKS"]}, "'LOOKS' is not an attribute"),
         ({"components": ["coda"]}, "choose some of onset"),
         ({"components": ["onset", "onset"]}, "each once"),
@@ -344,7 +346,7 @@ def test_words_with_changes_stay_words():
 )
 def test_what_does_not_fit_is_refused(options, message):
     with pytest.raises(ValueError, match=message):
-        phonemic_hash_embed(8, **{**SPELLING, **options})
+        phonemic_hash_embed(**{"width": 8, **SPELLING, **options})
 
 
 def test_one_column_suffices():

@@ -138,6 +138,11 @@ class TestBorders:
         matcher.add("PER", ["史蒂夫·乔布斯（苹果）"])
         assert [span.text for span in nlp("史蒂夫·乔布斯（苹果）说").ents] == ["史蒂夫·乔布斯（苹果"]
 
+    @pytest.mark.parametrize("least", [-1, True, 1.5, "2", None])
+    def test_least_is_a_number_of_syllables(self, least):
+        with pytest.raises(ValueError, match="0 or more, not"):
+            PhonemicMatcher(spacy.blank("vi").vocab, "vi", least=least)
+
     def test_an_empty_label_is_refused(self):
         _, matcher = vietnamese()
         with pytest.raises(InputError, match="pattern 1: the label of 'Huế' is empty"):
