@@ -184,7 +184,8 @@ class PhonemicTransformer(Tok2Vec):
             TypeError: one Doc instead of a list, something else than a Doc, or ``layers`` are not whole numbers.
             ValueError: there are no weights yet, there is no such layer, or a Doc is of another language.
         """
-        if isinstance(docs, Doc) or not all(isinstance(doc, Doc) for doc in docs):
+        given: object = docs
+        if isinstance(given, Doc) or not all(isinstance(doc, Doc) for doc in docs):
             raise TypeError("positions takes a list of Docs: positions([nlp(text)])")
         nodes = (node for node in self.model.walk() if node.name == "phonemic_bert")
         network = _network(next(nodes))
