@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,14 +20,12 @@ from phonemic.files.writing import write_json
 from phonemic.inventory import LANGUAGES
 from phonemic.sound.sounds import sounds
 from phonemic.tokenizer import Tokenizer
+from spacy_phonemic.borders import Borders, borders_of, is_empty_line, marks_within, parting
 from spacy_phonemic.reading import check_phrases, make_tokenizer
 from spacy_phonemic.requirements import require
 
 #: What a span that was found has: the distance in syllables, and the name of the list.
 DISTANCE, NAME = "phonemic_distance", "phonemic_name"
-
-#: What may stand within a name, besides white space: hyphens, middle dots, apostrophes, "&" and "+".
-_JOINS = frozenset("-\u2010\u2011\u00b7\u30fb\u2027'\u2019_&+\uff06\uff0b")
 
 Within = float | dict[str, float]
 
@@ -189,19 +185,11 @@ class PhonemicMatcher:
             self._wanted = [entity for entity in self._entities if self._limit(entity.label) is not None]
             self._index = Index([entity.name for entity in self._wanted], tokenizer=self.tokenizer)
             self._sizes = self._index.lengths.tolist()
-            marks = (self._marks_within(entity.name) for entity in self._wanted)
+            marks = (marks_within(entity.name, self.tokenizer) for entity in self._wanted)
             self._marks = {row: found for row, found in enumerate(marks) if found}
             names = [self._wanted[row].name for row in self._marks]
             self._marked = (Index(names, tokenizer=self.tokenizer), [*self._marks]) if names else None
         return self._index
-
-    def _marks_within(self, name: str) -> frozenset[str]:
-        """What parts the syllables of a name that is written with marks."""
-        if all(char.isalnum() for char in _parting(name)):
-            return frozenset()
-        encoding = self.tokenizer.encode(name)
-        heard = encoding.spans[sounds(self.tokenizer.lang).heard(encoding.ids)[1]].tolist()
-        return frozenset().union(*(_parting(name[one[1] : other[0]]) for one, other in pairwise(heard)))
 
     def __len__(self) -> int:
         return len(self._entities)
@@ -239,7 +227,7 @@ class PhonemicMatcher:
             return []
         limits = {label: limit for label in self.labels if (limit := self._limit(label)) is not None}
         encoding = self.tokenizer.encode(doc.text)
-        borders = _borders(doc, encoding, self.tokenizer.lang)
+        borders = borders_of(doc, encoding, self.tokenizer.lang)
         nearest: dict[tuple[int, int, str], tuple[float, int]] = {}
         for distance, row, first, stop in self._places(encoding, borders, max(limits.values())):
             label = self._wanted[row].label
@@ -265,9 +253,9 @@ class PhonemicMatcher:
         if self._marked is None:
             return
         index, rows = self._marked
-        lines = [at for at, between in borders.breaks.items() if _is_empty_line(between)]
+        lines = [at for at, between in borders.breaks.items() if is_empty_line(between)]
         for found, first, stop in index.occurrences(encoding, within, breaks=lines, **edges):
-            crossed = [_parting(between) for at, between in borders.breaks.items() if first < at < stop]
+            crossed = [parting(between) for at, between in borders.breaks.items() if first < at < stop]
             if crossed and self._marks[rows[found.row]].issuperset(*crossed):
                 yield found.distance, rows[found.row], first, stop
 
@@ -398,48 +386,3 @@ def _checked_within(within: Within) -> Within:
         if isinstance(value, bool) or not isinstance(value, int | float) or not value >= 0:
             raise ValueError(f"within is a distance in syllables, 0 or more, or one for each label, not {within!r}")
     return dict(within) if isinstance(within, dict) else float(within)
-
-
-class Borders(NamedTuple):
-    """Where names may begin and end in a Doc.
-
-    Attributes:
-        tokens: of each position that is heard the token that it lies in.
-        starts: the positions with which the sound of a token begins.
-        ends: those before which that of a token has ended.
-        breaks: those before which no name goes on, and what stands before them.
-    """
-
-    tokens: dict[int, int]
-    starts: list[int]
-    ends: list[int]
-    breaks: dict[int, str]
-
-
-def _borders(doc: Doc, encoding: Encoding, lang: str) -> Borders:
-    heard = sorted({*sounds(lang).heard(encoding.ids)[1].tolist()})
-    spans, text, begins = encoding.spans.tolist(), doc.text, [token.idx for token in doc]
-    tokens = {at: bisect_right(begins, spans[at][0]) - 1 for at in heard}
-    across = {at: bisect_right(begins, spans[at][1] - 1) - 1 for at in heard}
-    starts, ends, breaks, before = [], [], dict[int, str](), None
-    for at in heard:
-        if before is None or across[before] != tokens[at]:
-            starts.append(at)
-            if before is not None and across[before] == tokens[before]:
-                ends.append(before + 1)
-        between = "" if before is None else text[spans[before][1] : spans[at][0]]
-        if _is_empty_line(between) or _parting(between):
-            breaks[at] = between
-        before = at
-    if before is not None:
-        ends.append(before + 1)
-    return Borders(tokens, starts, ends, breaks)
-
-
-def _is_empty_line(between: str) -> bool:
-    return len(f"{between}.".splitlines()) > 2
-
-
-def _parting(text: str) -> frozenset[str]:
-    """The characters that part names where they are not heard: neither white space nor any of _JOINS."""
-    return frozenset(char for char in text if not (char.isspace() or char in _JOINS))
