@@ -144,7 +144,7 @@ def _file(name: str) -> Path | None:
 
 def _check(given: argparse.Namespace) -> int:
     for word in given.overrides:
-        if word.lstrip("-")[:1].isalpha() and word[0] == "-" and not re.match(r"--[^=]*\.", word):
+        if re.match("--?[a-zA-Z]", word) and not re.match(r"--[^=]*\.", word):
             raise InputError(
                 f"check takes --gpu-id and settings of the config, such as --training.max_steps 100, but not {word!r}"
             )

@@ -185,6 +185,13 @@ class TestCheck:
 
         return checked
 
+    def test_another_tasks_corpus(self, tmp_path, check):
+        nlp = spacy.blank("vi", config=SYLLABLES)
+        DocBin(docs=[nlp.make_doc("Hà Nội mưa")]).to_disk(tmp_path / "bare.spacy")
+        status, _, errors = check(task="pos", train=tmp_path / "bare.spacy", dev=tmp_path / "bare.spacy")
+        assert status == 1
+        assert "Labels for component 'tagger' not initialized: the training corpus has nothing" in errors
+
     def test_nothing_to_warn_of(self, check):
         status, told, errors = check()
         assert (status, errors) == (0, "")
