@@ -17,7 +17,8 @@ from spacy_helpers import PLAIN_VI, SYLLABLES, VI, ZH  # noqa: E402
 
 from phonemic import Tokenizer  # noqa: E402
 from phonemic.noise import Misspellings  # noqa: E402
-from spacy_phonemic.hash_embed import MASKS, phonemic_hash_embed, token_columns  # noqa: E402
+from spacy_phonemic.columns import MASKS, ROWS, token_columns  # noqa: E402
+from spacy_phonemic.hash_embed import phonemic_hash_embed  # noqa: E402
 from spacy_phonemic.noise import changed_words  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:spacy", "ignore::DeprecationWarning:weasel")
@@ -84,6 +85,61 @@ def test_columns_are_the_first_and_the_last_position(lang, text, config):
         assert len(set(of_name)) == len(of_name)
 
 
+def beside(own):
+    """What is first and last in each token, each with what is next to it outside; None where there is nothing."""
+    there = [number for number, sounds in enumerate(own) if sounds[0] is not None]
+    for number, (first, last) in enumerate(own):
+        if number in there:
+            at = there.index(number)
+            before = own[there[at - 1]][1] if at else None
+            after = own[there[at + 1]][0] if at + 1 < len(there) else None
+            yield from ((before, first), (after, last))
+        else:
+            yield from (None, None)
+
+
+@pytest.mark.parametrize(
+    ("lang", "text", "config"),
+    [
+        ("vi", VI, SYLLABLES),
+        ("vi", "  sinh_viên Hà Nội  2024 😅 sinh_viên Hà", PLAIN_VI),
+        ("zh", ZH, SYLLABLES),
+        ("zh", "银行 \n 银行行长,银行行长", {"nlp": {"tokenizer": {"segmenter": "jieba"}}}),
+        ("zh", " \n ", SYLLABLES),
+        ("zh", "行", SYLLABLES),
+        ("vi", "", SYLLABLES),
+    ],
+)
+@pytest.mark.parametrize(("component", "alone"), [("bigram", "syllable"), ("undiacritized_bigram", "undiacritized")])
+def test_bigrams_are_of_the_syllables_beside_a_token(lang, text, config, component, alone):
+    [doc] = docs_of(lang, [text], config)
+    found = token_columns(doc, [], [component, alone])
+    own = [tuple(value or None for value in row[2:]) for row in found.tolist()]
+    wanted = list(beside(own))
+    values = found[:, :2].ravel().tolist()
+    assert [value == 0 for value in values] == [pair is None for pair in wanted]
+    # As many different values as there are different pairs, and the same value wherever a pair stands.
+    for column in (0, 1):
+        seen = {(pair, value) for pair, value in zip(wanted[column::2], values[column::2], strict=True) if pair}
+        assert len(seen) == len({pair for pair, _ in seen}) == len({value for _, value in seen})
+
+
+def test_homophones_of_a_word_share_its_bigram():
+    docs = docs_of("zh", ["银行", "吟航", "银河"])
+    bank, misheard, river = (token_columns(doc, ["NORM"], ["bigram"]) for doc in docs)
+    assert np.array_equal(bank[:, 1:], misheard[:, 1:])
+    assert not (bank[:, 0] == misheard[:, 0]).any()
+    assert bank[0, 1] == river[0, 1]  # nothing before either
+    assert bank[0, 2] != river[0, 2]
+
+
+def test_words_without_marks_share_their_bigram():
+    docs = docs_of("vi", ["tiếng Việt", "tieng viet", "tiếng Anh"])
+    marked, bare, other = (token_columns(doc, [], ["undiacritized_bigram"]) for doc in docs)
+    assert np.array_equal(marked, bare)
+    assert not np.array_equal(marked, other)
+
+
 def test_words_of_several_syllables():
     doc = Doc(spacy.blank("vi").vocab, words=["Hà Nội", "nội", "hà"])
     first, last = token_columns(doc, [], ["syllable"]).T.tolist()
@@ -104,7 +160,7 @@ class TestDecomposedText:
     ATTRS = ("NORM", "PREFIX", "SUFFIX", "SHAPE", "LOWER", "ORTH", "LENGTH", "IS_ALPHA", "IS_TITLE", "TAG")
 
     @pytest.mark.parametrize("config", [SYLLABLES, PLAIN_VI])
-    @pytest.mark.parametrize("components", [(), ("undiacritized",), (*MASKS, "undiacritized")])
+    @pytest.mark.parametrize("components", [(), ("undiacritized",), tuple(ROWS)])
     def test_columns(self, config, components):
         docs = docs_of("vi", [unicodedata.normalize(form, VI) for form in ("NFC", "NFD")], config)
         assert docs[0].text != docs[1].text
@@ -122,7 +178,7 @@ class TestDecomposedText:
         assert found == [get_string_id("one"), get_string_id("nội")]
 
     def test_vectors(self):
-        components = [*MASKS, "undiacritized"]
+        components = [*ROWS]
         model = phonemic_hash_embed(16, ["NORM", "PREFIX", "SUFFIX", "SHAPE"], [50] * 4, components=components)
         docs = docs_of("vi", [unicodedata.normalize(form, VI) for form in ("NFC", "NFD")])
         model.initialize(X=docs)
