@@ -30,9 +30,8 @@ MASKS = {
 #: The syllable together with the one beside it: homophones of a word of several characters share it.
 BIGRAM = "bigram"
 
-#: What no id tells: the letters of the first and of the last syllable of a token without any mark, *đ* as *d*; and
-#: these together with those beside them.
-UNDIACRITIZED, UNDIACRITIZED_BIGRAM = "undiacritized", "undiacritized_bigram"
+#: What no id tells: the letters of the first and of the last syllable of a token without any mark, *đ* as *d*.
+UNDIACRITIZED = "undiacritized"
 
 #: Rows of a component's table, four of which make a vector; a table has the most that its language can use, but for
 #: those of bigrams.
@@ -44,7 +43,6 @@ ROWS = {
     "syllable": 8000,
     BIGRAM: 8000,
     UNDIACRITIZED: 4000,
-    UNDIACRITIZED_BIGRAM: 8000,
 }
 
 #: The letters of words by the hash of the word's norm, and how many are remembered.
@@ -81,12 +79,8 @@ def token_columns(doc: Doc, attrs: Sequence[str], components: Sequence[str]) -> 
         sounds[:, [places[name] for name in masked]] = np.where(there[:, None, None], parts, 0)
         if BIGRAM in places:
             sounds[:, places[BIGRAM]] = _with_neighbours(syllables + np.uint64(1), there)
-    if UNDIACRITIZED in places or UNDIACRITIZED_BIGRAM in places:
-        letters = _letters_of(doc.vocab, _spelling(doc, in_nfc, [NORM])[:, 0])
-        if UNDIACRITIZED in places:
-            sounds[:, places[UNDIACRITIZED]] = letters
-        if UNDIACRITIZED_BIGRAM in places:
-            sounds[:, places[UNDIACRITIZED_BIGRAM]] = _with_neighbours(letters, letters[:, 0] != 0)
+    if UNDIACRITIZED in places:
+        sounds[:, places[UNDIACRITIZED]] = _letters_of(doc.vocab, _spelling(doc, in_nfc, [NORM])[:, 0])
     return made
 
 

@@ -46,7 +46,6 @@ def phonemic_hash_embed(
     of Mandarin is written in many ways, two of them in few, and homophones of a word's characters leave both as they
     are. ``"undiacritized"``, for Vietnamese, is what stays of a syllable whose tone mark, or all of whose marks, are
     lost: its letters. *tieng* and *viet* are not syllables, so no id can tell that they are *tiếng* and *Việt*.
-    ``"undiacritized_bigram"`` is two of these.
 
     During training, half of the Docs stay as they are. In the others, a token's spelling is at times that of another
     token, and so, less often, are its onset, its rime and so on (``mishearing``): the layers above learn what to trust
@@ -59,7 +58,7 @@ def phonemic_hash_embed(
         rows: the rows of the table of each of ``attrs``.
         include_static_vectors: whether the word vectors of the vocab are a column too, looked up in NFC.
         components: any of ``"onset"``, ``"rime"``, ``"tone"``, ``"toneless"`` (onset and rime), ``"syllable"``,
-            ``"bigram"``, ``"undiacritized"`` and ``"undiacritized_bigram"``.
+            ``"bigram"`` and ``"undiacritized"``.
         mishearing: how often a spelling is exchanged in those Docs: a share of the tokens, at least 0 and below 1. A
             component is exchanged a quarter as often.
         mark_errors: for Vietnamese: the share of the syllables of those Docs that are written without their tone mark,

@@ -34,15 +34,6 @@ ENCODERS = {"hash": "tok2vec", "bert": "phonemic_transformer", "both": "phonemic
 #: as measured (docs/research/benchmarks.md, "Sounds as features").
 _BATCH, _BATCH_OF_NAMES = 2000, 500
 
-#: The columns of sounds, without and with names to be found, which bigrams help and parts of speech do not, as measured
-#: (likewise); as many of each as leave four fifths of the speed of spaCy's own layer.
-_COMPONENTS = {
-    ("vi", False): ["onset", "rime", "tone", "toneless", "syllable", "undiacritized"],
-    ("vi", True): ["onset", "rime", "tone", "syllable", "undiacritized", "undiacritized_bigram"],
-    ("zh", False): ["onset", "rime", "tone", "toneless", "syllable"],
-    ("zh", True): ["onset", "rime", "tone", "toneless", "syllable", "bigram"],
-}
-
 #: Steps from which on the learning rate warms up for as long as the base says; fewer warm up for a tenth of them.
 _FULL_WARMUP = 2500
 
@@ -74,14 +65,12 @@ def config_text(
         ValueError: there is no config for that.
     """
     _check(task, lang, encoder, checkpoint, steps)
-    heads, component = TASKS[task], ENCODERS[encoder]
+    heads, component, names = TASKS[task], ENCODERS[encoder], "ner" in TASKS[task]
     parts = [_part("base"), _part(f"encoders/{encoder}"), *(_part(f"heads/{head}") for head in heads)]
     parts += [_listener(head, component) for head in heads]
     parts.append(_section("training.score_weights", _score_weights(heads)))
-    names = "ner" in heads
     changes = {
         'lang = "vi"': f'lang = "{lang}"',
-        "\ncomponents = []": f"\ncomponents = {json.dumps(_COMPONENTS[lang, names], separators=(',', ':'))}",
         "pipeline = []": f"pipeline = {json.dumps([component, *heads], separators=(',', ':'))}",
         "checkpoint = null": f"checkpoint = {json.dumps(checkpoint)}",
         "max_steps = 20000": f"max_steps = {steps}",
@@ -90,9 +79,12 @@ def config_text(
     }
     if lang == "vi":
         changes |= {
+            '"toneless","syllable"]': '"toneless","syllable","undiacritized"]',
             "mishearing = 0.25": "mishearing = 0.0",
-            "mark_errors = 0.0": "mark_errors = 0.3",
+            "mark_errors = 0.0": "mark_errors = 0.5",
         }
+    elif names:  # bigrams help those of Mandarin, and no parts of speech
+        changes['"toneless","syllable"]'] = '"toneless","syllable","bigram"]'
     if encoder == "hash":  # cupy's own memory: torch need not be there
         changes['gpu_allocator = "pytorch"'] = "gpu_allocator = null"
     if encoder == "both" and checkpoint is not None:

@@ -110,10 +110,9 @@ def beside(own):
         ("vi", "", SYLLABLES),
     ],
 )
-@pytest.mark.parametrize(("component", "alone"), [("bigram", "syllable"), ("undiacritized_bigram", "undiacritized")])
-def test_bigrams_are_of_the_syllables_beside_a_token(lang, text, config, component, alone):
+def test_bigrams_are_of_the_syllables_beside_a_token(lang, text, config):
     [doc] = docs_of(lang, [text], config)
-    found = token_columns(doc, [], [component, alone])
+    found = token_columns(doc, [], ["bigram", "syllable"])
     own = [tuple(value or None for value in row[2:]) for row in found.tolist()]
     wanted = list(beside(own))
     values = found[:, :2].ravel().tolist()
@@ -131,13 +130,6 @@ def test_homophones_of_a_word_share_its_bigram():
     assert not (bank[:, 0] == misheard[:, 0]).any()
     assert bank[0, 1] == river[0, 1]  # nothing before either
     assert bank[0, 2] != river[0, 2]
-
-
-def test_words_without_marks_share_their_bigram():
-    docs = docs_of("vi", ["tiếng Việt", "tieng viet", "tiếng Anh"])
-    marked, bare, other = (token_columns(doc, [], ["undiacritized_bigram"]) for doc in docs)
-    assert np.array_equal(marked, bare)
-    assert not np.array_equal(marked, other)
 
 
 def test_words_of_several_syllables():
