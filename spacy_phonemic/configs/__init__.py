@@ -81,7 +81,7 @@ def config_text(
         changes |= {
             '"toneless","syllable"]': '"toneless","syllable","undiacritized"]',
             "mishearing = 0.25": "mishearing = 0.0",
-            "mark_errors = 0.0": "mark_errors = 0.5",
+            "mark_errors = 0.0": "mark_errors = 0.3",
         }
     elif names:  # bigrams help those of Mandarin, and no parts of speech
         changes['"toneless","syllable"]'] = '"toneless","syllable","bigram"]'
