@@ -23,12 +23,19 @@ cdef enum:
     DECIDES = 1 << 15       # of a payload: it is 12 more bits of the hash, and a reading's number of 3 bits
     SLOTS = 12              # windows
     DECIDING = 5            # those that words stand in: the first ones
+    MOST_WAITING = 32       # characters that are read together
 
 cdef extern from *:
     """
     #define PHONEMIC_LOW UINT64_C(0x7FFF7FFF7FFF7FFF)
+    #ifdef __GNUC__
+    #define PHONEMIC_PREFETCH(place) __builtin_prefetch(place)
+    #else
+    #define PHONEMIC_PREFETCH(place) ((void)(place))
+    #endif
     """
     const uint64_t LOW "PHONEMIC_LOW"
+    void prefetch "PHONEMIC_PREFETCH" (const void* place) noexcept nogil
 
 
 # A character that varies. A score is relative to that of reading 0.
@@ -50,6 +57,12 @@ cdef struct Model:
 cdef struct Bucket:
     uint64_t keys
     uint64_t payloads
+
+
+# A character that waits for its model to read it.
+cdef struct Waiting:
+    Py_ssize_t at           # where it begins
+    int32_t* id             # where its reading goes; until then, the number of its model
 
 
 cdef struct Contexts:
@@ -131,15 +144,24 @@ cdef inline uint64_t equal_lanes(uint64_t lanes, uint64_t payloads) noexcept nog
     return (lanes >> 15) * 0xFFFF & payloads
 
 
-cdef inline uint32_t payload_of(const Bucket* buckets, uint32_t count, uint32_t value) noexcept nogil:
+cdef inline uint32_t home_of(const Model* model, uint32_t value) noexcept nogil:
+    """The number of the bucket that a feature of this hash belongs to."""
+    return (value >> 16) * model.buckets >> 16
+
+
+cdef inline uint32_t payload_of(const Bucket* buckets, uint32_t home, uint32_t value) noexcept nogil:
     """What a model has for a feature of this hash; 0 where it has nothing. It is in its bucket or in the next."""
-    cdef uint32_t home = (value >> 16) * count >> 16
     cdef const Bucket* bucket = buckets + home
     cdef uint64_t key = ((value & 0x7FFF) << 1 | home & 1) * <uint64_t>0x0001000100010001
     cdef uint64_t found = equal_lanes(bucket[0].keys ^ key, bucket[0].payloads)
     found |= equal_lanes(bucket[1].keys ^ key, bucket[1].payloads)
     found |= found >> 32
     return <uint32_t>(found | found >> 16) & 0xFFFF
+
+
+cdef inline int32_t weight_of(uint32_t payload) noexcept nogil:
+    """The one weight of a payload, where two readings have weights."""
+    return <int32_t>(payload << 17) >> 17
 
 
 cdef inline int32_t best_reading(const Model* model, const uint32_t* payloads) noexcept nogil:
@@ -160,43 +182,51 @@ cdef inline int32_t best_reading(const Model* model, const uint32_t* payloads) n
 
 
 cdef inline int32_t weigh(const Contexts* contexts, const Model* model, const uint32_t* values, const text_t* text,
-                          Py_ssize_t at, Py_ssize_t end, Py_ssize_t length) noexcept nogil:
+                          Py_ssize_t at, Py_ssize_t length) noexcept nogil:
     """The packed reading by the hashes of all windows that are looked at."""
     cdef const Bucket* buckets = contexts.buckets + model.begin
     cdef uint32_t[SLOTS] payloads
     cdef uint32_t slot, words = 0
     cdef int32_t score = model.bias[1]
-    for slot in range(model.slots):
-        payloads[slot] = payload_of(buckets, model.buckets, values[slot])
+    cdef Py_ssize_t step = 0
+    for slot in range(DECIDING):
+        payloads[slot] = payload_of(buckets, home_of(model, values[slot]), values[slot])
         words |= payloads[slot]
+        score += weight_of(payloads[slot])
+    if model.slots > DECIDING:
+        for slot in range(DECIDING, SLOTS):
+            payloads[slot] = payload_of(buckets, home_of(model, values[slot]), values[slot])
+            words |= payloads[slot]
+            score += weight_of(payloads[slot])
     if words & DECIDES:
         for slot in range(model.slots):
             if payloads[slot] & DECIDES:
                 if (payloads[slot] >> 3 ^ values[slot] >> 15) & 0xFFF == 0:
                     return model.readings[payloads[slot] & (MOST_READINGS - 1)]
+                score -= weight_of(payloads[slot])
                 payloads[slot] = 0  # no word: only its key is the same
-    if model.by_script and not is_traditional(contexts, text, at, end, length):
-        return model.readings[0]
+    if model.by_script:
+        char_at(text, at, length, &step)
+        if not is_traditional(contexts, text, at, at + step, length):
+            return model.readings[0]
     if model.scored == 1:
         return model.readings[0]
     if model.scored > 2:
         return best_reading(model, payloads)
-    for slot in range(model.slots):
-        score += <int32_t>(payloads[slot] << 17) >> 17
     return model.readings[score > 0]
 
 
-cdef inline int32_t read_in_context(const Contexts* contexts, uint32_t which, const text_t* text, Py_ssize_t at,
-                                    Py_ssize_t end, Py_ssize_t length) noexcept nogil:
-    """The packed reading of the character from ``at`` to ``end``, whose model is number ``which``."""
-    cdef const Model* model = contexts.models + which
+cdef inline bint look_up(const Contexts* contexts, const Model* model, const text_t* text, Py_ssize_t at,
+                         Py_ssize_t length, uint32_t* values) noexcept nogil:
+    """The hashes of the windows that are looked at, and whether any of them may tell something."""
     cdef const uint8_t* filter = contexts.filters + model.filter
     cdef uint32_t[2 * REACH] around
     cdef uint32_t[SLOTS] first
     cdef uint32_t[SLOTS] second
-    cdef uint32_t[SLOTS] values
     cdef uint32_t slot, bit, told = 0
-    look_around(contexts, text, at, end, length, around)
+    cdef Py_ssize_t step = 0
+    char_at(text, at, length, &step)
+    look_around(contexts, text, at, at + step, length, around)
     # (-2, -1), (-1, 1), (1, 2), -1, 1, -2, 2, -3, 3; of classes -1, 1, (-1, 1)
     first[0] = around[1] & 0xFFFF
     first[1] = first[3] = second[0] = around[2] & 0xFFFF
@@ -212,13 +242,37 @@ cdef inline int32_t read_in_context(const Contexts* contexts, uint32_t which, co
             values[slot] = hash_of(slot, first[slot], second[slot])
     for slot in range(DECIDING):
         values[slot] = hash_of(slot, first[slot], second[slot])
-    if model.bits:
-        for slot in range(model.slots):
+    if model.bits == 0:
+        return True
+    for slot in range(DECIDING):
+        bit = (values[slot] & 0x7FFF) * model.bits >> 15
+        told |= filter[bit >> 3] >> (bit & 7)
+    if model.slots > DECIDING:
+        for slot in range(DECIDING, SLOTS):
             bit = (values[slot] & 0x7FFF) * model.bits >> 15
             told |= filter[bit >> 3] >> (bit & 7)
-        if not told & 1:
-            return model.readings[model.usual]
-    return weigh(contexts, model, values, text, at, end, length)
+    return told & 1
+
+
+cdef inline void read_waiting(const Contexts* contexts, const Waiting* waiting, uint32_t count, const text_t* text,
+                              Py_ssize_t length) noexcept nogil:
+    """Reads the characters that wait. Those whose windows tell something are weighed last, when their buckets are on
+    their way from memory.
+    """
+    cdef uint32_t[MOST_WAITING][SLOTS] values
+    cdef const Model* models[MOST_WAITING]
+    cdef const Waiting* told[MOST_WAITING]
+    cdef uint32_t number, slot, kept = 0
+    for number in range(count):  # no branch: where nothing is told, the next is written over it
+        models[kept] = contexts.models + waiting[number].id[0]
+        told[kept] = waiting + number
+        waiting[number].id[0] = models[kept].readings[models[kept].usual]
+        kept += look_up(contexts, models[kept], text, waiting[number].at, length, values[kept])
+    for number in range(kept):
+        for slot in range(models[number].slots):
+            prefetch(contexts.buckets + models[number].begin + home_of(models[number], values[number][slot]))
+    for number in range(kept):
+        told[number].id[0] = weigh(contexts, models[number], values[number], text, told[number].at, length)
 
 
 cdef inline void encode_in_context(const Characters* chars, const Readings* readings, const Contexts* contexts,
@@ -231,7 +285,8 @@ cdef inline void encode_in_context(const Characters* chars, const Readings* read
     """
     cdef State state
     cdef Py_ssize_t at = 0, start, first, step = 0, prefix = 0
-    cdef uint32_t char, entry = 0, number
+    cdef Waiting[MOST_WAITING] waiting
+    cdef uint32_t char, entry = 0, number, count = 0
     cdef const uint16_t* numbers
     cdef int32_t* ids
     cdef Match match
@@ -254,12 +309,16 @@ cdef inline void encode_in_context(const Characters* chars, const Readings* read
                         at = match.end
                         continue
             check(text, char, at, out)
-            if entry & ZH_MODEL:
-                ids[0] = read_in_context(contexts, entry & PACKED, text, at, at + step, length)
-            else:
-                ids[0] = <int32_t>(entry & PACKED)
+            ids[0] = <int32_t>(entry & PACKED)
+            waiting[count].at, waiting[count].id = at, ids  # no branch: one without a model is written over
+            count += (entry & ZH_MODEL) != 0
+            if count == MOST_WAITING:
+                read_waiting(contexts, waiting, count, text, length)
+                count = 0
             ids += 1
             at += step
+        read_waiting(contexts, waiting, count, text, length)
+        count = 0
         out.count = ids - out.ids
         if out.count > first:
             new_word(&state)
