@@ -49,6 +49,9 @@ ROWS = {
 _LETTERS: dict[int, tuple[int, int]] = {}
 _REMEMBERED = 1 << 16
 
+#: Makes one value of two: odd, so that nothing of the neighbour's is lost.
+_MIX = np.uint64(0x9E3779B97F4A7C15)
+
 
 def token_columns(doc: Doc, attrs: Sequence[str], components: Sequence[str]) -> NDArray[np.uint64]:
     """The values that are hashed: uint64 (tokens, columns), the attributes first, then each component's two.
@@ -94,14 +97,14 @@ def _with_neighbours(own: NDArray[np.uint64], there: NDArray[np.bool_]) -> NDArr
     """One value of each token's first and what is last before it, another of its last and what is first after it.
 
     Arguments:
-        own: what is first and what is last in each token, of 32 bits, uint64 (tokens, 2); not 0 where there is any.
-        there: where there is any, bool (tokens,); the other tokens are passed over, and have 0.
+        own: what is first and what is last in each token, uint64 (tokens, 2), not 0 where there is something.
+        there: where there is something, bool (tokens,); the other tokens are passed over, and have 0.
     """
     kept = own[there]
     beside = np.zeros_like(kept)
     beside[1:, 0], beside[:-1, 1] = kept[:-1, 1], kept[1:, 0]
     made = np.zeros_like(own)
-    made[there] = beside << np.uint64(32) | kept
+    made[there] = beside * _MIX + kept
     return made
 
 
