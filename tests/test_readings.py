@@ -156,6 +156,19 @@ def test_core_and_reference_agree(text):
     same(text)
 
 
+@pytest.mark.parametrize("length", [31, 32, 33, 64, 65, 200])
+def test_core_and_reference_agree_where_many_characters_vary(length):
+    """The core reads those that vary some dozens at a time, whatever stands between them."""
+    choose, phrases = random.Random(length), {"银行": ["yin2", "xing2"]}
+    vary = [char for char in NEAR if char in reading_data().models]
+    own = Tokenizer("zh", readings="context", phrases={"银行": "yin2 xing2"})
+    for _ in range(5):
+        run = choose.choices(vary, k=length)
+        same("".join(run))
+        same("".join(char + choose.choice(["", "", "猫", "，", "𠀀", " "]) for char in run))
+        same("银行".join(["", *run[:3], "".join(run[3:]), ""]), own, phrases=phrases)
+
+
 @given(st.text(max_size=20))
 def test_core_and_reference_agree_on_any_text(text):
     same(text)

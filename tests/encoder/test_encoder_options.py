@@ -193,6 +193,17 @@ class TestOptions:
 
 class TestConfigs:
     @pytest.mark.parametrize("lang", ["vi", "zh"])
+    @pytest.mark.parametrize("encoder", ["hash", "both"])
+    @pytest.mark.parametrize("task", TASKS)
+    def test_bigrams_are_of_mandarin_names_and_letters_of_vietnamese(self, task, encoder, lang):
+        config = Config().from_str(config_text(task, lang, encoder), interpolate=False)
+        component, *layer = {"hash": ["tok2vec"], "both": ["phonemic_transformer", "features"]}[encoder]
+        model = config["components"][component]["model"]
+        components = (model[layer[0]] if layer else model)["embed"]["components"]
+        assert ("bigram" in components) == (lang == "zh" and "ner" in task)
+        assert ("undiacritized" in components) == (lang == "vi")
+
+    @pytest.mark.parametrize("lang", ["vi", "zh"])
     @pytest.mark.parametrize("encoder", ENCODERS)
     @pytest.mark.parametrize("task", TASKS)
     def test_fill_config_leaves_them_unchanged(self, task, encoder, lang, tmp_path):
