@@ -29,6 +29,16 @@ def check_neighbours(neighbours: int) -> None:
         raise CheckpointError(f"neighbours={neighbours!r}: must be 0 or an odd number of at least 3")
 
 
+def check_bigrams(bigrams: int) -> None:
+    """Checks the rows of the table of bigrams.
+
+    Raises:
+        CheckpointError: they are not a number from 0.
+    """
+    if not isinstance(bigrams, int) or isinstance(bigrams, bool) or bigrams < 0:
+        raise CheckpointError(f"bigrams={bigrams!r}: must be 0 or a number of rows")
+
+
 def check_choice(name: str, value: object) -> None:
     """Checks that an option is one of its choices.
 
@@ -61,6 +71,8 @@ class PhonemicBertConfig(BertConfig):
             share moves with each of them, so that an optimizer that takes steps of a fixed size, as Adam does, moves
             it too far; a tenth leaves more to the rows of a table.
         neighbours: 0 (the paper), or the odd width of a residual convolution behind the embeddings' LayerNorm.
+        bigrams: 0 (the paper), or the rows of a hashed table that has a vector for each two neighbouring positions,
+            which is added to what either is composed of.
         backbone: ``"bert"`` (the paper), or ``"modernbert"``: transformers' ModernBERT, with rotary positions and norms
             before the layers. It takes the shape from BERT's fields; every layer attends to the whole text, and token
             types are not told apart.
@@ -92,6 +104,7 @@ class PhonemicBertConfig(BertConfig):
         syllables: str = "possible",
         shared_scale: float = 1.0,
         neighbours: int = 0,
+        bigrams: int = 0,
         backbone: str = "bert",
         pooling: str = "first",
         triples_checksum: str | None = None,
@@ -118,6 +131,7 @@ class PhonemicBertConfig(BertConfig):
                 "and only to embeddings that tell triples apart, 'product' or 'both'"
             )
         check_neighbours(neighbours)
+        check_bigrams(bigrams)
         if not isinstance(shared_scale, int | float) or not 0 < shared_scale <= 1:
             raise CheckpointError(f"shared_scale={shared_scale!r}: must be more than 0 and at most 1")
         if backbone == "modernbert" and kwargs.get("hidden_act", "gelu") != "gelu":
@@ -137,7 +151,7 @@ class PhonemicBertConfig(BertConfig):
         self.lang = lang
         self.vocabulary_checksum = symbols.checksum
         self.composition, self.head, self.vectors, self.syllables = composition, head, vectors, syllables
-        self.shared_scale, self.neighbours = float(shared_scale), neighbours
+        self.shared_scale, self.neighbours, self.bigrams = float(shared_scale), neighbours, bigrams
         self.backbone, self.pooling = backbone, pooling
         self.triples_checksum = listed
 
@@ -213,13 +227,15 @@ class PlainModernBertConfig(BertConfig):
     Arguments:
         vocab_size: entries of the embedding table, special symbols included.
         neighbours: as in ``PhonemicBertConfig``.
+        bigrams: as in ``PhonemicBertConfig``.
         first_id: the id that a document begins with, [CLS].
         tied_head: the head shares its weights with the embedding table.
         pooling: as in ``PhonemicBertConfig``.
         kwargs: BERT's fields, from which ModernBERT's shape is taken.
 
     Raises:
-        CheckpointError: ``neighbours`` is neither 0 nor an odd number from 3, or ``pooling`` none of its choices.
+        CheckpointError: ``neighbours`` is neither 0 nor an odd number from 3, ``bigrams`` is not a number of rows, or
+            ``pooling`` none of its choices.
     """
 
     model_type = "phonemic-plain-modernbert"
@@ -228,12 +244,15 @@ class PlainModernBertConfig(BertConfig):
         self,
         vocab_size: int = 30522,
         neighbours: int = 0,
+        bigrams: int = 0,
         first_id: int = 1,
         tied_head: bool = True,
         pooling: str = "first",
         **kwargs: Any,
     ) -> None:
         check_neighbours(neighbours)
+        check_bigrams(bigrams)
         check_choice("pooling", pooling)
         super().__init__(vocab_size=vocab_size, **{"tie_word_embeddings": False, **kwargs})
-        self.neighbours, self.first_id, self.tied_head, self.pooling = neighbours, first_id, tied_head, pooling
+        self.neighbours, self.bigrams, self.first_id = neighbours, bigrams, first_id
+        self.tied_head, self.pooling = tied_head, pooling

@@ -18,6 +18,7 @@ ENCODER: dict[str, str | tuple[str, ...]] = {
     "projection (3d to d)": "bert.embeddings.projection",
     "product of components": "bert.embeddings.product",
     "table of triples": "bert.embeddings.table",
+    "bigrams": "bert.embeddings.bigrams",
     "position embeddings": "bert.embeddings.position_embeddings",
     "token-type embeddings": "bert.embeddings.token_type_embeddings",
     "embedding LayerNorm": ("bert.embeddings.LayerNorm", "bert.embeddings.norm"),

@@ -17,6 +17,9 @@ CHOICES = {
     "pooling": ("first", "mean"),
 }
 
+#: The width of the vectors of bigrams, before they are projected.
+BIGRAM_SIZE = 64
+
 #: The design that learns best where there are hours and not weeks: see docs/research/learning.md.
 _BEYOND = {
     "backbone": "modernbert",

@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -25,6 +26,7 @@ from phonemic_bert import (
     PhonemicBertModel,
 )
 from phonemic_bert.modeling.modern import modern_config
+from phonemic_bert.modeling.neighbours import Bigrams
 from phonemic_bert.pretraining.trainer import separate
 from phonemic_bert.triples import triples
 
@@ -34,8 +36,9 @@ BEYOND = {
     "product": {"composition": "product"},
     "table": {"composition": "table"},
     "neighbours": {"neighbours": 5},
+    "bigrams": {"bigrams": 500},
     "modernbert": {"backbone": "modernbert"},
-    "all": {"backbone": "modernbert", "composition": "product", "neighbours": 3, "head": "joint"},
+    "all": {"backbone": "modernbert", "composition": "product", "neighbours": 3, "bigrams": 500, "head": "joint"},
     "free": {"backbone": "modernbert", "composition": "both", "neighbours": 3, "head": "joint", "vectors": "free"},
     "tied": {"backbone": "modernbert", "composition": "both", "neighbours": 3, "head": "joint", "vectors": "tied"},
 }
@@ -44,7 +47,10 @@ every = pytest.mark.parametrize("options", BEYOND.values(), ids=BEYOND)
 
 def encoder(config):
     torch.manual_seed(0)
-    return PhonemicBertModel(config, add_pooling_layer=False).eval()
+    bert = PhonemicBertModel(config, add_pooling_layer=False).eval()
+    if config.bigrams:  # which begin at zero
+        torch.nn.init.normal_(bert.embeddings.bigrams.table)
+    return bert
 
 
 def syllables(lang, *lengths, seed=0):
@@ -153,6 +159,48 @@ def test_neighbours_are_seen_as_far_as_the_width_reaches(tiny, backbone):
     assert differ.nonzero()[:, 0].tolist() == [4, 5, 6, 7, 8]
 
 
+# --- bigrams
+
+
+def test_a_position_gets_the_bigrams_that_it_ends_and_begins(tiny):
+    embeddings = encoder(tiny("zh", bigrams=1000)).embeddings.double()
+    texts = [text.tolist() for text in syllables("zh", 9, 4)]
+    ids = [*texts[0][:4], MASK * 0x010101, *texts[0][4:], *texts[1], 0, 0]
+    table, weight = embeddings.bigrams.table.detach().numpy(), embeddings.bigrams.projection.weight.detach().numpy()
+    want = np.zeros((len(ids), weight.shape[0]))
+    for at, (one, other) in enumerate(pairwise(ids)):
+        if min(one, other) & 255 > MASK:  # neither is a special symbol
+            row = table[(one * 0x5BD1E995 + other * 0x1B873593) % (2**31 - 1) % 1000]
+            want[at + 1] += weight[:, :64] @ row
+            want[at] += weight[:, 64:] @ row
+    batch = torch.tensor([ids])
+    with torch.no_grad():
+        got = embeddings.embed(batch) - embeddings.compose(batch)
+    np.testing.assert_allclose(got[0].numpy(), want, rtol=0, atol=1e-12)
+    assert [at for at in range(len(ids)) if not want[at].any()] == [0, 4, 11, 12, 17, 18, 19]  # special ones
+
+
+def test_bigrams_begin_at_nothing(tiny):
+    config = tiny("vi", bigrams=100)
+    torch.manual_seed(0)
+    embeddings = PhonemicBertModel(config).embeddings
+    (text,) = syllables("vi", 9)
+    assert torch.equal(embeddings.embed(text[None]), embeddings.compose(text[None]))
+
+
+@pytest.mark.parametrize("largest", [6, 1 << 24])
+def test_rows_of_bigrams_are_as_even_as_chance(largest):
+    """And no ids that there can be overflow: rows of a Python that has no bound."""
+    random = np.random.default_rng(0)
+    ids = torch.from_numpy(random.integers(0, largest, (1, 20_001)))
+    rows = Bigrams(4096, 8).rows(ids)[0]
+    pairs = list(pairwise(ids[0].tolist()))
+    assert rows.tolist() == [(a * 0x5BD1E995 + b * 0x1B873593) % (2**31 - 1) % 4096 for a, b in pairs]
+    distinct = len(set(pairs))
+    expected = 4096 * (1 - (1 - 1 / 4096) ** distinct)
+    assert abs(len(set(rows.tolist())) - expected) < 4 * np.sqrt(expected) + 1
+
+
 # --- ModernBERT
 
 
@@ -248,7 +296,7 @@ def test_a_checkpoint_of_before_is_the_papers(tmp_path, tiny):
     model.save_pretrained(tmp_path)
     path = tmp_path / "config.json"
     config = json.loads(path.read_text())
-    for name in ("composition", "head", "vectors", "neighbours", "backbone", "triples_checksum"):
+    for name in ("composition", "head", "vectors", "neighbours", "bigrams", "backbone", "triples_checksum"):
         config.pop(name)
     path.write_text(json.dumps(config))
     (text,) = syllables("vi", 5)
@@ -271,6 +319,9 @@ def test_a_checkpoint_of_before_is_the_papers(tmp_path, tiny):
         ({"neighbours": -1}, "neighbours=-1"),
         ({"neighbours": "3"}, "neighbours='3'"),
         ({"neighbours": 3.0}, "neighbours=3.0"),
+        ({"bigrams": -1}, "bigrams=-1: must be 0 or a number of rows"),
+        ({"bigrams": "9"}, "bigrams='9'"),
+        ({"bigrams": True}, "bigrams=True"),
         ({"shared_scale": "a"}, "shared_scale='a'"),
         ({"backbone": "modernbert", "hidden_act": "relu"}, "hidden_act='relu' with backbone='modernbert'"),
     ],

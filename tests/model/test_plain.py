@@ -71,7 +71,9 @@ def test_the_loss_is_the_cross_entropy_of_the_logits(tied):
 
 def test_one_document_however_it_lies():
     torch.manual_seed(0)
-    bert = PlainModernBertModel(config(neighbours=5, initializer_range=0.2, attn_implementation="sdpa")).eval()
+    fields = {"neighbours": 5, "bigrams": 100, "initializer_range": 0.2, "attn_implementation": "sdpa"}
+    bert = PlainModernBertModel(config(**fields)).eval()
+    torch.nn.init.normal_(bert.embeddings.bigrams.table)
     rows = texts(6, 3, 8)
     with torch.no_grad():
         alone = [bert(row[None]).last_hidden_state[0] for row in rows]
@@ -89,10 +91,22 @@ def test_one_document_however_it_lies():
     torch.testing.assert_close(packed, torch.cat(alone), rtol=0, atol=1e-5)
 
 
-@pytest.mark.parametrize("neighbours", [0, 3])
-def test_saved_and_loaded_by_the_auto_classes(neighbours, tmp_path):
+def test_a_masked_id_is_in_no_bigram():
     torch.manual_seed(0)
-    model = PlainModernBertForMaskedLM(config(neighbours=neighbours, tied_head=False)).eval()
+    embeddings = PlainModernBertModel(config(bigrams=100)).eval().embeddings
+    torch.nn.init.normal_(embeddings.bigrams.table)
+    ids = torch.tensor([[1, 9, 8, 3, 7, 9, 2]])  # [CLS] . . [MASK] . . [SEP]
+    with torch.no_grad():
+        differ = (embeddings(ids) - embeddings(inputs_embeds=embeddings.word_embeddings(ids))).abs().amax(-1)[0] > 1e-6
+    assert differ.tolist() == [False, True, True, False, True, True, False]
+
+
+@pytest.mark.parametrize(("neighbours", "bigrams"), [(0, 0), (3, 0), (3, 50)])
+def test_saved_and_loaded_by_the_auto_classes(neighbours, bigrams, tmp_path):
+    torch.manual_seed(0)
+    model = PlainModernBertForMaskedLM(config(neighbours=neighbours, bigrams=bigrams, tied_head=False)).eval()
+    if bigrams:
+        torch.nn.init.normal_(model.base_model.embeddings.bigrams.table)
     model.save_pretrained(tmp_path)
     (row,) = texts(5)
     with torch.no_grad():
@@ -113,6 +127,8 @@ def test_saved_and_loaded_by_the_auto_classes(neighbours, tmp_path):
             loaded(row[None, None] if auto is AutoModelForMultipleChoice else row[None])
 
 
-def test_an_even_width_is_refused():
+def test_an_even_width_and_a_negative_number_of_rows_are_refused():
     with pytest.raises(CheckpointError, match="neighbours=2: must be 0 or an odd number of at least 3"):
         config(neighbours=2)
+    with pytest.raises(CheckpointError, match="bigrams=-2: must be 0 or a number of rows"):
+        config(bigrams=-2)

@@ -27,9 +27,15 @@ pytestmark = EXPECTED_WARNINGS
 
 MODERN = {"model__backbone": "modernbert", "model__first_positions": "random"}
 DESIGNS = {
-    "recipe": {**MODERN, "model__composition": "product", "model__head": "joint", "model__neighbours": 3},
+    "recipe": {
+        **MODERN,
+        "model__composition": "product",
+        "model__head": "joint",
+        "model__neighbours": 3,
+        "model__bigrams": 64,
+    },
     "table": {"model__composition": "table", "model__head": "joint"},
-    "plain": {**MODERN, "model__neighbours": 3},
+    "plain": {**MODERN, "model__neighbours": 3, "model__bigrams": 64},
 }
 
 
@@ -99,6 +105,7 @@ def test_the_card_names_the_design(run):
         ("model.head=two", "choose one of 'independent', 'joint'"),
         ("model.composition=sum", "choose one of 'linear', 'product', 'table'"),
         ("model.neighbours=4", "neighbours must be 0 or an odd number from 3"),
+        ("model.bigrams=-1", "model.bigrams"),
         ("model.neighbours=1", "neighbours must be 0 or an odd number from 3"),
         ("optimization.decay=1.5", "must not be more than 1 together"),
     ],
@@ -108,10 +115,11 @@ def test_what_is_wrong_is_named(override, message):
         Settings.load("paper-vi-12", [override])
 
 
-def test_plain_bert_has_no_neighbours(tmp_path, zh_lines):
+@pytest.mark.parametrize("name", ["neighbours", "bigrams"])
+def test_plain_bert_has_no_neighbours(name, tmp_path, zh_lines):
     corpus = character_corpus(tmp_path / "zh", zh_lines, lang="zh", repeat=1)
-    with pytest.raises(SettingsError, match="neighbours = 3: a plain model has them with"):
-        pretrain(settings(model__neighbours=3), corpus, tmp_path / "run", Console(quiet=True))
+    with pytest.raises(SettingsError, match=f"{name} = 3: a plain model has them with"):
+        pretrain(settings(**{f"model__{name}": 3}), corpus, tmp_path / "run", Console(quiet=True))
 
 
 def test_modernbert_has_no_position_embeddings_to_begin_with():

@@ -118,7 +118,7 @@ def test_the_page_tells_the_presets(tiny):
         langs = ["vi", "zh"] if model.lang == "any" else [model.lang]
         shape = {"num_hidden_layers": model.layers, "hidden_size": model.hidden_size}
         shape |= {"num_attention_heads": model.attention_heads, "intermediate_size": model.intermediate_size}
-        shape |= {name: getattr(model, name) for name in (*CHOICES, "shared_scale", "neighbours")}
+        shape |= {name: getattr(model, name) for name in (*CHOICES, "shared_scale", "neighbours", "bigrams")}
         encoder = PhonemicBertConfig.from_preset(re.sub("paper-(vi|zh)", "paper", name), langs[0])
         assert {field: getattr(encoder, field) for field in shape} == shape
         shape["max_position_embeddings"] = settings.sequences.length

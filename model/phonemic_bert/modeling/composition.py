@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from phonemic.inventory import CLS, EMPTY_ID, PAD, SPECIALS
 from phonemic_bert.configuration import COMPONENTS, PhonemicBertConfig
+from phonemic_bert.modeling.neighbours import Bigrams, NeighbourConvolution
 from phonemic_bert.triples import triples
 
 
@@ -145,43 +146,6 @@ class TripleEmbedding(nn.Module):
         return self.vectors[rows.clamp(min=0)] * (rows >= 0)[..., None].to(self.vectors.dtype)
 
 
-class NeighbourConvolution(nn.Module):
-    """A residual convolution over a position and its neighbours of the same document.
-
-    Arguments:
-        width: the odd number of positions that are seen.
-        size: d, of a position's state.
-        first: the id that a document begins with, [CLS].
-        padding: the id of [PAD].
-    """
-
-    def __init__(self, width: int, size: int, first: int, padding: int) -> None:
-        super().__init__()
-        self.reach, self.first, self.padding = width // 2, first, padding
-        self.mix = nn.Linear(width * size, size)
-
-    def forward(self, states: Tensor, input_ids: Tensor | None) -> Tensor:
-        """States (B, N, d) to the same with what their neighbours add.
-
-        Arguments:
-            states: of the positions.
-            input_ids: (B, N): a document begins at [CLS], and padding is not a neighbour. None is one document a row.
-        """
-        length = states.shape[1]
-        padded = nn.functional.pad(states, (0, 0, self.reach, self.reach))
-        if input_ids is not None:
-            documents = torch.where(input_ids == self.padding, -1, (input_ids == self.first).cumsum(1))
-            around = nn.functional.pad(documents, (self.reach, self.reach), value=-2)
-        seen = []
-        for shift in range(2 * self.reach + 1):
-            part = padded[:, shift : shift + length]
-            if input_ids is not None:
-                part = part * (around[:, shift : shift + length] == documents)[..., None].to(part.dtype)
-            seen.append(part)
-        mixed: Tensor = states + self.mix(torch.cat(seen, dim=-1))
-        return mixed
-
-
 class Composing(nn.Module):
     """Mixed into the embeddings of both backbones: packed ids to one vector each.
 
@@ -197,6 +161,7 @@ class Composing(nn.Module):
         self.projection = nn.Linear(len(COMPONENTS) * config.hidden_size, config.hidden_size)
         self.product = Product(config) if config.composition in ("product", "both") else None
         self.table = TripleEmbedding(config) if config.composition in ("table", "both") else None
+        self.bigrams = Bigrams(config.bigrams, config.hidden_size) if config.bigrams else None
         ids = {"first": CLS * 0x010101, "padding": PAD * 0x010101}
         self.neighbours = (
             NeighbourConvolution(config.neighbours, config.hidden_size, **ids) if config.neighbours else None
@@ -228,3 +193,12 @@ class Composing(nn.Module):
         if self.table is not None:
             composed = composed + self.table(input_ids)
         return composed
+
+    def embed(self, input_ids: Tensor) -> Tensor:
+        """What :meth:`compose` makes of each position, and what it makes with its neighbours: (B, N) to (B, N, d).
+
+        Raises:
+            ValueError: as :meth:`compose`.
+        """
+        composed = self.compose(input_ids)
+        return composed if self.bigrams is None else composed + self.bigrams(input_ids, (input_ids & 255) < EMPTY_ID)

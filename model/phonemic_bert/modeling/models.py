@@ -30,6 +30,7 @@ from phonemic_bert.errors import CheckpointError
 from phonemic_bert.modeling.composition import Composing, Product, TripleEmbedding, TripleList
 from phonemic_bert.modeling.heads import IndependentHeads, JointHead, Predicted
 from phonemic_bert.modeling.modern import ModernEncoder, PhonemicModernBertEmbeddings, modern_config
+from phonemic_bert.modeling.neighbours import Bigrams
 from phonemic_bert.untrusted import check_folder, loading
 
 #: The label of a position that is not predicted.
@@ -61,7 +62,7 @@ class PhonemicBertEmbeddings(Composing, BertEmbeddings):
             ValueError: an id is not in the vocabulary.
         """
         if inputs_embeds is None and input_ids is not None:
-            inputs_embeds = self.compose(input_ids)
+            inputs_embeds = self.embed(input_ids)
         embedded: Tensor = super().forward(None, token_type_ids, position_ids, inputs_embeds, *cached, **named)
         return embedded if self.neighbours is None else self.neighbours(embedded, input_ids)
 
@@ -84,7 +85,7 @@ class PhonemicBertPreTrainedModel(BertPreTrainedModel):
             nn.init.ones_(module.weight)  # BERT's norms all have a bias
         else:
             super()._init_weights(module)
-        if isinstance(module, (Product, TripleEmbedding, JointHead)):
+        if isinstance(module, (Bigrams, Product, TripleEmbedding, JointHead)):
             module.reset_parameters()
         if isinstance(module, TripleList):
             module.reset_buffers()

@@ -108,6 +108,6 @@ class PhonemicModernBertEmbeddings(Composing, nn.Module):
         """
         if inputs_embeds is None:
             assert input_ids is not None
-            inputs_embeds = self.compose(input_ids)
+            inputs_embeds = self.embed(input_ids)
         embedded: Tensor = self.dropout(self.norm(inputs_embeds))
         return embedded if self.neighbours is None else self.neighbours(embedded, input_ids)

@@ -15,7 +15,6 @@ from transformers.modeling_outputs import MaskedLMOutput
 from transformers.models.bert.modeling_bert import BertPredictionHeadTransform
 
 from phonemic_bert.configuration import PlainModernBertConfig
-from phonemic_bert.modeling.composition import NeighbourConvolution
 from phonemic_bert.modeling.models import (
     IGNORE,
     PhonemicBertForMultipleChoice,
@@ -26,10 +25,12 @@ from phonemic_bert.modeling.models import (
     PhonemicModernBertModel,
 )
 from phonemic_bert.modeling.modern import modern_config
+from phonemic_bert.modeling.neighbours import Bigrams, NeighbourConvolution
+from phonemic_bert.tokenization.positions import PLAIN_SPECIALS
 
 
 class PlainModernBertEmbeddings(nn.Module):
-    """A table, a norm, dropout and the neighbours."""
+    """A table, bigrams, a norm, dropout and the neighbours."""
 
     def __init__(self, config: PlainModernBertConfig) -> None:
         super().__init__()
@@ -37,6 +38,7 @@ class PlainModernBertEmbeddings(nn.Module):
         self.word_embeddings = nn.Embedding(config.vocab_size, config.hidden_size, padding_idx=config.pad_token_id)
         self.norm = nn.LayerNorm(config.hidden_size, eps=modern.norm_eps, bias=modern.norm_bias)
         self.dropout = nn.Dropout(modern.embedding_dropout)
+        self.bigrams = Bigrams(config.bigrams, config.hidden_size) if config.bigrams else None
         ids = {"first": config.first_id, "padding": int(config.pad_token_id or 0)}
         self.neighbours = (
             NeighbourConvolution(config.neighbours, config.hidden_size, **ids) if config.neighbours else None
@@ -44,8 +46,12 @@ class PlainModernBertEmbeddings(nn.Module):
 
     def forward(self, input_ids: Tensor | None = None, inputs_embeds: Tensor | None = None) -> Tensor:
         """Embeds ids (B, N), or takes rows of the table (B, N, d): (B, N, d)."""
-        embedded = self.word_embeddings(input_ids) if inputs_embeds is None else inputs_embeds
-        embedded = self.dropout(self.norm(embedded))
+        if inputs_embeds is None:
+            assert input_ids is not None
+            inputs_embeds = self.word_embeddings(input_ids)
+            if self.bigrams is not None:
+                inputs_embeds = inputs_embeds + self.bigrams(input_ids, input_ids < len(PLAIN_SPECIALS))
+        embedded = self.dropout(self.norm(inputs_embeds))
         states: Tensor = embedded if self.neighbours is None else self.neighbours(embedded, input_ids)
         return states
 

@@ -147,6 +147,8 @@ def _design(shape: dict[str, Any], encoder: str) -> str:
         beyond.append(f"what syllables share is multiplied with {scale:g}")
     if neighbours := shape.get("neighbours", 0):
         beyond.append(f"a convolution over {neighbours} neighbouring positions")
+    if bigrams := shape.get("bigrams", 0):
+        beyond.append(f"vectors of bigrams from a hashed table of {bigrams:,} rows")
     if not beyond and encoder == "BERT":
         return "The paper's design."
     return f"The encoder is {encoder}. Beyond the paper: {'; '.join(beyond) or 'nothing else'}."

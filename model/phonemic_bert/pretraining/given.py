@@ -21,7 +21,7 @@ _CONFIG_NAMES = {"layers": "num_hidden_layers", "attention_heads": "num_attentio
 #: The settings of [model] that weights depend on; a plain model has fewer.
 _SHAPE = (
     "layers", "hidden_size", "attention_heads", "intermediate_size", "backbone", "composition", "head", "vectors",
-    "syllables", "shared_scale", "neighbours",
+    "syllables", "shared_scale", "neighbours", "bigrams",
 )  # fmt: skip
 
 

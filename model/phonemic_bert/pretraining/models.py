@@ -82,21 +82,22 @@ def make_model(settings: Settings, symbols: Symbols) -> PreTrainedModel:
     if symbols.phonemic:
         if settings.masking.replacement != "mask":
             raise SettingsError('masking.replacement: H-MLM masks every chosen syllable; only "mask" fits this corpus')
-        beyond = {name: getattr(shape, name) for name in (*CHOICES, "shared_scale", "neighbours")}
+        beyond = {name: getattr(shape, name) for name in (*CHOICES, "shared_scale", "neighbours", "bigrams")}
         model: Any = PhonemicBertForMaskedLM(PhonemicBertConfig(symbols.tokenizer["lang"], **beyond, **fields))
     else:
         plain: dict[str, Any] = {"vocab_size": symbols.size, "pad_token_id": symbols.pad}
         if shape.backbone == "modernbert":
             own: dict[str, Any] = {
                 "neighbours": shape.neighbours,
+                "bigrams": shape.bigrams,
                 "first_id": symbols.cls,
                 "tied_head": shape.tied_head,
                 "pooling": shape.pooling,
             }
             model = PlainModernBertForMaskedLM(PlainModernBertConfig(**plain, **own, **fields))
-        elif shape.neighbours:
+        elif given := next((name for name in ("neighbours", "bigrams") if getattr(shape, name)), None):
             raise SettingsError(
-                f"model.neighbours = {shape.neighbours}: a plain model has them with model.backbone = "
+                f"model.{given} = {getattr(shape, given)}: a plain model has them with model.backbone = "
                 "'modernbert' only; with 'bert' it is transformers' own"
             )
         else:

@@ -28,6 +28,7 @@ RECORD, LOG = "run.json", "log.jsonl"
 _LATER = {
     ("model", "syllables"): "possible",
     ("model", "shared_scale"): 1.0,
+    ("model", "bigrams"): 0,
     ("model", "pooling"): "first",
     ("model", "weights"): "",
     ("distillation", "teacher"): "",

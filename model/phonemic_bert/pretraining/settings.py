@@ -36,6 +36,7 @@ class Model:
     syllables: str
     shared_scale: float
     neighbours: int
+    bigrams: int
     pooling: str
     tied_head: bool
     weights: str
@@ -195,6 +196,7 @@ _RANGES: dict[str, sections.Range] = {
     "model.initializer_range": (0, None),
     "model.shared_scale": (1e-6, None),
     "model.neighbours": (0, None),
+    "model.bigrams": (0, 1 << 24),
     "sequences.length": (8, None),
     "masking.probability": (1e-9, 1),
     "distillation.weight": (0, None),
