@@ -13,7 +13,7 @@ from phonemic_bert.checkpoints import keep_name, resolve
 from phonemic_bert.errors import CheckpointError
 from phonemic_bert.shapes import CHOICES, COMPONENTS, PRESETS
 from phonemic_bert.triples import triples
-from phonemic_bert.untrusted import CONFIG, check_config, check_folder, loading
+from phonemic_bert.untrusted import CONFIG, SIZES, check_config, check_folder, loading
 
 __all__ = ["CHOICES", "COMPONENTS", "PRESETS", "PhonemicBertConfig", "PlainModernBertConfig", "check_neighbours"]
 
@@ -33,10 +33,10 @@ def check_bigrams(bigrams: int) -> None:
     """Checks the rows of the table of bigrams.
 
     Raises:
-        CheckpointError: they are not a number from 0.
+        CheckpointError: they are not a number from 0, or more than a checkpoint may have.
     """
-    if not isinstance(bigrams, int) or isinstance(bigrams, bool) or bigrams < 0:
-        raise CheckpointError(f"bigrams={bigrams!r}: must be 0 or a number of rows")
+    if not isinstance(bigrams, int) or isinstance(bigrams, bool) or not 0 <= bigrams <= SIZES["bigrams"]:
+        raise CheckpointError(f"bigrams={bigrams!r}: must be a number of rows from 0 to {SIZES['bigrams']:,}")
 
 
 def check_choice(name: str, value: object) -> None:
@@ -71,8 +71,6 @@ class PhonemicBertConfig(BertConfig):
             share moves with each of them, so that an optimizer that takes steps of a fixed size, as Adam does, moves
             it too far; a tenth leaves more to the rows of a table.
         neighbours: 0 (the paper), or the odd width of a residual convolution behind the embeddings' LayerNorm.
-        bigrams: 0 (the paper), or the rows of a hashed table that has a vector for each two neighbouring positions,
-            which is added to what either is composed of.
         backbone: ``"bert"`` (the paper), or ``"modernbert"``: transformers' ModernBERT, with rotary positions and norms
             before the layers. It takes the shape from BERT's fields; every layer attends to the whole text, and token
             types are not told apart.
@@ -81,6 +79,8 @@ class PhonemicBertConfig(BertConfig):
             not train the pooler.
         triples_checksum: checksum of the list of triples that the weights of ``head="joint"`` or
             ``composition="table"`` belong to, written and refused as the vocabulary's.
+        bigrams: 0 (the paper), or the rows of a hashed table that has a vector for each two neighbouring positions,
+            which is added to what either is composed of.
         kwargs: BERT's own fields (``hidden_size``, ``num_hidden_layers``, ``hidden_dropout_prob`` ...), see
             ``transformers.BertConfig``. The defaults are the paper's 12-layer model.
 
@@ -104,10 +104,10 @@ class PhonemicBertConfig(BertConfig):
         syllables: str = "possible",
         shared_scale: float = 1.0,
         neighbours: int = 0,
-        bigrams: int = 0,
         backbone: str = "bert",
         pooling: str = "first",
         triples_checksum: str | None = None,
+        bigrams: int = 0,
         **kwargs: Any,
     ) -> None:
         if lang not in LANGUAGES:
@@ -227,10 +227,10 @@ class PlainModernBertConfig(BertConfig):
     Arguments:
         vocab_size: entries of the embedding table, special symbols included.
         neighbours: as in ``PhonemicBertConfig``.
-        bigrams: as in ``PhonemicBertConfig``.
         first_id: the id that a document begins with, [CLS].
         tied_head: the head shares its weights with the embedding table.
         pooling: as in ``PhonemicBertConfig``.
+        bigrams: as in ``PhonemicBertConfig``.
         kwargs: BERT's fields, from which ModernBERT's shape is taken.
 
     Raises:
@@ -244,10 +244,10 @@ class PlainModernBertConfig(BertConfig):
         self,
         vocab_size: int = 30522,
         neighbours: int = 0,
-        bigrams: int = 0,
         first_id: int = 1,
         tied_head: bool = True,
         pooling: str = "first",
+        bigrams: int = 0,
         **kwargs: Any,
     ) -> None:
         check_neighbours(neighbours)

@@ -14,7 +14,7 @@ from transformers import AutoModelForMaskedLM, ModernBertModel
 
 from phonemic import Tokenizer
 from phonemic.encoding import PACKED_CLS, PACKED_SEP
-from phonemic.inventory import MASK
+from phonemic.inventory import EMPTY_ID, MASK
 from phonemic_bert import (
     CheckpointError,
     PhonemicBertConfig,
@@ -47,10 +47,20 @@ every = pytest.mark.parametrize("options", BEYOND.values(), ids=BEYOND)
 
 def encoder(config):
     torch.manual_seed(0)
-    bert = PhonemicBertModel(config, add_pooling_layer=False).eval()
-    if config.bigrams:  # which begin at zero
-        torch.nn.init.normal_(bert.embeddings.bigrams.table)
-    return bert
+    return filled(PhonemicBertModel(config, add_pooling_layer=False)).eval()
+
+
+def predictor(config):
+    torch.manual_seed(0)
+    return filled(PhonemicBertForMaskedLM(config)).eval()
+
+
+def filled(model):
+    """The same with bigrams that add something: they begin at zero."""
+    for part in model.modules():
+        if isinstance(part, Bigrams):
+            torch.nn.init.normal_(part.table)
+    return model
 
 
 def syllables(lang, *lengths, seed=0):
@@ -162,6 +172,14 @@ def test_neighbours_are_seen_as_far_as_the_width_reaches(tiny, backbone):
 # --- bigrams
 
 
+def hashed(one, other, rows):
+    """The row of a bigram, in numbers without bounds."""
+    prime = 2**31 - 1
+    mixed = (one * 0x5BD1E995 + other * 0x1B873593) % prime
+    mixed = (mixed ^ mixed >> 15) * 0x2C1B3C6D % prime
+    return (mixed ^ mixed >> 12) % rows
+
+
 def test_a_position_gets_the_bigrams_that_it_ends_and_begins(tiny):
     embeddings = encoder(tiny("zh", bigrams=1000)).embeddings.double()
     texts = [text.tolist() for text in syllables("zh", 9, 4)]
@@ -170,7 +188,7 @@ def test_a_position_gets_the_bigrams_that_it_ends_and_begins(tiny):
     want = np.zeros((len(ids), weight.shape[0]))
     for at, (one, other) in enumerate(pairwise(ids)):
         if min(one, other) & 255 > MASK:  # neither is a special symbol
-            row = table[(one * 0x5BD1E995 + other * 0x1B873593) % (2**31 - 1) % 1000]
+            row = table[hashed(one, other, 1000)]
             want[at + 1] += weight[:, :64] @ row
             want[at] += weight[:, 64:] @ row
     batch = torch.tensor([ids])
@@ -188,17 +206,30 @@ def test_bigrams_begin_at_nothing(tiny):
     assert torch.equal(embeddings.embed(text[None]), embeddings.compose(text[None]))
 
 
-@pytest.mark.parametrize("largest", [6, 1 << 24])
-def test_rows_of_bigrams_are_as_even_as_chance(largest):
-    """And no ids that there can be overflow: rows of a Python that has no bound."""
-    random = np.random.default_rng(0)
-    ids = torch.from_numpy(random.integers(0, largest, (1, 20_001)))
-    rows = Bigrams(4096, 8).rows(ids)[0]
-    pairs = list(pairwise(ids[0].tolist()))
-    assert rows.tolist() == [(a * 0x5BD1E995 + b * 0x1B873593) % (2**31 - 1) % 4096 for a, b in pairs]
-    distinct = len(set(pairs))
-    expected = 4096 * (1 - (1 - 1 / 4096) ** distinct)
-    assert abs(len(set(rows.tolist())) - expected) < 4 * np.sqrt(expected) + 1
+def test_the_rows_of_the_largest_ids_do_not_overflow():
+    ids = [0, 1, (1 << 24) - 1, (1 << 24) - 2, 5, (1 << 24) - 1]
+    rows = Bigrams(4096, 8).rows(torch.tensor([ids]))[0].tolist()
+    assert rows == [hashed(one, other, 4096) for one, other in pairwise([*ids, ids[0]])]
+
+
+@pytest.mark.parametrize("lang", ["vi", "zh"])
+@pytest.mark.parametrize("rows", [3000, 4096, 1 << 16, 1 << 20])
+def test_bigrams_of_real_syllables_fall_on_rows_as_evenly_as_chance(lang, rows):
+    packed = torch.from_numpy(triples(lang, "attested").packed.astype(np.int64))[:1200]
+    pairs = torch.cartesian_prod(packed, packed)
+    counts = torch.bincount(Bigrams(rows, 1).rows(pairs)[:, 0], minlength=rows).double()
+    mean = len(pairs) / rows
+    chi_square = ((counts - mean) ** 2 / mean).sum() / (rows - 1)
+    assert abs(chi_square - 1) < 5 * np.sqrt(2 / (rows - 1))
+
+
+@pytest.mark.parametrize("length", [1, 2])
+def test_a_short_text_has_no_bigram_around_its_end(tiny, length):
+    embeddings = encoder(tiny("zh", bigrams=10)).embeddings
+    ids = syllables("zh", 5)[0][1 : length + 1][None]  # syllables only
+    with torch.no_grad():
+        added = embeddings.embed(ids) - embeddings.compose(ids)
+    assert added.any() == (length == 2)
 
 
 # --- ModernBERT
@@ -259,8 +290,7 @@ def test_modernbert_is_longer_than_its_windows(tiny):
 
 @every
 def test_saved_and_loaded_by_every_class(tiny, options, tmp_path):
-    torch.manual_seed(0)
-    model = PhonemicBertForMaskedLM(tiny("zh", initializer_range=0.2, **options)).eval()
+    model = predictor(tiny("zh", initializer_range=0.2, **options))
     model.save_pretrained(tmp_path)
     (text,) = syllables("zh", 7)
     labels = torch.where(torch.arange(len(text)) % 3 == 1, text, -100)[None]
@@ -291,8 +321,7 @@ def test_a_checkpoint_of_before_is_the_papers(tmp_path, tiny):
     """A config.json that knows nothing of the options describes what it always did."""
     import json
 
-    torch.manual_seed(0)
-    model = PhonemicBertForMaskedLM(tiny("vi")).eval()
+    model = predictor(tiny("vi"))
     model.save_pretrained(tmp_path)
     path = tmp_path / "config.json"
     config = json.loads(path.read_text())
@@ -319,9 +348,10 @@ def test_a_checkpoint_of_before_is_the_papers(tmp_path, tiny):
         ({"neighbours": -1}, "neighbours=-1"),
         ({"neighbours": "3"}, "neighbours='3'"),
         ({"neighbours": 3.0}, "neighbours=3.0"),
-        ({"bigrams": -1}, "bigrams=-1: must be 0 or a number of rows"),
+        ({"bigrams": -1}, "bigrams=-1: must be a number of rows from 0 to 16,777,216"),
         ({"bigrams": "9"}, "bigrams='9'"),
         ({"bigrams": True}, "bigrams=True"),
+        ({"bigrams": 1 << 25}, "bigrams=33554432"),
         ({"shared_scale": "a"}, "shared_scale='a'"),
         ({"backbone": "modernbert", "hidden_act": "relu"}, "hidden_act='relu' with backbone='modernbert'"),
     ],
@@ -345,7 +375,7 @@ def test_ways_to_compute_change_nothing(tiny, options):
     def step(prepare=lambda model: model):
         torch.manual_seed(0)
         fields = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0, **options}
-        model = PhonemicBertForMaskedLM(tiny("zh", initializer_range=0.2, **fields)).train()
+        model = predictor(tiny("zh", initializer_range=0.2, **fields)).train()
         loss = prepare(model)(ids, attention_mask=(ids != 0).long(), labels=labels).loss
         loss.backward()
         return [loss.detach(), *(one.grad for one in model.parameters())]
@@ -363,8 +393,7 @@ def test_ways_to_compute_change_nothing(tiny, options):
 
 @every
 def test_copies_and_pickles_give_the_same(tiny, options):
-    torch.manual_seed(0)
-    model = PhonemicBertForMaskedLM(tiny("zh", **options)).eval()
+    model = predictor(tiny("zh", **options))
     (text,) = syllables("zh", 13)
     want = model(text[None]).logits
     for other in (copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
@@ -374,8 +403,7 @@ def test_copies_and_pickles_give_the_same(tiny, options):
 
 @every
 def test_bfloat16_stays_close(tiny, options):
-    torch.manual_seed(0)
-    model = PhonemicBertForMaskedLM(tiny("zh", **options)).eval()
+    model = predictor(tiny("zh", **options))
     (text,) = syllables("zh", 13)
     labels = torch.where(torch.arange(len(text)) % 3 == 1, text, -100)[None]
     with torch.no_grad():
@@ -388,14 +416,24 @@ def test_bfloat16_stays_close(tiny, options):
 @every
 def test_exports(tiny, options):
     """torch.export's program gives the same logits."""
-    torch.manual_seed(0)
-    model = PhonemicBertForMaskedLM(tiny("zh", initializer_range=0.2, **options)).eval()
+    model = predictor(tiny("zh", initializer_range=0.2, **options))
     ids = torch.stack(syllables("zh", 9, 9))
     exported = torch.export.export(model, (), {"input_ids": ids, "attention_mask": torch.ones_like(ids)}, strict=False)
     other = torch.stack(syllables("zh", 9, 9, seed=5))
     got = exported.module()(input_ids=other, attention_mask=torch.ones_like(other))
     for part, want in zip(got.logits, model(other).logits, strict=True):
         torch.testing.assert_close(part, want, rtol=1e-4, atol=1e-5)
+
+
+def test_bigrams_export_for_texts_of_any_length(tiny):
+    """Also for [CLS] and [SEP] alone."""
+    embeddings = encoder(tiny("zh", bigrams=50)).embeddings.bigrams
+    texts = [text[None] for text in syllables("zh", 9, 0, 30)]
+    given = [(text, (text & 255) < EMPTY_ID) for text in texts]
+    length = torch.export.Dim("length", min=2, max=64)
+    exported = torch.export.export(embeddings, given[0], dynamic_shapes=({1: length}, {1: length}), strict=False)
+    for one in given:
+        torch.testing.assert_close(exported.module()(*one), embeddings(*one))
 
 
 # --- learning

@@ -130,5 +130,5 @@ def test_saved_and_loaded_by_the_auto_classes(neighbours, bigrams, tmp_path):
 def test_an_even_width_and_a_negative_number_of_rows_are_refused():
     with pytest.raises(CheckpointError, match="neighbours=2: must be 0 or an odd number of at least 3"):
         config(neighbours=2)
-    with pytest.raises(CheckpointError, match="bigrams=-2: must be 0 or a number of rows"):
+    with pytest.raises(CheckpointError, match="bigrams=-2: must be a number of rows from 0"):
         config(bigrams=-2)

@@ -53,7 +53,7 @@ class PhonemicBertEmbeddings(Composing, BertEmbeddings):
         *cached: Any,
         **named: Any,
     ) -> Tensor:
-        """Embeds packed ids (B, N), or takes composed embeddings (B, N, d): (B, N, d).
+        """Embeds packed ids (B, N), or takes what :meth:`embed` makes of them (B, N, d): (B, N, d).
 
         Releases of transformers have different names for the length of a cache; BERT gets back what
         it said.
@@ -322,7 +322,7 @@ class PhonemicBertForMaskedLM(PhonemicBertPreTrainedModel):
             attention_mask: 1 for text, 0 for padding, (B, N).
             token_type_ids: (B, N).
             position_ids: (B, N).
-            inputs_embeds: composed embeddings (B, N, d) instead of ids.
+            inputs_embeds: what the embeddings' ``embed`` makes of ids, (B, N, d), instead of these.
             labels: packed ids of the positions to predict, -100 elsewhere, (B, N).
             num_items_in_batch: what the summed loss is divided by, instead of the labelled positions of this batch;
                 Trainer gives it under gradient accumulation.

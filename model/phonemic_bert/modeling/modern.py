@@ -101,7 +101,7 @@ class PhonemicModernBertEmbeddings(Composing, nn.Module):
         self.add_composition(config)
 
     def forward(self, input_ids: Tensor | None = None, inputs_embeds: Tensor | None = None) -> Tensor:
-        """Embeds packed ids (B, N), or takes composed embeddings (B, N, d): (B, N, d).
+        """Embeds packed ids (B, N), or takes what :meth:`embed` makes of them (B, N, d): (B, N, d).
 
         Raises:
             ValueError: an id is not in the vocabulary.

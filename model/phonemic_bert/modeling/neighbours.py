@@ -9,8 +9,9 @@ from torch import Tensor, nn
 
 from phonemic_bert.shapes import BIGRAM_SIZE
 
-#: Of the hash of two ids: a prime, and a factor for each. A checkpoint's rows stand for what these make of a bigram.
-_PRIME, _FACTORS = (1 << 31) - 1, (0x5BD1E995, 0x1B873593)
+#: Of the hash of two ids: a prime, a factor for each, one for both. Products stay below 2^63; a checkpoint's rows
+#: stand for what these make of a bigram.
+_PRIME, _FACTORS = (1 << 31) - 1, (0x5BD1E995, 0x1B873593, 0x2C1B3C6D)
 
 
 class Bigrams(nn.Module):
@@ -35,10 +36,15 @@ class Bigrams(nn.Module):
         nn.init.normal_(self.projection.weight, std=1 / math.sqrt(BIGRAM_SIZE))
 
     def rows(self, input_ids: Tensor) -> Tensor:
-        """The table's row of each id with the next: ids from 0 to below 2^24, (B, N), to int64 (B, N - 1)."""
+        """The table's row of each id with the next, of the last with the first: (B, N) to int64 (B, N).
+
+        Arguments:
+            input_ids: each from 0 to below 2^24.
+        """
         ids = input_ids.long()
-        mixed = ids[:, :-1] * _FACTORS[0] + ids[:, 1:] * _FACTORS[1]
-        return mixed % _PRIME % self.table.shape[0]
+        mixed = (ids * _FACTORS[0] + ids.roll(-1, 1) * _FACTORS[1]) % _PRIME
+        mixed = (mixed ^ mixed >> 15) * _FACTORS[2] % _PRIME
+        return (mixed ^ mixed >> 12) % self.table.shape[0]
 
     def forward(self, input_ids: Tensor, special: Tensor) -> Tensor:
         """Ids (B, N) to what their bigrams add, (B, N, d).
@@ -48,10 +54,11 @@ class Bigrams(nn.Module):
             special: (B, N): which of them are special symbols, whose bigrams add nothing: what is masked is in none,
                 and none goes from one document to the next.
         """
-        vectors = nn.functional.embedding(self.rows(input_ids), self.table)
-        vectors = vectors * ~(special[:, :-1] | special[:, 1:])[..., None]
-        ended, begun = nn.functional.pad(vectors, (0, 0, 1, 0)), nn.functional.pad(vectors, (0, 0, 0, 1))
-        added: Tensor = self.projection(torch.cat((ended, begun), dim=-1))
+        length = input_ids.shape[1]
+        last = torch.arange(length, device=input_ids.device) == length - 1
+        begun = nn.functional.embedding(self.rows(input_ids), self.table)
+        begun = begun * ~(special | special.roll(-1, 1) | last)[..., None]
+        added: Tensor = self.projection(torch.cat((begun.roll(1, 1), begun), dim=-1))
         return added
 
 

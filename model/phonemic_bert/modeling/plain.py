@@ -45,7 +45,7 @@ class PlainModernBertEmbeddings(nn.Module):
         )
 
     def forward(self, input_ids: Tensor | None = None, inputs_embeds: Tensor | None = None) -> Tensor:
-        """Embeds ids (B, N), or takes rows of the table (B, N, d): (B, N, d)."""
+        """Embeds ids (B, N), or takes embeddings (B, N, d): rows of the table, and what bigrams add: (B, N, d)."""
         if inputs_embeds is None:
             assert input_ids is not None
             inputs_embeds = self.word_embeddings(input_ids)

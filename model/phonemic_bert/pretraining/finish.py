@@ -93,7 +93,10 @@ def export(
         model = model.to(getattr(torch, dtype))
     for name, tensor in model.state_dict().items():
         if tensor.nbytes > shard_size:
-            raise RunError(f"{name} alone has {tensor.nbytes:,} bytes, more than a file may have ({shard_size:,})")
+            raise RunError(
+                f"{name} alone has {tensor.nbytes:,} bytes, more than a file may have ({shard_size:,}): give "
+                "phonemic-bert export a larger --shard-mb, or --dtype float16 if it is not that"
+            )
     others = [path for path in checkpoint.iterdir() if path.is_file() and ".safetensors" not in path.name]
     for path in others:
         if not path.resolve().is_relative_to(checkpoint.resolve()):

@@ -9,6 +9,7 @@ from pathlib import Path
 from phonemic.inventory import LANGUAGES
 from phonemic_bert import sections
 from phonemic_bert.shapes import CHOICES
+from phonemic_bert.untrusted import SIZES
 
 _PRESETS = sections.Presets("phonemic_bert.pretraining", "presets")
 
@@ -196,7 +197,7 @@ _RANGES: dict[str, sections.Range] = {
     "model.initializer_range": (0, None),
     "model.shared_scale": (1e-6, None),
     "model.neighbours": (0, None),
-    "model.bigrams": (0, 1 << 24),
+    "model.bigrams": (0, SIZES["bigrams"] + 1),
     "sequences.length": (8, None),
     "masking.probability": (1e-9, 1),
     "distillation.weight": (0, None),
