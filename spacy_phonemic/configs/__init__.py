@@ -85,8 +85,9 @@ def config_text(
         }
     elif names:  # bigrams help those of Mandarin, and no parts of speech
         changes['"toneless","syllable"]'] = '"toneless","syllable","bigram"]'
-    if encoder == "hash":  # cupy's own memory: torch need not be there
+    if encoder == "hash":  # cupy's own memory: torch need not be there; and Thinc averages no weights of torch's
         changes['gpu_allocator = "pytorch"'] = "gpu_allocator = null"
+        changes["use_averages = false"] = "use_averages = true"
     if encoder == "both" and checkpoint is not None:
         changes["learn_rate_factor = null"] = f"learn_rate_factor = {_BESIDE_FEATURES}"
     if steps < _FULL_WARMUP:
