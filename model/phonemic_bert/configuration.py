@@ -15,7 +15,7 @@ from phonemic_bert.shapes import CHOICES, COMPONENTS, PRESETS
 from phonemic_bert.triples import triples
 from phonemic_bert.untrusted import CONFIG, SIZES, check_config, check_folder, loading
 
-__all__ = ["CHOICES", "COMPONENTS", "PRESETS", "PhonemicBertConfig", "PlainModernBertConfig", "check_neighbours"]
+__all__ = ["CHOICES", "COMPONENTS", "PRESETS", "PhonemicBertConfig", "PlainModernBertConfig"]
 
 
 def check_neighbours(neighbours: int) -> None:
