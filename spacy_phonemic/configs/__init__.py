@@ -31,7 +31,7 @@ _SHOWN: dict[str, dict[str, object]] = {
 ENCODERS = {"hash": "tok2vec", "bert": "phonemic_transformer", "both": "phonemic_transformer"}
 
 #: The tokens of a batch, at most: those of the base; and where features learn names, which takes more steps of fewer,
-#: as measured (docs/research/benchmarks.md, "Sounds as features").
+#: as measured (docs/research/spacy.md).
 _BATCH, _BATCH_OF_NAMES = 2000, 500
 
 #: Steps from which on the learning rate warms up for as long as the base says; fewer warm up for a tenth of them.

@@ -260,7 +260,7 @@ class TestBenchmark:
         if not kept.exists():
             pytest.skip("needs the source tree's benchmarks/results")
         runs = [benchmark.Run(**run) for run in json.loads(kept.read_text("utf-8"))["runs"]]
-        assert benchmark.table(runs) in (ROOT / "docs" / "research" / "benchmarks.md").read_text("utf-8")
+        assert benchmark.table(runs) in (ROOT / "docs" / "research" / "spacy.md").read_text("utf-8")
 
     def test_what_is_heard(self):
         from benchmarks.spacy_heard import hearing
