@@ -21,7 +21,8 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from benchmarks.readings.cpp import cases, normal
+from benchmarks.readings.cpp import cases
+from benchmarks.readings.score import errors
 
 Read = Callable[[str], list[str]]
 #: Bytes of text that a reader gets, for each about a second or more.
@@ -99,13 +100,8 @@ def measure(name: str, data: Path) -> dict[str, float]:
 
 def accuracy(name: str, data: Path) -> float:
     """The share of CPP's development set that is read right."""
-    read, _ = _reader(name)
     judged = cases(data / "zh" / "cpp")
-    right = 0
-    for case in judged:
-        found = read(case.text)
-        right += len(found) == len(case.text) and normal(found[case.at]) == case.reading
-    return right / len(judged)
+    return 1 - errors(judged, _reader(name)[0]).total() / len(judged)
 
 
 def main() -> None:

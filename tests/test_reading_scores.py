@@ -1,0 +1,45 @@
+"""``python -m benchmarks.readings.score``: the command that measures a held-out set."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("pypinyin")
+
+from benchmarks.readings.cpp import Case
+from benchmarks.readings.score import errors
+
+ROOT = Path(__file__).parents[1]
+
+
+def score(folder, *more):
+    command = [sys.executable, "-m", "benchmarks.readings.score", str(folder), *more]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+
+
+def test_it_counts_what_people_say_otherwise(tmp_path):
+    sentences = ["他去▁银▁行", "银▁行▁行长", "慢慢▁地▁走", "▁旅▁行"]  # pypinyin reads the third dì
+    (tmp_path / "test.sent").write_text("\n".join(sentences) + "\n", "utf-8")
+    (tmp_path / "test.lb").write_text("yin2\nhang2\nde5\nlu:4\n", "utf-8")  # and of the fourth both say lǚ
+    done = score(tmp_path, "test", "--errors", "5")
+    assert done.stdout.splitlines() == [
+        "pypinyin: 50.00% of 4 right",
+        "context: 75.00% of 4 right",
+        "    1  旅 lv3, not lv4",
+    ], done.stderr
+
+
+def test_parts_that_do_not_belong_together_are_refused(tmp_path):
+    (tmp_path / "dev.sent").write_text("▁银▁行\n", "utf-8")
+    (tmp_path / "dev.lb").write_text("yin2\nhang2\n", "utf-8")
+    done = score(tmp_path, "dev")
+    assert done.returncode == 1
+    assert "1 lines in dev.sent, 2 in dev.lb" in done.stderr
+
+
+def test_a_reader_that_loses_its_place_is_wrong():
+    case = Case("银行", 1, "hang2")
+    assert errors([case, case], lambda text: ["hang2"]) == {"行 nothing, not hang2": 2}
+    assert not errors([case], lambda text: ["yin2", "hang2"])
