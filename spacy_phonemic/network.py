@@ -6,13 +6,15 @@ import json
 import os
 import re
 import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, cast
 
 import safetensors.torch
 import srsly
 import torch
-from thinc.api import PyTorchShim, get_torch_default_device
+from thinc.api import PyTorchShim, get_torch_default_device, xp2torch
 from torch import Tensor, nn
 from torch.nn import functional
 
@@ -197,7 +199,7 @@ def _read(checkpoint: str) -> Any:
 
 
 class NetworkShim(PyTorchShim):  # type: ignore[misc,unused-ignore]
-    """thinc's PyTorchShim, with a learning rate of the encoder's own."""
+    """thinc's PyTorchShim, with a learning rate of the encoder's own, and averages of its weights."""
 
     def __init__(self, network: Network, mixed_precision: bool) -> None:
         super().__init__(
@@ -226,6 +228,28 @@ class NetworkShim(PyTorchShim):  # type: ignore[misc,unused-ignore]
             return optimizer(key, weights, gradient, lr_scale=self._model.rate(key[1]))
 
         super().finish_update(cast("Any", at_own_rate))
+
+    @contextmanager
+    def use_params(self, params: Mapping[Any, Any]) -> Iterator[None]:
+        """Has other weights for a while, such as the averages of an optimizer, by its keys.
+
+        PyTorchShim's looks for other keys than those that an optimizer has, and so finds none.
+        """
+        given = {
+            name: (weights, params[self.id, name])
+            for name, weights in self._model.named_parameters()
+            if (self.id, name) in params
+        }
+        backup = {name: weights.detach().clone() for name, (weights, _) in given.items()}
+        with torch.no_grad():
+            for weights, other in given.values():
+                weights.copy_(xp2torch(other, device=weights.device))
+        try:
+            yield
+        finally:
+            with torch.no_grad():
+                for name, (weights, _) in given.items():
+                    weights.copy_(backup[name])
 
     def copy(self) -> NetworkShim:
         """A copy that the optimizer knows apart."""

@@ -14,7 +14,7 @@ torch = pytest.importorskip("torch", reason="needs the model extra")
 pytest.importorskip("transformers", reason="needs the model extra")
 
 from encoder_helpers import TEXTS, VI, ZH, docs_of, encoder, run  # noqa: E402
-from thinc.api import Adam, Config, PyTorchWrapper  # noqa: E402
+from thinc.api import Adam, Config  # noqa: E402
 
 from phonemic_bert import CheckpointError, PhonemicBertTokenizer  # noqa: E402
 from spacy_phonemic.__main__ import main  # noqa: E402
@@ -245,20 +245,23 @@ class TestConfigs:
             assert model.get("encoder", model)["learn_rate_factor"] == factor
 
     @pytest.mark.parametrize("task", TASKS)
-    def test_weights_are_averaged_where_torch_has_none_of_them(self, task):
-        for name in ENCODERS:
-            config = Config().from_str(config_text(task, "zh", name), interpolate=False)
-            assert config["training"]["optimizer"]["use_averages"] == (name == "hash")
-        layer = PyTorchWrapper(torch.nn.Linear(2, 2))
-        optimizer = Adam(0.1, use_averages=True)
-        for _ in range(2):
-            _, back = layer.begin_update(np.ones((1, 2), dtype="f"))
-            back(np.ones((1, 2), dtype="f"))
-            layer.finish_update(optimizer)
-        trained = layer.predict(np.ones((1, 2), dtype="f"))
-        assert optimizer.averages
-        with layer.use_params(optimizer.averages):  # Thinc does not find torch's among them
-            assert (layer.predict(np.ones((1, 2), dtype="f")) == trained).all()
+    @pytest.mark.parametrize("name", ENCODERS)
+    def test_weights_are_averaged(self, task, name):
+        config = Config().from_str(config_text(task, "zh", name), interpolate=False)
+        assert config["training"]["optimizer"]["use_averages"] is True
+
+    @pytest.mark.parametrize(
+        ("task", "encoder", "share"),
+        [("ner", "hash", 0.5), ("ner_pos", "hash", 0.5), ("pos", "hash", 0.3), ("ner", "both", 0.3)],
+    )
+    def test_errors_in_training_are_as_measured(self, task, encoder, share):
+        def shares(lang):
+            config = Config().from_str(config_text(task, lang, encoder), interpolate=False)
+            model = next(iter(config["components"].values()))["model"]
+            return [part["mark_errors"] for part in (model, model.get("embed", {})) if "mark_errors" in part]
+
+        assert shares("vi") == [share]
+        assert shares("zh") == [0.0]
 
     @pytest.mark.parametrize("lang", ["vi", "zh"])
     def test_batches_are_smaller_where_features_learn_names(self, lang):

@@ -11,6 +11,7 @@ pytest.importorskip("transformers", reason="needs the model extra")
 
 from encoder_helpers import LISTENER, NER, SYLLABLES, TEXTS, VI, example, pipeline, run  # noqa: E402
 from spacy.training import Example  # noqa: E402
+from thinc.api import Adam  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:spacy", "ignore::DeprecationWarning:weasel")
 
@@ -151,3 +152,63 @@ class TestTraining:
         )
         with pytest.raises(ValueError, match="width 96"):
             nlp.initialize(lambda: [example(nlp, text) for text in TEXTS])
+
+
+class TestAverages:
+    def train(self, checkpoint, steps=30, **options):
+        """A pipeline, its optimizer, and the averages of the encoder's weights as thinc defines them, the slow way."""
+        nlp = pipeline(checkpoint, **options)
+        examples = [example(nlp, text) for text in TEXTS]
+        nlp.initialize(lambda: examples)
+        sgd = Adam(0.003, use_averages=True)
+        network = nlp.get_pipe("phonemic_transformer").model.shims[0]._model
+        averages = {name: torch.zeros_like(weights) for name, weights in network.named_parameters()}
+        for step in range(1, steps + 1):
+            nlp.update(examples, sgd=False, drop=0.0)
+            for _, component in nlp.pipeline:  # after all of them, as spacy train does
+                component.finish_update(sgd)
+            for name, weights in network.named_parameters():
+                averages[name] += (1 - (1 + step) / (10 + step)) * (weights.detach() - averages[name])
+        return nlp, sgd, network, averages
+
+    @staticmethod
+    def weights_of(network):
+        return {name: weights.detach().clone() for name, weights in network.named_parameters()}
+
+    def test_the_encoder_has_them_for_a_while(self, checkpoint, tmp_path):
+        nlp, sgd, network, averages = self.train(checkpoint["vi"])
+        trained, docs = self.weights_of(network), [nlp.make_doc(VI)]
+        (vectors,) = nlp.get_pipe("phonemic_transformer").predict(docs)
+        with nlp.use_params(sgd.averages):
+            for name, weights in network.named_parameters():
+                torch.testing.assert_close(weights, averages[name], rtol=1e-4, atol=1e-6)
+            (averaged,) = nlp.get_pipe("phonemic_transformer").predict(docs)
+            nlp.to_disk(tmp_path / "averaged")
+        assert np.abs(averaged - vectors).max() > 1e-3
+        assert all(torch.equal(weights, trained[name]) for name, weights in network.named_parameters())
+        assert (nlp.get_pipe("phonemic_transformer").predict(docs)[0] == vectors).all()
+        loaded = spacy.load(tmp_path / "averaged")
+        np.testing.assert_allclose(loaded.get_pipe("phonemic_transformer").predict(docs)[0], averaged, atol=1e-5)
+
+    def test_an_error_meanwhile_leaves_the_trained_weights(self, checkpoint):
+        nlp, sgd, network, _ = self.train(checkpoint["vi"], 2)
+        trained = self.weights_of(network)
+        with pytest.raises(RuntimeError, match="no disk"), nlp.use_params(sgd.averages):
+            raise RuntimeError("no disk")
+        assert all(torch.equal(weights, trained[name]) for name, weights in network.named_parameters())
+
+    def test_what_is_frozen_has_none(self, checkpoint):
+        nlp, sgd, network, _ = self.train(checkpoint["vi"], 2, freeze_layers=1)
+        frozen = {name for name, weights in network.named_parameters() if not weights.requires_grad}
+        assert frozen
+        trained = self.weights_of(network)
+        with nlp.use_params(sgd.averages):
+            kept = {name for name, weights in network.named_parameters() if torch.equal(weights, trained[name])}
+        assert kept == frozen
+
+    def test_another_optimizer_s_are_not_taken(self, checkpoint):
+        _, other, _, _ = self.train(checkpoint["vi"], 2)
+        nlp, _, network, _ = self.train(checkpoint["vi"], 2)
+        trained = self.weights_of(network)
+        with nlp.use_params(other.averages):
+            assert all(torch.equal(weights, trained[name]) for name, weights in network.named_parameters())
