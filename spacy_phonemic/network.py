@@ -14,7 +14,7 @@ from typing import Any, cast
 import safetensors.torch
 import srsly
 import torch
-from thinc.api import PyTorchShim, get_torch_default_device, xp2torch
+from thinc.api import PyTorchShim, Shim, get_torch_default_device, xp2torch
 from torch import Tensor, nn
 from torch.nn import functional
 
@@ -234,31 +234,36 @@ class NetworkShim(PyTorchShim):  # type: ignore[misc,unused-ignore]
         """Has other weights for a while, such as the averages of an optimizer, by its keys.
 
         PyTorchShim's looks for other keys than those that an optimizer has, and so finds none.
+
+        Raises:
+            ValueError: they have another shape. Then, and after any error meanwhile, the weights are what they were.
         """
-        given = {
-            name: (weights, params[self.id, name])
-            for name, weights in self._model.named_parameters()
-            if (self.id, name) in params
-        }
-        backup = {name: weights.detach().clone() for name, (weights, _) in given.items()}
-        with torch.no_grad():
-            for weights, other in given.values():
-                weights.copy_(xp2torch(other, device=weights.device))
+        own = {name: weights for name, weights in self._model.named_parameters() if (self.id, name) in params}
+        trained = {name: weights.detach().clone() for name, weights in own.items()}
         try:
+            _put(own, {name: xp2torch(params[self.id, name], device=self.device) for name in own})
             yield
         finally:
-            with torch.no_grad():
-                for name, (weights, _) in given.items():
-                    weights.copy_(backup[name])
+            _put(own, trained)
 
     def copy(self) -> NetworkShim:
         """A copy that the optimizer knows apart."""
         copied: NetworkShim = super().copy()
         copied._model.to(self.device)
-        with type(self).global_id_lock:
-            PyTorchShim.global_id += 1
-            copied.id = PyTorchShim.global_id
+        with Shim.global_id_lock:  # not of a subclass: the next new shim would have the same
+            Shim.global_id += 1
+            copied.id = Shim.global_id
         return copied
+
+
+def _put(weights: Mapping[str, Tensor], others: Mapping[str, Tensor]) -> None:
+    with torch.no_grad():
+        for name, own in weights.items():
+            if others[name].shape != own.shape:
+                raise ValueError(
+                    f"{name} has the shape {(*own.shape,)}, what is to stand for it {(*others[name].shape,)}"
+                )
+            own.copy_(others[name])
 
 
 def _deserialize(network: Network, data: bytes, device: torch.device) -> Network:

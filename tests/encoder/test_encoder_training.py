@@ -197,6 +197,35 @@ class TestAverages:
             raise RuntimeError("no disk")
         assert all(torch.equal(weights, trained[name]) for name, weights in network.named_parameters())
 
+    def test_others_that_do_not_fit_are_refused_and_leave_no_trace(self, checkpoint):
+        nlp, sgd, network, _ = self.train(checkpoint["vi"], 2)
+        trained = self.weights_of(network)
+        last = max((key for key in sgd.averages if key[1] in trained), key=lambda key: [*trained].index(key[1]))
+        for other in (np.zeros((1,), "f"), np.zeros((7, 5), "f")):
+            with (
+                pytest.raises(ValueError, match=f"{last[1]} has the shape"),
+                nlp.use_params({**sgd.averages, last: other}),
+            ):
+                pass
+            assert all(torch.equal(weights, trained[name]) for name, weights in network.named_parameters())
+
+    def test_each_of_several_encoders_has_its_own(self, checkpoint):
+        """A component with a copy of an encoder, frozen, before another encoder: what thinc knows them by differs."""
+        first = pipeline(checkpoint["vi"])
+        first.initialize(lambda: [example(first, text) for text in TEXTS])
+        first.replace_listeners("phonemic_transformer", "ner", ["model.tok2vec"])
+        nlp, sgd, _, _ = self.train(checkpoint["vi"], 2)
+        shims = [
+            shim
+            for pipe in (*(component for _, component in first.pipeline), nlp.get_pipe("phonemic_transformer"))
+            for node in pipe.model.walk()
+            for shim in node.shims
+        ]
+        assert len({shim.id for shim in shims}) == len(shims) == 3
+        kept = self.weights_of(shims[1]._model)
+        with nlp.use_params(sgd.averages), first.use_params(sgd.averages):
+            assert all(torch.equal(weights, kept[name]) for name, weights in shims[1]._model.named_parameters())
+
     def test_what_is_frozen_has_none(self, checkpoint):
         nlp, sgd, network, _ = self.train(checkpoint["vi"], 2, freeze_layers=1)
         frozen = {name for name, weights in network.named_parameters() if not weights.requires_grad}
