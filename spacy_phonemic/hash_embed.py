@@ -11,10 +11,23 @@ from spacy.attrs import intify_attr
 from spacy.ml.staticvectors import StaticVectors
 from spacy.tokens import Doc
 from spacy.util import registry
-from thinc.api import HashEmbed, Maxout, Model, chain, concatenate, list2ragged, ragged2list, with_array, zero_init
+from thinc.api import (
+    HashEmbed,
+    Maxout,
+    Model,
+    NumpyOps,
+    chain,
+    concatenate,
+    list2ragged,
+    ragged2list,
+    with_array,
+    zero_init,
+)
+from thinc.layers.chain import forward as forward_chain
+from thinc.layers.chain import init as initialize_chain
 from thinc.types import Floats2d
 
-from spacy_phonemic.columns import MASKS, ROWS, composed, token_columns
+from spacy_phonemic.columns import BIGRAM, MASKS, ROWS, composed, token_columns
 from spacy_phonemic.noise import check_share, drawn, with_mark_errors
 
 #: How often a component is exchanged in training for once that a spelling is.
@@ -22,6 +35,9 @@ _COMPONENTS_SHARE = 0.25
 
 #: A component's vector is narrower than that of a spelling: there are two of each, and they tell the same in part.
 _NARROWER = 3
+
+#: Makes one number of the columns of a token: odd, so that nothing of any column is lost.
+_FACTOR = np.uint64(0x9E3779B97F4A7C15)
 
 
 @registry.architectures("spacy_phonemic.PhonemicHashEmbed.v1")
@@ -94,7 +110,11 @@ def phonemic_hash_embed(
         vectors: Model[Any, Any] = chain(Model("phonemic_composed", _compose), StaticVectors(width, dropout=0.0))
         columns, wide = concatenate(columns, vectors), wide + width
     mixed: Model[Any, Any] = with_array(Maxout(width, wide, nP=3, dropout=0.0, normalize=True))
-    return chain(columns, mixed, ragged2list())
+    whole: Model[list[Doc], list[Floats2d]] = chain(columns, mixed, ragged2list())
+    if include_static_vectors or BIGRAM in components:
+        return whole
+    dims = {name: whole.maybe_get_dim(name) for name in whole.dim_names}
+    return Model(whole.name, _forward_distinct, init=initialize_chain, dims=dims, layers=whole.layers)
 
 
 def _check(attrs: Sequence[str], rows: Sequence[int], components: Sequence[str], shares: dict[str, float]) -> None:
@@ -132,6 +152,31 @@ def _forward(
     if training and mishearing:
         found = _exchanged(found, len(attrs), mishearing, changed)
     return [model.ops.asarray(cast("Any", columns), dtype="uint64") for columns in found], lambda gradients: []
+
+
+def _forward_distinct(
+    model: Model[list[Doc], list[Floats2d]], docs: list[Doc], is_train: bool
+) -> tuple[list[Floats2d], Callable[[Any], Any]]:
+    """A chain's; where nothing is trained, tokens with the same columns, as a word has each time, are embedded once."""
+    if is_train or not docs or not isinstance(model.ops, NumpyOps):
+        return forward_chain(model, docs, is_train)
+    columns, mixed = model.layers[:2]
+    read, _, tables = columns.layers
+    found = read.predict(docs)
+    rows = np.concatenate(found)
+    first, where = _distinct(rows)
+    vectors = mixed.predict(tables.predict(rows[first]))[where]
+    apart = np.split(vectors, np.cumsum([len(one) for one in found])[:-1])
+    return cast("list[Floats2d]", apart), lambda gradients: []
+
+
+def _distinct(rows: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The numbers of rows that differ from each other, and which of these each row is."""
+    numbers = rows @ np.cumprod(np.full(rows.shape[1], _FACTOR))
+    _, first, where = np.unique(numbers, return_index=True, return_inverse=True)
+    if np.array_equal(rows[first[where]], rows):
+        return first, where
+    return np.arange(len(rows)), np.arange(len(rows))  # two that differ make one number
 
 
 def _exchanged(
