@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 @language_option(required=False, description="The language; a text needs it, an index has its own.")
 @tokenizer_option("phrases")
 @tokenizer_option("readings")
+@click.option("--no-marks", "bare", is_flag=True, help="Vietnamese: compare without diacritics, as names are typed.")
 @click.option("-k", "most", type=click.IntRange(1), default=10, show_default=True, help="The largest number of names.")
 @click.option("--all", "every", is_flag=True, help="All names within the distance, not only the nearest few.")
 @click.option(
@@ -54,6 +55,7 @@ def search(
     lang: str | None,
     phrases: str | None,
     readings: str,
+    bare: bool,
     most: int,
     every: bool,
     within: float,
@@ -75,7 +77,7 @@ def search(
     if query == ("-",) and names == "-":
         raise click.UsageError('NAMES and QUERY cannot both be "-"')
     claim([output], force, [names])
-    index = _index(names, lang, phrases, readings, column, errors, max_line)
+    index = _index(names, lang, phrases, readings, bare, column, errors, max_line)
     several = query == ("-",)
     if query and not several:
         check_heard(" ".join(query), index.tokenizer, "QUERY")
@@ -97,7 +99,14 @@ def search(
 
 
 def _index(
-    names: str, lang: str | None, phrases: str | None, readings: str, column: str, errors: str, max_line: int
+    names: str,
+    lang: str | None,
+    phrases: str | None,
+    readings: str,
+    bare: bool,
+    column: str,
+    errors: str,
+    max_line: int,
 ) -> Index:
     """The index of a file, which holds one or the names for one."""
     from phonemic.sound.index import Index
@@ -106,16 +115,19 @@ def _index(
     if names != "-" and is_index(names):
         index = Index.load(names)
         given = click.get_current_context().get_parameter_source("readings") is click.core.ParameterSource.COMMANDLINE
-        if phrases or lang not in (None, index.lang) or (given and readings != index.tokenizer.readings):
+        other = (given and readings != index.tokenizer.readings) or (bare and index.marks)
+        if phrases or lang not in (None, index.lang) or other:
             raise click.UsageError(f"{names} is an index for {index.lang} with its own options; leave the others out")
         return index
     if lang is None:
         raise click.UsageError(f"{names} is a text: give its language with --lang")
+    if bare and lang != "vi":
+        raise click.UsageError("--no-marks is for Vietnamese: Chinese characters have none")
     tokenizer = make_tokenizer(lang, phrases=phrases, readings=readings)
     texts = words_of([names], column, errors, max_line)
     check_language(texts, tokenizer)
     try:
-        return Index(texts, tokenizer=tokenizer)
+        return Index(texts, tokenizer=tokenizer, marks=not bare)
     except ValueError as error:
         raise InputError(f"{names}: {error} (counted from 0, without blank lines)") from error
 

@@ -58,19 +58,31 @@ class Index(Sequence[str]):
         names: the names, of at most 1,000 syllables each; an Arrow array of strings, too.
         lang: ``"vi"`` or ``"zh"``.
         tokenizer: reads names and queries instead of ``Tokenizer(lang)``, with phrases of your own perhaps.
+        marks: False compares names and queries without their diacritics, for Vietnamese that is typed without:
+            *Nguyen Van Lam* is near *Nguyễn Văn Lan*.
 
     Raises:
         TypeError: a name is not a str, or nothing says the language.
-        ValueError: an unknown language, or a name that is too long; the message says which.
+        ValueError: an unknown language, a name that is too long (the message says which), or ``marks=False`` for
+            Mandarin.
     """
 
-    def __init__(self, names: Iterable[str], lang: str | None = None, *, tokenizer: Tokenizer | None = None) -> None:
+    def __init__(
+        self,
+        names: Iterable[str],
+        lang: str | None = None,
+        *,
+        tokenizer: Tokenizer | None = None,
+        marks: bool = True,
+    ) -> None:
         if isinstance(names, str):
             raise TypeError("Index takes a list of names, not one str")
         texts = listed(names)
         own = reader(lang, tokenizer)
+        if not marks and own.lang != "vi":
+            raise ValueError("marks=False is for Vietnamese: Chinese characters have none")
         found = sounds(own.lang)
-        rows, offsets = found.heard_batch(own.encode_batch(texts))
+        rows, offsets = found.heard_batch(own.encode_batch(texts if marks else [_bare(text) for text in texts]))
         lengths = np.diff(offsets)
         if int(lengths.max(initial=0)) > LONGEST:
             longest = int(lengths.argmax())
@@ -82,21 +94,22 @@ class Index(Sequence[str]):
             "tokenizer": own.options.to_json(),
             "vocabulary": own.vocabulary.checksum,
             "gaps": [SYLLABLE, LETTER],
+            "marks": bool(marks),
         }
         arrays: dict[str, NDArray[Any]] = build(rows, offsets, found)
         arrays["offsets"] = np.cumsum([0, *map(len, encoded)], dtype=np.int64)
         arrays["text"] = np.frombuffer(b"".join(encoded), np.uint8)
         arrays["options"] = np.frombuffer(json.dumps(options, ensure_ascii=False).encode(), np.uint8)
-        self._use(arrays, own, "an index")
+        self._use(arrays, own, bool(marks), "an index")
 
-    def _use(self, arrays: dict[str, NDArray[Any]], tokenizer: Tokenizer, where: object) -> None:
+    def _use(self, arrays: dict[str, NDArray[Any]], tokenizer: Tokenizer, marks: bool, where: object) -> None:
         found = sounds(tokenizer.lang)
         offsets, names = arrays["offsets"], len(arrays["offsets"]) - 1
         with damaged(where, SavedIndexError, "build it again"):
             check(arrays, found, names)
             if offsets[0] or offsets[-1] != len(arrays["text"]) or np.any(np.diff(offsets) < 0):
                 raise ValueError("its names do not fit together")
-        self._arrays, self._tokenizer, self._where = arrays, tokenizer, where
+        self._arrays, self._tokenizer, self._marks, self._where = arrays, tokenizer, marks, where
         table, groups = arrays["sounds"].reshape(-1, 3), arrays["groups"].reshape(-1, 3)
         self._names = Names(table, arrays["symbols"], groups, arrays["rows"], arrays["order"], costs(found), SYLLABLE)
 
@@ -109,6 +122,11 @@ class Index(Sequence[str]):
     def lang(self) -> str:
         """``"vi"`` or ``"zh"``."""
         return self._tokenizer.lang
+
+    @property
+    def marks(self) -> bool:
+        """Whether diacritics count."""
+        return self._marks
 
     @property
     def nbytes(self) -> int:
@@ -167,8 +185,10 @@ class Index(Sequence[str]):
 
         Raises:
             TypeError: ``within`` is not a number.
-            ValueError: it is negative.
+            ValueError: it is negative, or the index is one without marks.
         """
+        if not self._marks:
+            raise ValueError("an index with marks=False finds names, not places in a text: leave it out")
         rows, where = sounds(self.lang).heard(self._encoded(text).ids)
         limit, size = thousandths(within), len(text)
         begin = _numbers(where, starts, size)
@@ -192,10 +212,10 @@ class Index(Sequence[str]):
 
     def _encoded(self, query: str | Encoding) -> Encoding:
         if not isinstance(query, Encoding):
-            return self._tokenizer.encode(query)
+            return self._tokenizer.encode(query if self._marks else _bare(query))
         if query.vocabulary.lang != self.lang:
             raise ValueError(f"the names are read as {self.lang!r}, but the query as {query.vocabulary.lang!r}")
-        return query
+        return query if self._marks else self._tokenizer.encode(_bare(query.text))
 
     def _heard(self, query: Encoding) -> tuple[NDArray[np.uint8], NDArray[np.intp]]:
         rows, where = sounds(self.lang).heard(query.ids)
@@ -227,7 +247,7 @@ class Index(Sequence[str]):
         return (self[row] for row in range(len(self)))
 
     def __repr__(self) -> str:
-        return f"Index({len(self):,} names, {self._tokenizer!r})"
+        return f"Index({len(self):,} names, {self._tokenizer!r}{'' if self._marks else ', marks=False'})"
 
     def save(self, path: AnyPath, overwrite: bool = True) -> None:
         """Writes the index to a file, which :meth:`load` maps into memory.
@@ -276,11 +296,14 @@ class Index(Sequence[str]):
             options = loads(arrays["options"].tobytes())
         fields = {"tokenizer": dict, "vocabulary": str, "gaps": list}
         state = checked(options, fields, where, SavedIndexError)
+        marks = options.get("marks", True)  # an older one has none
+        if not isinstance(marks, bool):
+            raise SavedIndexError(f"{where}: marks is {marks!r}, neither true nor false; build it again from its names")
         tokenizer = Tokenizer.restore(state["tokenizer"], where)
         if state["vocabulary"] != tokenizer.vocabulary.checksum or state["gaps"] != [SYLLABLE, LETTER]:
             raise SavedIndexError(f"{where}: an index of another version of phonemic; build it again from its names")
         made = cls.__new__(cls)
-        made._use(arrays, tokenizer, where)
+        made._use(arrays, tokenizer, marks, where)
         return made
 
     def _little(self) -> dict[str, NDArray[Any]]:
@@ -288,6 +311,15 @@ class Index(Sequence[str]):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self).from_bytes, (self.to_bytes(),)
+
+
+def _bare(text: str) -> str:
+    """Without diacritics, *đ* as *d*."""
+    from phonemic.noise.respelling import without_diacritics
+
+    if not isinstance(text, str):
+        raise TypeError(f"a name or a query must be a str, not {type(text).__name__}")
+    return without_diacritics(text)[0]
 
 
 def _numbers(where: NDArray[np.intp], positions: Iterable[int] | None, size: int) -> NDArray[np.intp]:

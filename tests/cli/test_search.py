@@ -36,6 +36,21 @@ class TestSearch:
         assert [line.split()[1] for line in near.splitlines()] == ["lan", "lang", "nan"]
         assert len(run("search", names, "lan", "--lang", "vi", "--within", "inf", "--all").stdout.splitlines()) == 6
 
+    def test_names_typed_without_diacritics(self, names):
+        assert run("search", names, "nguyen van an", "--lang", "vi").stdout == ""
+        assert (
+            run("search", names, "nguyen van an", "--lang", "vi", "--no-marks", "-k", "1").stdout
+            == "0.000  Nguyễn Văn An\n"
+        )
+        run("search", names, "--lang", "vi", "--no-marks", "--save", "names.index")
+        for options in ((), ("--no-marks",)):
+            assert run("search", "names.index", "ho chi minh", "-k", "1", *options).stdout == "0.000  Hồ Chí Minh\n"
+        run("search", names, "--lang", "vi", "--save", "names.index", "--force")
+        assert "with its own options" in run("search", "names.index", "lan", "--no-marks", status=2).stderr
+        assert (
+            "--no-marks is for Vietnamese" in run("search", names, "x", "--lang", "zh", "--no-marks", status=2).stderr
+        )
+
     def test_an_index_that_was_saved(self, names):
         assert run("search", names, "--lang", "vi", "--save", "names.index").stdout == ""
         assert run("search", "names.index", "lan").stdout == run("search", names, "lan", "--lang", "vi").stdout
