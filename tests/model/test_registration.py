@@ -62,3 +62,26 @@ def test_every_name_of_the_package_is_there():
     assert phonemic_bert.modeling.__name__ == "phonemic_bert.modeling"
     with pytest.raises(AttributeError, match="has no attribute 'PhonemicBertModl'"):
         phonemic_bert.PhonemicBertModl  # noqa: B018
+
+
+@pytest.mark.parametrize("head", ["joint", "independent"])
+@pytest.mark.parametrize("backbone", ["bert", "modernbert"])
+def test_only_what_is_to_be_trained_is_reported(tmp_path, head, backbone):
+    """The heads of masked syllables are left out without a word by models of other tasks; what is new is said."""
+    from phonemic_bert import (
+        PhonemicBertConfig,
+        PhonemicBertForMaskedLM,
+        PhonemicBertForTokenClassification,
+        PhonemicBertModel,
+    )
+
+    config = PhonemicBertConfig.from_preset("tiny", "vi", head=head, backbone=backbone)
+    PhonemicBertForMaskedLM(config).save_pretrained(tmp_path)
+    for cls, new in (
+        (PhonemicBertForMaskedLM, set()),
+        (PhonemicBertModel, {"pooler.dense.weight", "pooler.dense.bias"}),
+        (PhonemicBertForTokenClassification, {"classifier.weight", "classifier.bias"}),
+    ):
+        _, info = cls.from_pretrained(tmp_path, output_loading_info=True)
+        assert {*info["missing_keys"]} == new
+        assert not info["unexpected_keys"]

@@ -67,6 +67,10 @@ class PhonemicBertEmbeddings(Composing, BertEmbeddings):
         return embedded if self.neighbours is None else self.neighbours(embedded, input_ids)
 
 
+#: A checkpoint's heads for masked syllables, which other models leave out without a word.
+_HEADS = [r"^heads\."]
+
+
 class PhonemicBertPreTrainedModel(BertPreTrainedModel):
     """What all PhonemicBERT models share: the configuration, and checkpoints that are data only."""
 
@@ -167,6 +171,8 @@ class PhonemicBertModel(PhonemicBertPreTrainedModel, BertModel):
         config: the configuration.
         add_pooling_layer: whether there is a pooler.
     """
+
+    _keys_to_ignore_on_load_unexpected = _HEADS
 
     def __new__(cls, config: PhonemicBertConfig | None = None, *args: Any, **kwargs: Any) -> Any:
         """Chooses the class by the configuration; copies and pickles name theirs and give none."""
@@ -414,6 +420,7 @@ class PhonemicBertForSequenceClassification(PhonemicBertPreTrainedModel, BertFor
     """
 
     encoder_class: type[PhonemicBertModel] = PhonemicBertModel
+    _keys_to_ignore_on_load_unexpected = _HEADS
 
     def __init__(self, config: PhonemicBertConfig) -> None:
         super().__init__(config)
@@ -429,6 +436,7 @@ class PhonemicBertForTokenClassification(PhonemicBertPreTrainedModel, BertForTok
     """
 
     encoder_class: type[PhonemicBertModel] = PhonemicBertModel
+    _keys_to_ignore_on_load_unexpected = _HEADS
 
     def __init__(self, config: PhonemicBertConfig) -> None:
         super().__init__(config)
@@ -444,6 +452,7 @@ class PhonemicBertForQuestionAnswering(PhonemicBertPreTrainedModel, BertForQuest
     """
 
     encoder_class: type[PhonemicBertModel] = PhonemicBertModel
+    _keys_to_ignore_on_load_unexpected = _HEADS
 
     def __init__(self, config: PhonemicBertConfig) -> None:
         super().__init__(config)
@@ -459,6 +468,7 @@ class PhonemicBertForMultipleChoice(PhonemicBertPreTrainedModel, BertForMultiple
     """
 
     encoder_class: type[PhonemicBertModel] = PhonemicBertModel
+    _keys_to_ignore_on_load_unexpected = _HEADS
 
     def __init__(self, config: PhonemicBertConfig) -> None:
         super().__init__(config)
