@@ -13,34 +13,20 @@ import json
 import statistics
 import sys
 import tempfile
-import time
 from importlib.metadata import version
 from pathlib import Path
 
 import click
-from spacy.language import Language
-from spacy.tokens import Doc
 from spacy.training import Corpus
 from spacy.training.initialize import init_nlp
 
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from benchmarks.spacy_training import TASKS, Setting, config_of, convert
+from benchmarks.spacy_training import TASKS, Setting, config_of, convert, one_pass
 from phonemic.files.writing import write_json
 
 MODELS = ("HashEmbedCNN", "PhonemicHashEmbed")
-
-
-def words_per_second(nlp: Language, references: list[Doc], given: bool) -> float:
-    """Tokens a second of the processor's time."""
-    inputs = [
-        Doc(nlp.vocab, [token.text for token in doc], [bool(token.whitespace_) for token in doc]) if given else doc.text
-        for doc in references
-    ]
-    start = time.process_time()
-    count = sum(len(doc) for doc in nlp.pipe(inputs))
-    return count / (time.process_time() - start)
 
 
 def pairs(name: str, data: Path, count: int) -> list[tuple[float, float]]:
@@ -56,7 +42,7 @@ def pairs(name: str, data: Path, count: int) -> list[tuple[float, float]]:
         given = task.config == "pos"
         examples = Corpus(Path(folder) / "test.spacy", gold_preproc=given)(pipelines[MODELS[0]])
         references = [example.reference for example in examples]
-    turns = [[words_per_second(pipelines[model], references, given) for model in MODELS] for _ in range(count + 1)]
+    turns = [[one_pass(pipelines[model], references, given) for model in MODELS] for _ in range(count + 1)]
     return [(one, other) for one, other in turns[1:]]
 
 

@@ -49,8 +49,8 @@ ROWS = {
 _LETTERS: dict[int, tuple[int, int]] = {}
 _REMEMBERED = 1 << 16
 
-#: Makes one value of two: odd, so that nothing of the neighbour's is lost.
-_MIX = np.uint64(0x9E3779B97F4A7C15)
+#: Makes one value of several: odd, so that nothing of any is lost.
+MIX = np.uint64(0x9E3779B97F4A7C15)
 
 
 def token_columns(doc: Doc, attrs: Sequence[str], components: Sequence[str]) -> NDArray[np.uint64]:
@@ -104,7 +104,7 @@ def _with_neighbours(own: NDArray[np.uint64], there: NDArray[np.bool_]) -> NDArr
     beside = np.zeros_like(kept)
     beside[1:, 0], beside[:-1, 1] = kept[:-1, 1], kept[1:, 0]
     made = np.zeros_like(own)
-    made[there] = beside * _MIX + kept
+    made[there] = beside * MIX + kept
     return made
 
 

@@ -27,7 +27,7 @@ from thinc.layers.chain import forward as forward_chain
 from thinc.layers.chain import init as initialize_chain
 from thinc.types import Floats2d
 
-from spacy_phonemic.columns import BIGRAM, MASKS, ROWS, composed, token_columns
+from spacy_phonemic.columns import BIGRAM, MASKS, MIX, ROWS, composed, token_columns
 from spacy_phonemic.noise import check_share, drawn, with_mark_errors
 
 #: How often a component is exchanged in training for once that a spelling is.
@@ -35,9 +35,6 @@ _COMPONENTS_SHARE = 0.25
 
 #: A component's vector is narrower than that of a spelling: there are two of each, and they tell the same in part.
 _NARROWER = 3
-
-#: Makes one number of the columns of a token: odd, so that nothing of any column is lost.
-_FACTOR = np.uint64(0x9E3779B97F4A7C15)
 
 
 @registry.architectures("spacy_phonemic.PhonemicHashEmbed.v1")
@@ -172,7 +169,7 @@ def _forward_distinct(
 
 def _distinct(rows: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The numbers of rows that differ from each other, and which of these each row is."""
-    numbers = rows @ np.cumprod(np.full(rows.shape[1], _FACTOR))
+    numbers = rows @ np.cumprod(np.full(rows.shape[1], MIX))
     _, first, where = np.unique(numbers, return_index=True, return_inverse=True)
     if np.array_equal(rows[first[where]], rows):
         return first, where

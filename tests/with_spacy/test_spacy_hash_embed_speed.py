@@ -67,7 +67,7 @@ def test_each_word_is_embedded_once(monkeypatch):
 
 
 def test_words_that_would_be_taken_for_one_are_not(monkeypatch):
-    monkeypatch.setattr(hash_embed, "_FACTOR", np.uint64(0))
+    monkeypatch.setattr(hash_embed, "MIX", np.uint64(0))
     docs = [NLP.make_doc(VI), NLP.make_doc("Tôi yêu Huế")]
     assert_alike(MODEL.predict(docs), one_by_one(MODEL, docs))
 

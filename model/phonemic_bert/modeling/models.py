@@ -67,10 +67,6 @@ class PhonemicBertEmbeddings(Composing, BertEmbeddings):
         return embedded if self.neighbours is None else self.neighbours(embedded, input_ids)
 
 
-#: A checkpoint's heads for masked syllables, which other models leave out without a word.
-_HEADS = [r"^heads\."]
-
-
 class PhonemicBertPreTrainedModel(BertPreTrainedModel):
     """What all PhonemicBERT models share: the configuration, and checkpoints that are data only."""
 
@@ -82,6 +78,8 @@ class PhonemicBertPreTrainedModel(BertPreTrainedModel):
         "BertLayer",
         "ModernBertEncoderLayer",
     ]
+    # A checkpoint's heads for masked syllables: models of other tasks leave them out without a word.
+    _keys_to_ignore_on_load_unexpected: list[str] | None = [r"^heads\."]  # noqa: RUF012
 
     def _init_weights(self, module: Any) -> None:
         """BERT's first weights, and those of what BERT does not have."""
@@ -171,8 +169,6 @@ class PhonemicBertModel(PhonemicBertPreTrainedModel, BertModel):
         config: the configuration.
         add_pooling_layer: whether there is a pooler.
     """
-
-    _keys_to_ignore_on_load_unexpected = _HEADS
 
     def __new__(cls, config: PhonemicBertConfig | None = None, *args: Any, **kwargs: Any) -> Any:
         """Chooses the class by the configuration; copies and pickles name theirs and give none."""
@@ -302,6 +298,8 @@ class PhonemicBertForMaskedLM(PhonemicBertPreTrainedModel):
         config: the configuration, which says which heads.
     """
 
+    _keys_to_ignore_on_load_unexpected = None
+
     def __init__(self, config: PhonemicBertConfig) -> None:
         super().__init__(config)
         self.bert = PhonemicBertModel(config, add_pooling_layer=False)
@@ -420,7 +418,6 @@ class PhonemicBertForSequenceClassification(PhonemicBertPreTrainedModel, BertFor
     """
 
     encoder_class: type[PhonemicBertModel] = PhonemicBertModel
-    _keys_to_ignore_on_load_unexpected = _HEADS
 
     def __init__(self, config: PhonemicBertConfig) -> None:
         super().__init__(config)
@@ -436,7 +433,6 @@ class PhonemicBertForTokenClassification(PhonemicBertPreTrainedModel, BertForTok
     """
 
     encoder_class: type[PhonemicBertModel] = PhonemicBertModel
-    _keys_to_ignore_on_load_unexpected = _HEADS
 
     def __init__(self, config: PhonemicBertConfig) -> None:
         super().__init__(config)
@@ -452,7 +448,6 @@ class PhonemicBertForQuestionAnswering(PhonemicBertPreTrainedModel, BertForQuest
     """
 
     encoder_class: type[PhonemicBertModel] = PhonemicBertModel
-    _keys_to_ignore_on_load_unexpected = _HEADS
 
     def __init__(self, config: PhonemicBertConfig) -> None:
         super().__init__(config)
@@ -468,7 +463,6 @@ class PhonemicBertForMultipleChoice(PhonemicBertPreTrainedModel, BertForMultiple
     """
 
     encoder_class: type[PhonemicBertModel] = PhonemicBertModel
-    _keys_to_ignore_on_load_unexpected = _HEADS
 
     def __init__(self, config: PhonemicBertConfig) -> None:
         super().__init__(config)

@@ -67,6 +67,7 @@ class PlainModernBertForMaskedLM(PhonemicBertPreTrainedModel):
     """Masked language modelling with one softmax over the vocabulary."""
 
     config_class = PlainModernBertConfig
+    _keys_to_ignore_on_load_unexpected = None
 
     def __init__(self, config: PlainModernBertConfig) -> None:
         super().__init__(config)
