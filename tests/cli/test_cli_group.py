@@ -68,9 +68,12 @@ def test_a_command_imports_no_other():
     assert not {"pyarrow", "matplotlib", "torch", "phonemic.corpus", "phonemic.intrinsic", "phonemic.noise"} & loaded
 
 
-@pytest.mark.parametrize("module", ["phonemic", "phonemic.cli"])
+@pytest.mark.parametrize("module", ["phonemic", "phonemic.cli", "phonemic_bert"])
 def test_python_m(module):
+    if module == "phonemic_bert":
+        pytest.importorskip("torch", reason="needs the model extra")
     done = subprocess.run(
         [sys.executable, "-m", module, "--version"], capture_output=True, text=True, env=environment(), check=True
     )
-    assert done.stdout == f"phonemic, version {phonemic.__version__}\n"
+    name = module.partition(".")[0].replace("_", "-")
+    assert done.stdout == f"{name}, version {phonemic.__version__}\n"
