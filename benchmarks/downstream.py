@@ -5,8 +5,9 @@
 
 DATA is the folder with ``zh/tnews``, ``vi/vihos`` and the others; an encoder is a checkpoint's folder or name, or
 ``NAME=FOLDER``, and the first of a language is what the others are compared with. Runs that are finished are not
-repeated; each leaves its predictions for ``phonemic-bert inspect``. ``--page`` writes the tables into the page, and all
-their digits to benchmarks/results/downstream.csv.
+repeated; each leaves its predictions for ``phonemic-bert inspect``. The first two seeds train with each rate of
+downstream.toml's grid, the others with the one that then has the best mean score on the task's development sets.
+``--page`` writes the tables into the page, and all their digits to benchmarks/results/downstream.csv.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import mean
 from typing import Any
 
 import click
@@ -32,12 +34,14 @@ from phonemic_bert.finetuning.noise import parse
 from phonemic_bert.finetuning.results import Results, read
 from phonemic_bert.finetuning.runs import RunOutputs
 from phonemic_bert.finetuning.settings import Settings
-from phonemic_bert.finetuning.sweep import Sweep
+from phonemic_bert.finetuning.sweep import Sweep, SweepResult
 
 HERE = Path(__file__).parent
 SETTINGS = HERE / "downstream.toml"
 FIGURES = HERE / "results" / "downstream.csv"
 RATIOS = (0.075, 0.15, 0.225, 0.3, 0.375)
+#: How many seeds try every rate.
+CHOOSING = 2
 #: Characters that people use, and all that there are: of the latter a tokenizer may know few.
 HOMOPHONES = ("homophones:pool=gb2312-1", "homophones")
 #: Lost and wrong marks keep lengths, which tags need; not in ViHOS, though, where some letters are decomposed.
@@ -106,18 +110,37 @@ class Plan:
             if not task.noise:
                 return []
             overrides += [f"text.training_noise={task.noise[0]}", f"text.training_noise_ratio={self.training_noise}"]
-
-        def settings(name: str) -> Settings:
-            return Settings.load(str(SETTINGS), overrides, name)
-
         noise = tuple(one for written in task.noise for one in parse(written, RATIOS))
         try:
             jobs = task.jobs(self.data, self.quick)
         except InputError as error:
             return [str(error)]
         outputs = RunOutputs(noise, predictions=True)
-        sweep = Sweep(jobs, encoders, settings, self.seeds, self.folder, outputs, self.tokenizers, self.console)
-        return sweep.execute().failures
+
+        def sweep(encoders: Sequence[str], seeds: Sequence[int], *more: str) -> SweepResult:
+            def settings(name: str) -> Settings:
+                return Settings.load(str(SETTINGS), [*overrides, *more], name)
+
+            return Sweep(jobs, encoders, settings, seeds, self.folder, outputs, self.tokenizers, self.console).execute()
+
+        first, later = sweep(encoders, self.seeds[:CHOOSING]), self.seeds[CHOOSING:]
+        failures = list(first.failures)
+        for encoder in encoders if later else ():
+            try:
+                name = _called(encoder, self.tokenizers)
+            except (ValueError, OSError):
+                continue  # what is wrong with it, the first sweep has said
+            if own := [result for result in first.results if result["encoder"] == name]:
+                failures += sweep([encoder], later, f"grid.learning_rate={best_rate(own)}").failures
+        return failures
+
+
+def best_rate(results: Sequence[dict[str, Any]]) -> float:
+    """The learning rate with the best mean score on the development sets."""
+    scores: dict[float, list[float]] = {}
+    for result in results:
+        scores.setdefault(result["hyperparameters"]["learning_rate"], []).append(result["dev"][result["metric"]])
+    return max(scores, key=lambda rate: mean(scores[rate]))
 
 
 @click.command()

@@ -77,6 +77,42 @@ def test_tables_go_into_the_page(tmp_path, page, checkpoint, monkeypatch):
     assert len(list((tmp_path / "results").rglob("*.predictions.jsonl"))) == 4
 
 
+def test_two_seeds_choose_the_rate_of_the_others(tmp_path, checkpoint, monkeypatch):
+    data = tmp_path / "data"
+    data.mkdir()
+    one = dataset(data)
+
+    class Task(benchmark.Task):
+        def jobs(self, folder, quick):
+            return [Job(one, "label", data, None, Limits(64, 20, 30))]
+
+    monkeypatch.setattr(benchmark, "TASKS", {"zh": (), "vi": (Task("mood", 64, 30),)})
+    load = Settings.load
+    small = [f"{name}={value}" for name, value in {**SETTINGS, "grid.epochs": 1}.items()]
+    rates = "grid.learning_rate=[1e-9, 5e-3]"
+    monkeypatch.setattr(
+        Settings, "load", lambda source, overrides, task: load("small", [*small, rates, *overrides], task)
+    )
+    done = run(tmp_path, "--vi", checkpoint(), "--vi", "nowhere", "--seeds", "4")
+    assert done.exit_code == 1
+    assert "nowhere" in done.output
+    found = [json.loads(path.read_text("utf-8")) for path in (tmp_path / "results").rglob("*-seed-?.json")]
+    rate = {
+        seed: sorted(run["hyperparameters"]["learning_rate"] for run in found if run["seed"] == seed)
+        for seed in range(1, 5)
+    }
+    dev = {
+        rate: sum(
+            run["dev"][run["metric"]]
+            for run in found
+            if run["seed"] < 3 and run["hyperparameters"]["learning_rate"] == rate
+        )
+        for rate in rate[1]
+    }
+    assert rate[1] == rate[2] == [1e-9, 5e-3]
+    assert rate[3] == rate[4] == [max(dev, key=dev.get)]
+
+
 def test_what_the_errors_are(tmp_path):
     def point(column, row, *runs):
         found = []
