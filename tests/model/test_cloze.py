@@ -18,11 +18,11 @@ SUCCESSORS = {
     "vi": ("phonemic-bert-small-vi", "phonemic-bert-mini-vi"),
     "zh": ("phonemic-bert-small-zh", "phonemic-bert-mini-zh"),
 }
-#: What anybody would guess: the one name, and the openings where people wait (出口 街口 进口 窗口 路口 入口 门口), and how
-#: many of them must be among the ten likeliest. The Mandarin checkpoint has 门口 only in 14th place.
+#: What anybody would guess: the one name, and the openings where people wait (出口 街口 进口 窗口 入口 门口), and how many
+#: of them must be among the ten likeliest.
 OBVIOUS = {
     "vi": ("Hồ Chí [MASK]", {"minh"}, 1),
-    "zh": ("我们在银行[MASK]口等你", {"chū", "jiē", "jìn", "chuāng", "rù", "lù", "mén"}, 5),
+    "zh": ("我们在银行[MASK]口等你", {"chū", "jiē", "jìn", "chuāng", "rù", "mén"}, 6),
 }
 
 pytestmark = pytest.mark.skipif(not CHECKPOINTS.exists(), reason="needs the source tree's model/checkpoints")
