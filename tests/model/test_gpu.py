@@ -1,0 +1,57 @@
+"""What a GPU computes is what a CPU does: hidden states, losses and guesses, a pretraining run."""
+
+import pytest
+
+torch = pytest.importorskip("torch", reason="needs the model extra")
+pytest.importorskip("accelerate", reason="needs the model extra")
+pytest.importorskip("pyarrow", reason="needs the arrow extra")
+
+from pretraining_helpers import EXPECTED_WARNINGS, log, settings
+from rich.console import Console
+
+from phonemic_bert import PhonemicBertForMaskedLM, PhonemicBertTokenizer, fill_mask
+from phonemic_bert.pretraining.run import pretrain
+
+DEVICE = "cuda"
+BEYOND = {
+    "backbone": "modernbert", "composition": "both", "head": "joint", "vectors": "tied", "neighbours": 3, "bigrams": 64,
+    "syllables": "attested",
+}  # fmt: skip
+
+pytestmark = [
+    pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU that torch can use"),
+    EXPECTED_WARNINGS,
+    pytest.mark.filterwarnings("ignore::UserWarning"),  # torch's advice on TensorFloat32, and what compiling warns of
+]
+
+
+@pytest.mark.parametrize("design", [{}, BEYOND], ids=["paper", "beyond"])
+def test_states_and_losses(design, tiny, random_ids):
+    torch.manual_seed(0)
+    model = PhonemicBertForMaskedLM(tiny(**design)).eval()
+    ids, mask = random_ids()
+    inputs = {"input_ids": ids, "attention_mask": mask, "labels": torch.where(mask.bool(), ids, -100)}
+    want = model(**inputs, output_hidden_states=True)
+    there = model.to(DEVICE)(**{name: value.to(DEVICE) for name, value in inputs.items()}, output_hidden_states=True)
+    assert there.loss.item() == pytest.approx(want.loss.item(), rel=1e-4)
+    real = mask.bool()
+    for mine, other in zip(there.hidden_states, want.hidden_states, strict=True):
+        torch.testing.assert_close(mine.cpu()[real], other[real], rtol=1e-3, atol=1e-4)
+
+
+def test_guesses(tiny):
+    torch.manual_seed(0)
+    model, tokenizer = PhonemicBertForMaskedLM(tiny(**BEYOND)).eval(), PhonemicBertTokenizer("vi")
+    [want] = fill_mask(model, tokenizer, "Tôi ở Hà [MASK].", k=3)
+    [found] = fill_mask(model.to(DEVICE), tokenizer, "Tôi ở Hà [MASK].", k=3)
+    assert [one.packed for one in found] == [one.packed for one in want]
+
+
+@pytest.mark.parametrize("compiled", [False, True], ids=["plain", "compiled"])
+def test_a_pretraining_run(compiled, corpus, tmp_path):
+    beyond = {f"model__{name}": value for name, value in BEYOND.items()}
+    given = settings(machine__device="auto", machine__compile=compiled, **beyond)
+    assert pretrain(given, corpus, tmp_path / "run", Console(quiet=True)) == 0
+    losses = [row["loss"] for row in log(tmp_path / "run") if "loss" in row]
+    assert losses[-1] < losses[0]
+    assert PhonemicBertForMaskedLM.from_pretrained(tmp_path / "run" / "final").config.bigrams == 64
