@@ -53,7 +53,7 @@ class Trained:
     """A model and its optimizer."""
 
     def __init__(self, lang: str, fields: dict[str, str]) -> None:
-        config = PhonemicBertConfig.from_preset("mini", lang, attn_implementation="eager", **fields)
+        config = PhonemicBertConfig.from_preset("mini", lang, attn_implementation="eager", bigrams=0, **fields)
         torch.manual_seed(0)
         self.model: Any = PhonemicBertForMaskedLM(config).train()
         self.optimizer = torch.optim.AdamW(self.model.parameters(), fused=True)

@@ -30,6 +30,8 @@ _BEYOND = {
     "shared_scale": 0.1,
     "neighbours": 3,
 }
+#: With bigrams, whose table is small beside what such an encoder has anyhow.
+_BEYOND_WITH_BIGRAMS = {**_BEYOND, "bigrams": 32768}
 
 #: Encoders: the two of the paper (Table 1), and smaller ones. Those of the pretraining presets are the same.
 PRESETS: dict[str, dict[str, Any]] = {
@@ -40,9 +42,15 @@ PRESETS: dict[str, dict[str, Any]] = {
         "hidden_size": 384,
         "num_attention_heads": 6,
         "intermediate_size": 1536,
-        **_BEYOND,
+        **_BEYOND_WITH_BIGRAMS,
     },
-    "mini": {"num_hidden_layers": 3, "hidden_size": 192, "num_attention_heads": 6, "intermediate_size": 768, **_BEYOND},
+    "mini": {
+        "num_hidden_layers": 3,
+        "hidden_size": 192,
+        "num_attention_heads": 6,
+        "intermediate_size": 768,
+        **_BEYOND_WITH_BIGRAMS,
+    },
     "micro": {
         "num_hidden_layers": 2,
         "hidden_size": 128,
