@@ -225,15 +225,18 @@ def _tables(found: Results, lang: str, reference: str) -> Iterator[tabulation.Ta
 def conditions(found: Results) -> str:
     """What was run, with what, and when."""
     seeds = sorted({len(point.runs) for point in found.cells.values()})
-    runs = [run for point in found.cells.values() for run in point.runs]
-    newest = max(runs, key=lambda run: run["date"])
-    versions = ", ".join(f"{name} {version}" for name, version in newest["versions"].items())
-    commits = list(dict.fromkeys(str(run["git"])[:7] for run in sorted(runs, key=lambda run: run["date"])))
+    runs = sorted((run for point in found.cells.values() for run in point.runs), key=lambda run: str(run["date"]))
+    commits = dict.fromkeys(str(run["git"])[:7] for run in runs)
+    devices = dict.fromkeys(str(run["device"]) for run in runs)
+    libraries = dict.fromkeys(name for run in runs for name in run["versions"])
+    versions = (
+        f"{name} {' and '.join(dict.fromkeys(run['versions'].get(name, '') for run in runs))}" for name in libraries
+    )
     hours = sum(run["seconds"] for run in runs) / 3600
     return (
         f"{len(runs)} runs, {' or '.join(map(str, seeds))} seeds per cell, "
-        f"{hours:.1f} hours of training and evaluation, last on {newest['date'][:10]}, "
-        f"at commit{'s' * (len(commits) > 1)} {', '.join(commits)}. {versions}."
+        f"{hours:.1f} hours of training and evaluation on {' and '.join(devices)}, last on {runs[-1]['date'][:10]}, "
+        f"at commit{'s' * (len(commits) > 1)} {', '.join(commits)}. {', '.join(versions)}."
     )
 
 

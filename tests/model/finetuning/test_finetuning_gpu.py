@@ -1,4 +1,4 @@
-"""Fine-tuning on a GPU: what a run says of itself, with padding, attention dropout and predictions."""
+"""Fine-tuning on a GPU: what a run says of itself, with padding and attention dropout."""
 
 import pytest
 
