@@ -18,11 +18,12 @@ SUCCESSORS = {
     "vi": ("phonemic-bert-small-vi", "phonemic-bert-mini-vi"),
     "zh": ("phonemic-bert-small-zh", "phonemic-bert-mini-zh"),
 }
-#: What anybody would guess: the one name, and the openings where people wait (出口 街口 进口 窗口 入口 门口), and how many
-#: of them must be among the ten likeliest.
+#: What anybody would guess: the one name, and the openings where people wait (出口 街口 进口 窗口 路口 入口 门口), and how
+#: many of them must be among the ten likeliest. The Mandarin checkpoint does
+#: not think of 路口.
 OBVIOUS = {
     "vi": ("Hồ Chí [MASK]", {"minh"}, 1),
-    "zh": ("我们在银行[MASK]口等你", {"chū", "jiē", "jìn", "chuāng", "rù", "mén"}, 6),
+    "zh": ("我们在银行[MASK]口等你", {"chū", "jiē", "jìn", "chuāng", "rù", "lù", "mén"}, 6),
 }
 
 pytestmark = pytest.mark.skipif(not CHECKPOINTS.exists(), reason="needs the source tree's model/checkpoints")
@@ -65,8 +66,7 @@ def test_a_successor_guesses_three_times_as_many(lang):
 @pytest.mark.parametrize("lang", OBVIOUS)
 def test_what_is_obvious(lang):
     text, expected, least = OBVIOUS[lang]
-    [found] = fill_mask(*load(SUCCESSORS[lang][1]), text, k=20)
+    [found] = fill_mask(*load(SUCCESSORS[lang][1]), text, k=10)
     syllables = [filling.syllable for filling in found]
     assert syllables[0] in expected
-    assert len(expected.intersection(syllables[:10])) >= least
-    assert expected <= set(syllables)
+    assert len(expected.intersection(syllables)) >= least

@@ -10,7 +10,7 @@ pytest.importorskip("accelerate", reason="needs the model extra")
 pytest.importorskip("sklearn", reason="needs the finetune extra")
 
 from click.testing import CliRunner
-from synthetic import SETTINGS, dataset, settings
+from synthetic import SETTINGS, dataset
 
 from phonemic_bert.finetuning.jobs import Job, Limits
 from phonemic_bert.finetuning.results import Result, Results, SeedRuns
@@ -32,6 +32,39 @@ def page(tmp_path):
     return path
 
 
+@pytest.fixture
+def tasks(tmp_path, monkeypatch):
+    """Puts Vietnamese tasks of these names and options over one synthetic set into the script."""
+    data = tmp_path / "data"
+    data.mkdir()
+    one = dataset(data)
+
+    class Task(benchmark.Task):
+        def jobs(self, folder, quick):
+            assert self.tells  # what does not is run only where it is named
+            return [Job(one, "label", data, None, Limits(64, 20, 30))]
+
+    def put(**options):
+        made = tuple(Task(name, 64, 30, **given) for name, given in options.items())
+        monkeypatch.setattr(benchmark, "TASKS", {"zh": (), "vi": made})
+        monkeypatch.setattr(benchmark, "RATIOS", (0.5,))
+        monkeypatch.setattr(benchmark, "FIGURES", tmp_path / "figures.csv")
+
+    return put
+
+
+@pytest.fixture
+def short(monkeypatch):
+    """Has every run trained as those of the tests are, for one epoch, with what else is given beneath the script's."""
+    load = Settings.load
+
+    def put(*more):
+        small = [*(f"{name}={value}" for name, value in {**SETTINGS, "grid.epochs": 1}.items()), *more]
+        monkeypatch.setattr(Settings, "load", lambda source, given, task: load("small", [*small, *given], task))
+
+    return put
+
+
 def run(tmp_path, *words):
     given = [tmp_path, "--results", tmp_path / "results", *words]
     return CliRunner().invoke(benchmark.main, [str(word) for word in given])
@@ -48,20 +81,9 @@ def test_what_is_wrong_is_said_before_anything_runs(tmp_path, page, wrong):
     assert not (tmp_path / "results").exists()
 
 
-def test_tables_go_into_the_page(tmp_path, page, checkpoint, monkeypatch):
-    data = tmp_path / "data"
-    data.mkdir()
-    one = dataset(data)
-
-    class Task(benchmark.Task):
-        def jobs(self, folder, quick):
-            return [Job(one, "label", data, None, Limits(64, 20, 30))]
-
-    monkeypatch.setattr(benchmark, "TASKS", {"zh": (), "vi": (Task("mood", 64, 30, noise=("without-tone",)),)})
-    monkeypatch.setattr(benchmark, "RATIOS", (0.5,))
-    monkeypatch.setattr(benchmark, "FIGURES", tmp_path / "figures.csv")
-    small = settings(grid__epochs=1)
-    monkeypatch.setattr(Settings, "load", classmethod(lambda *arguments: small))
+def test_tables_go_into_the_page(tmp_path, page, checkpoint, tasks, short):
+    tasks(mood={"noise": ("without-tone",)})
+    short()
     encoders = ["--vi", checkpoint(), "--vi", f"other={checkpoint()}"]
     done = run(tmp_path, *encoders, "--seeds", "2", "--page", page)
     assert done.exit_code == 0, done.output
@@ -77,40 +99,19 @@ def test_tables_go_into_the_page(tmp_path, page, checkpoint, monkeypatch):
     assert len(list((tmp_path / "results").rglob("*.predictions.jsonl"))) == 4
 
 
-def test_two_seeds_choose_the_rate_of_the_others(tmp_path, checkpoint, monkeypatch):
-    data = tmp_path / "data"
-    data.mkdir()
-    one = dataset(data)
-
-    class Task(benchmark.Task):
-        def jobs(self, folder, quick):
-            return [Job(one, "label", data, None, Limits(64, 20, 30))]
-
-    monkeypatch.setattr(benchmark, "TASKS", {"zh": (), "vi": (Task("mood", 64, 30),)})
-    load = Settings.load
-    small = [f"{name}={value}" for name, value in {**SETTINGS, "grid.epochs": 1}.items()]
-    rates = "grid.learning_rate=[1e-9, 5e-3]"
-    monkeypatch.setattr(
-        Settings, "load", lambda source, overrides, task: load("small", [*small, rates, *overrides], task)
-    )
+def test_two_seeds_choose_the_rate_of_the_others(tmp_path, checkpoint, tasks, short):
+    tasks(mood={})
+    short("grid.learning_rate=[1e-9, 5e-3]")
     done = run(tmp_path, "--vi", checkpoint(), "--vi", "nowhere", "--seeds", "4")
     assert done.exit_code == 1
     assert "nowhere" in done.output
-    found = [json.loads(path.read_text("utf-8")) for path in (tmp_path / "results").rglob("*-seed-?.json")]
-    rate = {
-        seed: sorted(run["hyperparameters"]["learning_rate"] for run in found if run["seed"] == seed)
-        for seed in range(1, 5)
-    }
-    dev = {
-        rate: sum(
-            run["dev"][run["metric"]]
-            for run in found
-            if run["seed"] < 3 and run["hyperparameters"]["learning_rate"] == rate
-        )
-        for rate in rate[1]
-    }
-    assert rate[1] == rate[2] == [1e-9, 5e-3]
-    assert rate[3] == rate[4] == [max(dev, key=dev.get)]
+    dev = {1: {}, 2: {}, 3: {}, 4: {}}
+    for path in (tmp_path / "results").rglob("*-seed-?.json"):
+        found = json.loads(path.read_text("utf-8"))
+        dev[found["seed"]][found["hyperparameters"]["learning_rate"]] = found["dev"][found["metric"]]
+    assert dev[1].keys() == dev[2].keys() == {1e-9, 5e-3}
+    best = max((1e-9, 5e-3), key=lambda rate: dev[1][rate] + dev[2][rate])
+    assert dev[3].keys() == dev[4].keys() == {best}
 
 
 def test_what_the_errors_are(tmp_path):
@@ -147,26 +148,9 @@ def test_a_failure_ends_neither_the_others_nor_the_status(tmp_path, page, checkp
     assert page.read_text("utf-8") == PAGE
 
 
-def test_training_with_noise_gives_rows_of_their_own(tmp_path, page, checkpoint, monkeypatch):
-    data = tmp_path / "data"
-    data.mkdir()
-    one = dataset(data)
-
-    class Task(benchmark.Task):
-        def jobs(self, folder, quick):
-            assert self.name != "hopeless"  # which is run only where it is named
-            return [Job(one, "label", data, None, Limits(64, 20, 30))]
-
-    tasks = (
-        Task("mood", 64, 30, noise=("without-tone",)),
-        Task("silent", 64, 30),
-        Task("hopeless", 64, 30, tells=False),
-    )
-    monkeypatch.setattr(benchmark, "TASKS", {"zh": (), "vi": tasks})
-    monkeypatch.setattr(benchmark, "RATIOS", (0.5,))
-    monkeypatch.setattr(benchmark, "FIGURES", tmp_path / "figures.csv")
-    load, quick = Settings.load, [f"{name}={value}" for name, value in {**SETTINGS, "grid.epochs": 1}.items()]
-    monkeypatch.setattr(Settings, "load", lambda source, overrides, task: load("small", [*quick, *overrides], task))
+def test_training_with_noise_gives_rows_of_their_own(tmp_path, page, checkpoint, tasks, short):
+    tasks(mood={"noise": ("without-tone",)}, silent={}, hopeless={"tells": False})
+    short()
     for options in ([], ["--training-noise", "0.4"]):
         done = run(tmp_path, "--vi", checkpoint(), "--seeds", "1", "--page", page, *options)
         assert done.exit_code == 0, done.output
