@@ -251,7 +251,8 @@ def _convert_inputs(
     network = _network(model)
     options, lang = network.options, network.bert.config.lang
     aligned = [_aligned(doc, lang) for doc in docs]
-    batches, *pooled = plan(aligned, network.window, network.stride, options.pooling, options.max_batch_positions)
+    sizes = options.max_batch_positions, network.call_positions()
+    batches, *pooled = plan(aligned, network.window, network.stride, options.pooling, *sizes)
     to_torch: Any = partial(xp2torch, device=_shim(model).device)
     tensors = [tuple(map(to_torch, batch)) for batch in batches]
     return ArgsKwargs((tensors, *map(to_torch, pooled)), {}), _no_gradient

@@ -25,6 +25,10 @@ from phonemic_bert.checkpoints import resolve, silent_transformers
 from phonemic_bert.tokenization.tokenizer import learned_options
 from spacy_phonemic.options import TOO_LOW, EncoderOptions
 
+#: What a call of the encoder costs on a CPU whatever its size, over its hidden size squared, as positions: measured, with
+#: 256 and 288 dimensions.
+_CALL = 3e6
+
 #: The number of the layer that a parameter is of, in BERT and in ModernBERT.
 _LAYER = re.compile(r"bert\.encoder\.layers?\.(\d+)\.")
 
@@ -132,6 +136,12 @@ class Network(nn.Module):
             return chosen[0]
         mixed: Tensor = torch.tensordot(self.mix.softmax(0), torch.stack(chosen), 1)
         return mixed
+
+    def call_positions(self) -> float:
+        """What a call costs whatever its size, as so many positions; on a GPU, as many as a call may have at most."""
+        if self.bert.device.type != "cpu":
+            return float(self.options.max_batch_positions)
+        return _CALL / float(self.bert.config.hidden_size) ** 2
 
     def rate(self, name: str) -> float:
         """The learning rate of a parameter, by its name, as a part of the optimizer's."""

@@ -60,8 +60,8 @@ def position_vectors(network: Network, docs: Sequence[Doc], layers: Layers) -> l
             raise ValueError(f"the encoder was made for {lang!r}, but this document is read as another language")
     places = [np.arange(len(encoding.ids), dtype=np.int64) for encoding in readings]
     aligned = [Aligned(encoding.ids, at, at + 1) for encoding, at in zip(readings, places, strict=True)]
-    options = network.options
-    batches, *pooled = plan(aligned, network.window, network.stride, "mean", options.max_batch_positions)
+    sizes = network.options.max_batch_positions, network.call_positions()
+    batches, *pooled = plan(aligned, network.window, network.stride, "mean", *sizes)
     device = next(network.parameters()).device
     training = network.training
     network.eval()

@@ -78,7 +78,9 @@ def window_starts(length: int, window: int, stride: int) -> list[int]:
     return [*range(0, length - window, stride), length - window]
 
 
-def plan(docs: Sequence[Aligned], window: int, stride: int, pooling: str, max_batch_positions: int) -> Plan:
+def plan(
+    docs: Sequence[Aligned], window: int, stride: int, pooling: str, max_batch_positions: int, call_positions: float
+) -> Plan:
     """Plans the encoding of documents.
 
     Arguments:
@@ -87,6 +89,8 @@ def plan(docs: Sequence[Aligned], window: int, stride: int, pooling: str, max_ba
         stride: see :func:`window_starts`.
         pooling: ``"mean"`` over all positions of a token, or the ``"first"`` only.
         max_batch_positions: the padded size of a batch, rows times longest row; a longer window goes alone.
+        call_positions: what each batch costs whatever its size, as so many positions: windows of other lengths are in a
+            batch of their own where that saves more padding.
     """
     doc_offsets = np.cumsum([0, *(len(doc.ids) for doc in docs)])
     windows = [
@@ -96,7 +100,7 @@ def plan(docs: Sequence[Aligned], window: int, stride: int, pooling: str, max_ba
     ]
     ids = np.concatenate([doc.ids for doc in docs]) if docs else np.zeros(0, np.int32)
     batches, positions, places, base = [], [], [], 0
-    for group in _by_padded_size(sorted(windows), max_batch_positions):
+    for group in _groups(sorted(windows), max_batch_positions, call_positions):
         width = group[-1][0] + 2
         input_ids = np.zeros((len(group), width), np.int32)
         for row, (length, start) in enumerate(group):
@@ -108,6 +112,25 @@ def plan(docs: Sequence[Aligned], window: int, stride: int, pooling: str, max_ba
         batches.append((input_ids, np.arange(width) < lengths[:, None]))
         base += len(group) * width
     return Plan(batches, *_pool(docs, doc_offsets, _concatenate(positions), _concatenate(places), pooling))
+
+
+def _groups(windows: list[tuple[int, int]], size: int, call: float) -> list[list[tuple[int, int]]]:
+    """Windows in order of their length, cut where padding and calls together cost least, and where no more fit."""
+    if not windows:
+        return []
+    lengths, counts = np.unique([length for length, _ in windows], return_counts=True)
+    upto = np.concatenate([[0], np.cumsum(counts)])
+    costs, cuts = np.zeros(len(upto)), np.zeros(len(upto), np.int64)
+    for end, width in enumerate(lengths + 2, 1):  # the cheapest way to compute the windows up to this length
+        ways = costs[:end] + (upto[end] - upto[:end]) * width + call
+        cuts[end] = np.argmin(ways)
+        costs[end] = ways[cuts[end]]
+    groups: list[list[tuple[int, int]]] = []
+    end = len(upto) - 1
+    while end:
+        groups.insert(0, windows[upto[cuts[end]] : upto[end]])
+        end = int(cuts[end])
+    return [part for group in groups for part in _by_padded_size(group, size)]
 
 
 def _by_padded_size(windows: list[tuple[int, int]], size: int) -> list[list[tuple[int, int]]]:

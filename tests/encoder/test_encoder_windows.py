@@ -1,6 +1,6 @@
 """Windows, batches and pooling as plain arithmetic."""
 
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
@@ -47,7 +47,7 @@ class TestWindows:
             first = np.array([first for first, _ in tokens], np.int64)
             last = np.minimum(first + np.array([more for _, more in tokens], np.int64), length)
             docs.append(windows.Aligned(ids, first, last))
-        plan = windows.plan(docs, window, stride, pooling, size)
+        plan = windows.plan(docs, window, stride, pooling, size, data.draw(st.integers(0, 100)))
         for ids, mask in plan.batches:
             assert ids.shape == mask.shape
             assert len(ids) == 1 or ids.size <= size
@@ -71,6 +71,29 @@ class TestWindows:
         assert list(zip(first.tolist(), last.tolist(), strict=True)) == [(0, 1), (0, 1), (1, 1), (1, 3), (1, 3), (3, 3)]
 
     def test_batches_hold_windows_of_like_length(self):
-        docs = [windows.Aligned(np.ones(n, np.int32), *np.zeros((2, 0), np.int64)) for n in (3, 90, 4, 88, 5)]
-        plan = windows.plan(docs, 100, 50, "mean", 190)
-        assert [ids.shape for ids, _ in plan.batches] == [(3, 7), (2, 92)]
+        docs = _without_tokens([3, 90, 4, 88, 5])
+        assert _shapes(docs, 190, call=1000) == [(3, 7), (2, 92)]
+        assert _shapes(docs, 10_000, call=1000) == [(5, 92)]
+        assert _shapes(docs, 10_000, call=20) == [(3, 7), (2, 92)]
+        assert _shapes(docs, 10_000, call=0) == [(1, 5), (1, 6), (1, 7), (1, 90), (1, 92)]
+
+    @given(st.lists(st.integers(1, 40), max_size=7), st.integers(0, 60))
+    def test_no_other_way_to_group_windows_costs_less(self, lengths, call):
+        """Against every way to cut the ordered windows into groups."""
+        shapes = _shapes(_without_tokens(lengths), 10_000, call)
+        ordered = sorted(lengths)
+        assert sum(rows for rows, _ in shapes) == len(lengths)
+        costs = [
+            sum((high - low) * (ordered[high - 1] + 2) + call for low, high in pairwise((0, *cuts, len(ordered))))
+            for count in range(len(ordered))
+            for cuts in combinations(range(1, len(ordered)), count)
+        ]
+        assert sum(rows * width + call for rows, width in shapes) == min(costs, default=0)
+
+
+def _without_tokens(lengths):
+    return [windows.Aligned(np.ones(n, np.int32), *np.zeros((2, 0), np.int64)) for n in lengths]
+
+
+def _shapes(docs, size, call):
+    return [ids.shape for ids, _ in windows.plan(docs, 100, 50, "mean", size, call).batches]

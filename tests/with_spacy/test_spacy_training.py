@@ -119,19 +119,31 @@ class TestBenchmark:
 
         return spacy_training
 
-    def test_speed_is_measured_in_pairs(self, tmp_path):
+    def test_speed_is_measured_in_turns(self, tmp_path):
         from benchmarks import spacy_speed
 
         (folder := tmp_path / "vi" / "ud_vtb").mkdir(parents=True)
         for part in ("train", "dev", "test"):
             (folder / f"vi_vtb-ud-{part}.conllu").write_text(TREE * 8, encoding="utf-8")
         output = tmp_path / "speed.json"
-        options = [str(tmp_path), "--tasks", "vtb", "--pairs", "3", "--output", str(output)]
+        models = ["HashEmbedCNN", "PhonemicHashEmbed", "PhonemicBERT from a checkpoint"]
+        options = [
+            str(tmp_path),
+            "--tasks",
+            "vtb",
+            "--models",
+            ",".join(models),
+            "--turns",
+            "3",
+            "--output",
+            str(output),
+        ]
         done = CliRunner().invoke(spacy_speed.main, options, catch_exceptions=False)
         assert done.output.splitlines()[-1].startswith("| vtb | ")
-        pairs = json.loads(output.read_text("utf-8"))["vtb"]["pairs"]
-        assert len(pairs) == 3
-        assert all(one > 0 and other > 0 for one, other in pairs)
+        found = json.loads(output.read_text("utf-8"))["vtb"]
+        assert found["models"] == models
+        assert len(found["turns"]) == 3
+        assert all(len(turn) == 3 and min(turn) > 0 for turn in found["turns"])
 
     def test_runs_small_and_goes_on(self, tmp_path):
         benchmark = self.load()
