@@ -3,10 +3,10 @@
     python benchmarks/spacy_speed.py DATA
     python benchmarks/spacy_speed.py DATA --models HashEmbedCNN,PhonemicHashEmbed --output results.json
 
-PhonemicBERT is the checkpoint of ``--checkpoint-vi`` and ``--checkpoint-zh``. The pipelines are initialized on the training
-part and not trained further, which makes their layers no faster. They take turns, and what counts is the median of the
-ratios to the first in each turn: of the processor's time of ``nlp.pipe``, with one thread, tokenizing included for names;
-parts of speech are of words that are given.
+PhonemicBERT is the checkpoint of ``--checkpoint-vi`` and ``--checkpoint-zh``. The pipelines are initialized on the
+training part and not trained further, which makes their layers no faster. They take turns, and what counts is the
+median of the ratios to the first in each turn: of the processor's time of ``nlp.pipe``, with one thread, tokenizing
+included for names; parts of speech are of words that are given.
 """
 
 from __future__ import annotations

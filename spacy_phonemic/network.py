@@ -25,8 +25,8 @@ from phonemic_bert.checkpoints import resolve, silent_transformers
 from phonemic_bert.tokenization.tokenizer import learned_options
 from spacy_phonemic.options import TOO_LOW, EncoderOptions
 
-#: What a call of the encoder costs on a CPU whatever its size, over its hidden size squared, as positions: measured, with
-#: 256 and 288 dimensions.
+#: What a call of the encoder costs on a CPU whatever its size, times its hidden size squared, as positions: measured
+#: with 256 and 288 dimensions.
 _CALL = 3e6
 
 #: The number of the layer that a parameter is of, in BERT and in ModernBERT.
