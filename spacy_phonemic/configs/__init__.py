@@ -30,8 +30,8 @@ _SHOWN: dict[str, dict[str, object]] = {
 #: The encoders, and the component that has each: what is heard and written without torch, PhonemicBERT, both together.
 ENCODERS = {"hash": "tok2vec", "bert": "phonemic_transformer", "both": "phonemic_transformer"}
 
-#: The tokens of a batch, at most: those of the base; and where features learn names, which takes more steps of fewer,
-#: as measured (docs/research/spacy.md).
+#: The tokens of a batch, at most: those of the base; and where names are learned, which takes more steps of fewer, as
+#: measured (docs/research/spacy.md).
 _BATCH, _BATCH_OF_NAMES = 2000, 500
 
 #: The share of misspelt syllables in training, of Vietnamese: of columns that learn names more than else, as measured.
@@ -95,7 +95,7 @@ def config_text(
         changes["learn_rate_factor = null"] = f"learn_rate_factor = {_BESIDE_FEATURES}"
     if steps < _FULL_WARMUP:
         changes["warmup_steps = 250"] = f"warmup_steps = {steps // 10}"
-    size = _BATCH_OF_NAMES if encoder != "bert" and names else _BATCH
+    size = _BATCH_OF_NAMES if names else _BATCH
     changes |= {  # of smaller batches as many more, so that patience is one of as many words
         "size = 2000": f"size = {4 * size if gpu else size}",
         "patience = 1600": f"patience = {1600 * _BATCH // size}",
