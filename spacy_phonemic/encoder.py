@@ -21,7 +21,7 @@ from spacy_phonemic.options import EncoderOptions, Layers
 from spacy_phonemic.positions import PositionVectors, position_vectors, remember
 from spacy_phonemic.reading import reading_of
 from spacy_phonemic.requirements import require
-from spacy_phonemic.windows import Aligned, align, plan
+from spacy_phonemic.windows import Aligned, align
 
 if TYPE_CHECKING:
     from spacy_phonemic.network import Network, NetworkShim
@@ -251,8 +251,7 @@ def _convert_inputs(
     network = _network(model)
     options, lang = network.options, network.bert.config.lang
     aligned = [_aligned(doc, lang) for doc in docs]
-    sizes = options.max_batch_positions, network.call_positions()
-    batches, *pooled = plan(aligned, network.window, network.stride, options.pooling, *sizes)
+    batches, *pooled = network.plan(aligned, options.pooling)
     to_torch: Any = partial(xp2torch, device=_shim(model).device)
     tensors = [tuple(map(to_torch, batch)) for batch in batches]
     return ArgsKwargs((tensors, *map(to_torch, pooled)), {}), _no_gradient

@@ -6,7 +6,7 @@ import json
 import os
 import re
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, cast
@@ -24,6 +24,7 @@ from phonemic_bert import PRESETS, CheckpointError, PhonemicBertConfig, Phonemic
 from phonemic_bert.checkpoints import resolve, silent_transformers
 from phonemic_bert.tokenization.tokenizer import learned_options
 from spacy_phonemic.options import TOO_LOW, EncoderOptions
+from spacy_phonemic.windows import Aligned, Plan, plan
 
 #: What a call of the encoder costs on a CPU whatever its size, times its hidden size squared, as positions: measured
 #: with 256 and 288 dimensions.
@@ -137,11 +138,14 @@ class Network(nn.Module):
         mixed: Tensor = torch.tensordot(self.mix.softmax(0), torch.stack(chosen), 1)
         return mixed
 
-    def call_positions(self) -> float:
-        """What a call costs whatever its size, as so many positions; on a GPU, as many as a call may have at most."""
-        if self.bert.device.type != "cpu":
-            return float(self.options.max_batch_positions)
-        return _CALL / float(self.bert.config.hidden_size) ** 2
+    def plan(self, docs: Sequence[Aligned], pooling: str) -> Plan:
+        """What to compute for some documents: :func:`spacy_phonemic.windows.plan` for this model, where it lies.
+
+        On a GPU a call costs so much that windows go together as long as they fit.
+        """
+        most = self.options.max_batch_positions
+        call = _CALL / self.bert.config.hidden_size**2 if self.bert.device.type == "cpu" else most
+        return plan(docs, self.window, self.stride, pooling, most, call)
 
     def rate(self, name: str) -> float:
         """The learning rate of a parameter, by its name, as a part of the optimizer's."""

@@ -12,7 +12,7 @@ from spacy.tokens import Doc
 
 from spacy_phonemic.options import Layers, chosen_layers
 from spacy_phonemic.reading import reading_of
-from spacy_phonemic.windows import Aligned, plan
+from spacy_phonemic.windows import Aligned
 
 if TYPE_CHECKING:
     from spacy_phonemic.encoder import PhonemicTransformer
@@ -60,8 +60,7 @@ def position_vectors(network: Network, docs: Sequence[Doc], layers: Layers) -> l
             raise ValueError(f"the encoder was made for {lang!r}, but this document is read as another language")
     places = [np.arange(len(encoding.ids), dtype=np.int64) for encoding in readings]
     aligned = [Aligned(encoding.ids, at, at + 1) for encoding, at in zip(readings, places, strict=True)]
-    sizes = network.options.max_batch_positions, network.call_positions()
-    batches, *pooled = plan(aligned, network.window, network.stride, "mean", *sizes)
+    batches, *pooled = network.plan(aligned, "mean")
     device = next(network.parameters()).device
     training = network.training
     network.eval()
