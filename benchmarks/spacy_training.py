@@ -6,9 +6,13 @@ see at most: its batches begin small, so that it takes more steps.
     python benchmarks/spacy_training.py DATA --checkpoint-vi CHECKPOINT --checkpoint-zh CHECKPOINT --output results.json
     python benchmarks/spacy_training.py DATA --models HashEmbedCNN,PhonemicHashEmbed --seeds 5 --steps 400
     python benchmarks/spacy_training.py DATA --models "spacy init config,PhonemicHashEmbed" --until-dev --steps 20000
+    python benchmarks/spacy_training.py DATA --models HashEmbedCNN,PhonemicHashEmbed --until-dev --tokens 2500000 \
+        --patience 800000 --checkpoint-factor 0 --seeds 5
 
 ``--until-dev`` trains each by its config as a user gets it, until the development score has not risen for its patience,
 and a second table has the best development scores that all models of a corpus had reached after equal processor time.
+With ``--tokens``, bound and patience are of as many tokens for all, whatever a config's batches, and the development
+score is taken 25 times until the bound, at which the learning rate ends.
 
 The same sentences, the same number of steps, batches, heads, warm-up and tokens for all, so the same words seen; the
 encoder from scratch has a higher learning rate than the pretrained one. POS is of the treebank's words, NER of
@@ -106,6 +110,9 @@ SCORES = {"pos": "pos_acc", "ner": "ents_f"}
 #: The tokens of a batch, at most; and the first size and the growth of spaCy's own batches.
 BATCH, FIRST_BATCH, GROWTH = 2000, 100, 0.001
 
+#: How often the development score is taken until a bound of tokens.
+EVALUATIONS = 25
+
 #: The shares of noise in the test part.
 SHARES = (0.15, 0.3)
 
@@ -125,6 +132,8 @@ class Run:
     words: int = 0
     #: At each evaluation: the processor's seconds since the beginning, and the development score.
     curve: tuple[tuple[float, float], ...] = ()
+    #: What computed it; times are compared of the CPU only.
+    device: str = "cpu"
 
     def best_after(self, seconds: float) -> float:
         """The best development score so far; NaN before the first."""
@@ -145,6 +154,8 @@ class Setting:
     batch: int = BATCH  # 0: each config's own
     until_dev: bool = False
     layer_decay: float = 1.0
+    tokens: int = 0  # 0: the bound is that of steps
+    patience: int = 0  # in tokens; 0: each config's own
 
 
 class Seen:
@@ -170,8 +181,18 @@ def config_of(task: Task, model: str, seed: int, setting: Setting, checkpoint: s
     """The ready config of the task with this model in it, or spaCy's."""
     if model == "spacy init config":
         return _init_config(task, seed, setting, corpus)
-    text = config_text(task.config, task.lang, MODELS[model], checkpoint, setting.steps)
-    config = Config().from_str(text, interpolate=False)
+
+    def ready(steps: int) -> Config:
+        text = config_text(task.config, task.lang, MODELS[model], checkpoint, steps)
+        return Config().from_str(text, interpolate=False)
+
+    config = ready(setting.steps)
+    size = config["training"]["batcher"]["size"]
+    if setting.tokens:
+        config = ready(setting.tokens // size)
+        config["training"]["eval_frequency"] = max(1, setting.tokens // size // EVALUATIONS)
+    if setting.patience:
+        config["training"]["patience"] = setting.patience // size
     config["system"].update(seed=seed, gpu_allocator="pytorch")  # that of the encoders on torch, for all
     config["paths"].update(train=str(corpus / "train.spacy"), dev=str(corpus / "dev.spacy"))
     if setting.batch:
@@ -182,7 +203,8 @@ def config_of(task: Task, model: str, seed: int, setting: Setting, checkpoint: s
         config["corpora"][part]["gold_preproc"] = task.config == "pos"
     factor = setting.checkpoint_factor if checkpoint else setting.factor
     encoder = config["components"].get("phonemic_transformer", {}).get("model", {})
-    ours = {"preset": setting.preset, "learn_rate_factor": factor, "layer_decay": setting.layer_decay}
+    ours = {"preset": setting.preset, "layer_decay": setting.layer_decay}
+    ours |= {"learn_rate_factor": factor} if factor else {}
     encoder.get("encoder", encoder).update(ours if encoder else {})
     if model.endswith("last layer only"):
         encoder["encoder"]["layers"] = None
@@ -254,7 +276,8 @@ def measure(name: str, model: str, seed: int, config: Config, corpus: Path, gpu:
         scores.append(float(nlp.evaluate(list(misheard))[SCORES[task.config]]))
     speed = words_per_second(nlp, [eg.reference for eg in examples], words)
     return Run(
-        name, model, seed, seen.steps, scores[0], speed, seconds, tuple(scores[1:]), seen.words, tuple(seen.curve)
+        *(name, model, seed, seen.steps, scores[0], speed, seconds, tuple(scores[1:]), seen.words, tuple(seen.curve)),
+        device=torch.cuda.get_device_name() if gpu >= 0 else "cpu",
     )
 
 
@@ -285,6 +308,7 @@ def table(runs: list[Run]) -> str:
             own = [run for run in runs if (run.task, run.model) == (task, model)]
             if own:
                 scores = [100 * run.score for run in own]
+                timed = [run for run in own if run.device == "cpu"]
                 heard = [100 * statistics.mean(each) for each in zip(*(run.noisy for run in own), strict=True)]
                 cells = [
                     task,
@@ -294,8 +318,8 @@ def table(runs: list[Run]) -> str:
                     f"{statistics.mean(scores):.2f}",
                     f"{statistics.stdev(scores):.2f}" if len(scores) > 1 else "",
                     *([f"{score:.2f}" for score in heard] or [""] * len(noises)),
-                    f"{statistics.median(run.words_per_second for run in own):,.0f}",
-                    f"{statistics.median(run.train_seconds for run in own):,.0f}",
+                    f"{statistics.median(run.words_per_second for run in timed):,.0f}" if timed else "",
+                    f"{statistics.median(run.train_seconds for run in timed):,.0f}" if timed else "",
                     *([f"{statistics.median(run.words for run in own):,.0f}"] if "words of training" in names else []),
                 ]
                 lines.append(f"| {' | '.join(map(str, cells))} |")
@@ -306,7 +330,7 @@ def equal_time(runs: list[Run]) -> str:
     """The best development scores after a quarter, a half and all of the time of each corpus' first run to end."""
     lines = ["| corpus | model | seeds | processor s | development score |", "| --- | --- | --- | --- | --- |"]
     for task in TASKS:
-        timed = [run for run in runs if run.task == task and run.curve]
+        timed = [run for run in runs if run.task == task and run.curve and run.device == "cpu"]
         end = min((run.curve[-1][0] for run in timed), default=0.0)
         for part, model in product((0.25, 0.5, 1.0), MODELS):
             scores = [run.best_after(part * end) for run in timed if run.model == model]
@@ -328,13 +352,17 @@ def equal_time(runs: list[Run]) -> str:
 @click.option("--checkpoint-vi", help="a folder or an installed name; without one, models that need it are left out")
 @click.option("--checkpoint-zh", help="likewise")
 @click.option("--factor", default=1.0, show_default=True, help="the rate of the encoder from scratch over the heads'")
-@click.option("--checkpoint-factor", default=0.3, show_default=True, help="that of the pretrained encoder")
+@click.option(
+    "--checkpoint-factor", default=0.3, show_default=True, help="that of the pretrained encoder; 0: its config's own"
+)
 @click.option("--layer-decay", default=1.0, show_default=True, help="each layer's rate over that of the layer above it")
 @click.option("--limit", default=0, help="this many sentences of each part, the first; 0: all")
 @click.option(
     "--batch", type=int, help="tokens of a batch, at most, where the config is ours [2000; with --until-dev its own]"
 )
 @click.option("--until-dev", is_flag=True, help="until the development score rises no more; --steps is the bound")
+@click.option("--tokens", default=0, help="with --until-dev: the bound, in tokens, instead of --steps")
+@click.option("--patience", default=0, help="with --until-dev: in tokens; 0: each config's own")
 @click.option("--gpu", default=-1, show_default=True)
 def main(
     data: Path,
@@ -352,6 +380,8 @@ def main(
     limit: int,
     batch: int | None,
     until_dev: bool,
+    tokens: int,
+    patience: int,
     gpu: int,
 ) -> None:
     """Runs what is not in the output yet, and prints the table."""
@@ -359,10 +389,13 @@ def main(
         require_gpu(gpu)
     else:
         torch.set_num_threads(1)
+    if (tokens or patience) and not until_dev:
+        raise click.UsageError("--tokens and --patience go with --until-dev")
     if batch is None:
         batch = 0 if until_dev else BATCH
     setting = Setting(
-        *(steps, preset, factor, checkpoint_factor, limit, gpu, version("spacy"), batch, until_dev, layer_decay)
+        *(steps, preset, factor, checkpoint_factor, limit, gpu, version("spacy"), batch, until_dev, layer_decay),
+        *(tokens, patience),
     )
     runs: list[Run] = []
     if output.exists():

@@ -28,14 +28,15 @@ def changed_words(doc: Doc, changes: Iterable[Change]) -> list[str]:
     Returns:
         As many words as the Doc has tokens.
     """
+    text = doc.text  # made anew each time that it is asked for
     left = iter([*changes, None])
     change, made = next(left), []
     for token in doc:
         end, parts, at = token.idx + len(token.text), [], token.idx
         while change is not None and change.start < end:
-            parts += [doc.text[at : change.start], change.new]
+            parts += [text[at : change.start], change.new]
             at, change = change.end, next(left)
-        made.append("".join(parts) + doc.text[at:end])
+        made.append("".join(parts) + text[at:end])
     return made
 
 
