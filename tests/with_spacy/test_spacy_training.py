@@ -211,6 +211,44 @@ class TestBenchmark:
         assert sizes == {key: config["training"]["batcher"]["size"] for key, config in made.items()}
         assert sizes["weibo", "hash"] == sizes["weibo", "bert"] < sizes["gsd", "hash"] == sizes["gsd", "bert"]
 
+    def test_a_bound_of_tokens_is_of_as_many_for_all(self, tmp_path):
+        benchmark = self.load()
+        setting = benchmark.Setting(
+            *(7, "tiny", 1.0, 0.0, 0, -1, spacy.__version__, 0, True), tokens=2_000_000, patience=500_000
+        )
+        factors = {}
+        for name, model in product(
+            benchmark.TASKS, ("HashEmbedCNN", "PhonemicBERT from scratch", "both from a checkpoint")
+        ):
+            task = benchmark.TASKS[name]
+            checkpoint = "folder" if "checkpoint" in model else None
+            config = benchmark.config_of(task, model, 1, setting, checkpoint, tmp_path)
+            training, schedule = config["training"], config["training"]["optimizer"]["learn_rate"]
+            size = training["batcher"]["size"]
+            assert training["max_steps"] * size == schedule["total_steps"] * size == 2_000_000
+            assert training["patience"] * size == 500_000
+            assert training["max_steps"] // training["eval_frequency"] == benchmark.EVALUATIONS
+            encoder = config["components"].get("phonemic_transformer", {}).get("model", {})
+            factors[model] = encoder.get("encoder", encoder).get("learn_rate_factor")
+        ready = spacy.util.load_config_from_str(config_text("ner", "vi", "both", "folder"))
+        own = ready["components"]["phonemic_transformer"]["model"]["encoder"]["learn_rate_factor"]
+        assert factors["both from a checkpoint"] == own
+        refused = CliRunner().invoke(benchmark.main, [str(tmp_path), "--tokens", "1000"])
+        assert "--until-dev" in refused.output
+
+    def test_times_are_of_the_cpu(self):
+        benchmark = self.load()
+        runs = [
+            benchmark.Run("weibo", "HashEmbedCNN", 0, 9, 0.5, 1000.0, 30.0, (0.4, 0.3), curve=((5.0, 0.2),)),
+            benchmark.Run(
+                "weibo", "HashEmbedCNN", 1, 9, 0.7, 9000.0, 3.0, (0.4, 0.3), curve=((1.0, 0.6),), device="GPU"
+            ),
+        ]
+        assert benchmark.table(runs).splitlines()[-1].startswith("| weibo | ents_f | HashEmbedCNN | 2 | 60.00 |")
+        assert "| 1,000 | 30 |" in benchmark.table(runs)
+        assert benchmark.table(runs[1:]).endswith("| 30.00 |  |  |")
+        assert benchmark.equal_time(runs).splitlines()[-1] == "| weibo | HashEmbedCNN | 1 | 5 | 20.0 |"
+
     def test_table(self):
         benchmark = self.load()
         runs = [
@@ -280,9 +318,10 @@ class TestBenchmark:
         assert unicodedata.normalize("NFD", made[0].replace("đ", "d"))[:2] == "Ha"
         assert (made[1], made[2]) in (("đương", "."), ("duong", "."))
 
-    def test_the_page_has_the_figures(self):
+    @pytest.mark.parametrize("name", ["spacy_training", "spacy_until_tokens"])
+    def test_the_page_has_the_figures(self, name):
         benchmark = self.load()
-        kept = ROOT / "benchmarks" / "results" / "spacy_training.json"
+        kept = ROOT / "benchmarks" / "results" / f"{name}.json"
         if not kept.exists():
             pytest.skip("needs the source tree's benchmarks/results")
         runs = [benchmark.Run(**run) for run in json.loads(kept.read_text("utf-8"))["runs"]]
