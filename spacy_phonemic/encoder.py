@@ -17,6 +17,7 @@ from thinc.api import ArgsKwargs, Model, torch2xp, xp2torch
 from thinc.layers.pytorchwrapper import forward as pytorch_forward
 from thinc.types import Floats2d, Ints1d
 
+from spacy_phonemic.noise import drawn, with_mark_errors
 from spacy_phonemic.options import EncoderOptions, Layers
 from spacy_phonemic.positions import PositionVectors, position_vectors, remember
 from spacy_phonemic.reading import reading_of
@@ -42,6 +43,7 @@ def phonemic_bert(
     freeze_layers: int = 0,
     learn_rate_factor: float | None = None,
     layer_decay: float = 1.0,
+    mark_errors: float = 0.0,
 ) -> Model[list[Doc], list[Floats2d]]:
     """PhonemicBERT: a vector for every token of a Doc.
 
@@ -69,6 +71,8 @@ def phonemic_bert(
             a pretrained encoder of at most 384 dimensions, 0.05 for a wider one; they suit a rate of 0.001.
         layer_decay: each layer's learning rate as a part of that of the layer above it; the embeddings are the lowest
             layer. 1: all have the same.
+        mark_errors: for Vietnamese: in half of the Docs of training, this share of the syllables is written without
+            its tone mark, without any mark, or with another tone mark; at least 0 and below 1.
 
     Returns:
         A thinc model; its weights are made or read when it is initialized. Vectors are float32 (tokens, width).
@@ -90,6 +94,7 @@ def phonemic_bert(
         freeze_layers=freeze_layers,
         learn_rate_factor=learn_rate_factor,
         layer_decay=layer_decay,
+        mark_errors=mark_errors,
     )
     try:
         from spacy_phonemic.network import Network, NetworkShim
@@ -236,7 +241,10 @@ def _initialize(model: Model[Any, Any], X: Sequence[Doc] | None = None, Y: Any =
 
 
 def _forward(model: Model[Any, Any], X: Sequence[Doc], is_train: bool) -> tuple[Any, Callable[..., Any]]:  # noqa: N803
-    _check_weights(_network(model))
+    network = _network(model)
+    _check_weights(network)
+    if is_train and network.options.mark_errors:
+        X = with_mark_errors(X, network.options.mark_errors, drawn(len(X)))  # noqa: N806
     return pytorch_forward(model, X, is_train)
 
 

@@ -8,6 +8,7 @@ from numbers import Integral
 from typing import Literal
 
 from phonemic.inventory import LANGUAGES
+from spacy_phonemic.noise import check_share
 
 POOLINGS = ("mean", "first")
 
@@ -44,6 +45,7 @@ class EncoderOptions:
     freeze_layers: int
     learn_rate_factor: float | None
     layer_decay: float = 1.0
+    mark_errors: float = 0.0
 
     def __post_init__(self) -> None:
         if self.lang is not None and self.lang not in LANGUAGES:
@@ -63,6 +65,7 @@ class EncoderOptions:
 
         if not 0 < self.layer_decay <= 1:
             raise ValueError(f"layer_decay={self.layer_decay}: must be above 0 and at most 1")
+        check_share("mark_errors", self.mark_errors)
 
     def rate_factor(self, width: int) -> float:
         """The encoder's learning rate as a part of the optimizer's, for a model of this hidden size."""

@@ -17,6 +17,7 @@ from encoder_helpers import TEXTS, VI, ZH, docs_of, encoder, run  # noqa: E402
 from thinc.api import Adam, Config  # noqa: E402
 
 from phonemic_bert import CheckpointError, PhonemicBertTokenizer  # noqa: E402
+from spacy_phonemic import encoder as module  # noqa: E402
 from spacy_phonemic.__main__ import main  # noqa: E402
 from spacy_phonemic.configs import ENCODERS, TASKS, config_text  # noqa: E402
 from spacy_phonemic.encoder import phonemic_bert  # noqa: E402
@@ -39,6 +40,7 @@ class TestOptions:
             ({"layers": "most"}, "layers='most'"),
             ({"layer_decay": 0}, "layer_decay=0"),
             ({"layer_decay": 1.5}, "at most 1"),
+            ({"mark_errors": 1}, "mark_errors=1: must be at least 0 and below 1"),
         ],
     )
     def test_refused_when_built(self, options, message):
@@ -178,6 +180,26 @@ class TestOptions:
         for one, other in zip(vectors, encoder(checkpoint["vi"], docs).predict(docs), strict=True):
             assert np.allclose(one, other, atol=1e-6)
 
+    def test_mark_errors_are_for_training_only(self, checkpoint, monkeypatch):
+        docs, seen = docs_of("vi", TEXTS[:4]), []
+        aligned = module._aligned
+        monkeypatch.setattr(module, "_aligned", lambda doc, lang: seen.append(doc) or aligned(doc, lang))
+        model = encoder(checkpoint["vi"], docs, mark_errors=0.5)
+        seen.clear()
+        model.predict(docs)
+        assert [doc.text for doc in seen] == [doc.text for doc in docs]
+        spacy.util.fix_random_seed(0)
+        changed = 0
+        for _ in range(50):
+            seen.clear()
+            vectors, _ = model.begin_update(docs)
+            assert [*map(len, vectors)] == [*map(len, seen)] == [*map(len, docs)]
+            changed += sum(one.text != other.text for one, other in zip(seen, docs, strict=True))
+        assert 60 < changed < 120  # half of 200 Docs
+        model = encoder(checkpoint["zh"], docs_of("zh", [ZH]), mark_errors=0.5)
+        with pytest.raises(ValueError, match="mark_errors is for Vietnamese: set it to 0"):
+            model.begin_update(docs_of("zh", [ZH]) * 30)
+
     def test_gradient_checkpointing_changes_no_gradient(self, checkpoint):
         docs = docs_of("vi", TEXTS[:4])
         gradients = []
@@ -252,7 +274,13 @@ class TestConfigs:
 
     @pytest.mark.parametrize(
         ("task", "encoder", "share"),
-        [("ner", "hash", 0.5), ("ner_pos", "hash", 0.5), ("pos", "hash", 0.3), ("ner", "both", 0.3)],
+        [
+            ("ner", "hash", 0.5),
+            ("ner_pos", "hash", 0.5),
+            ("pos", "hash", 0.3),
+            ("ner", "both", 0.3),
+            ("pos", "bert", 0.3),
+        ],
     )
     def test_errors_in_training_are_as_measured(self, task, encoder, share):
         def shares(lang):
