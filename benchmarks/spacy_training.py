@@ -226,11 +226,13 @@ def _init_config(task: Task, seed: int, setting: Setting, corpus: Path) -> Confi
         config["components"]["tagger"]["neg_prefix"] = "!!"
     config["system"]["seed"] = seed
     config["paths"].update(train=str(corpus / "train.spacy"), dev=str(corpus / "dev.spacy"))
-    if setting.until_dev:
-        config["training"]["max_steps"] = setting.steps
-    else:  # the sum of batches of 100, 100.1, ... is to be the words that the others see
-        more = math.ceil(math.log1p(setting.steps * BATCH * GROWTH / FIRST_BATCH) / math.log1p(GROWTH))
-        config["training"].update(max_steps=more, patience=0, eval_frequency=max(1, more // 5))
+    training, words = config["training"], setting.tokens or setting.steps * BATCH
+    # the sum of batches of 100, 100.1, ... is to be the words that the others see
+    more = math.ceil(math.log1p(words * GROWTH / FIRST_BATCH) / math.log1p(GROWTH))
+    if not setting.until_dev:
+        training.update(max_steps=more, patience=0, eval_frequency=max(1, more // 5))
+    else:
+        training["max_steps"] = more if setting.tokens else setting.steps
     for part in ("train", "dev"):
         config["corpora"][part]["gold_preproc"] = task.config == "pos"
     return config

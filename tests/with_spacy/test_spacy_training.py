@@ -300,6 +300,11 @@ class TestBenchmark:
         sizes = spacy.util.registry.resolve({"size": config["training"]["batcher"]["size"]})["size"]
         words = sum(islice(sizes, config["training"]["max_steps"]))
         assert words == pytest.approx(steps * benchmark.BATCH, rel=0.01)
+        tokens = steps * benchmark.BATCH
+        until = benchmark.Setting(9, "tiny", 1.0, 0.3, 0, -1, spacy.__version__, until_dev=True, tokens=tokens)
+        bound = benchmark.config_of(benchmark.TASKS["gsd"], "spacy init config", 1, until, None, tmp_path)["training"]
+        assert bound["max_steps"] == config["training"]["max_steps"]
+        assert bound["patience"] > 0
 
     def test_noise_keeps_tokens_apart(self):
         from benchmarks.spacy_noise import noisy
