@@ -12,7 +12,8 @@ see at most: its batches begin small, so that it takes more steps.
 ``--until-dev`` trains each by its config as a user gets it, until the development score has not risen for its patience,
 and a second table has the best development scores that all models of a corpus had reached after equal processor time.
 With ``--tokens``, bound and patience are of as many tokens for all, whatever a config's batches, and the development
-score is taken 25 times until the bound, at which the learning rate ends.
+score is taken 25 times until the bound, at which the learning rate ends. What "spacy init config" makes is bounded so,
+but keeps its own patience, evaluations and rate.
 
 The same sentences, the same number of steps, batches, heads, warm-up and tokens for all, so the same words seen; the
 encoder from scratch has a higher learning rate than the pretrained one. POS is of the treebank's words, NER of

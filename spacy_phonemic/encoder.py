@@ -17,7 +17,7 @@ from thinc.api import ArgsKwargs, Model, torch2xp, xp2torch
 from thinc.layers.pytorchwrapper import forward as pytorch_forward
 from thinc.types import Floats2d, Ints1d
 
-from spacy_phonemic.noise import drawn, with_mark_errors
+from spacy_phonemic.noise import misread
 from spacy_phonemic.options import EncoderOptions, Layers
 from spacy_phonemic.positions import PositionVectors, position_vectors, remember
 from spacy_phonemic.reading import reading_of
@@ -244,7 +244,7 @@ def _forward(model: Model[Any, Any], X: Sequence[Doc], is_train: bool) -> tuple[
     network = _network(model)
     _check_weights(network)
     if is_train and network.options.mark_errors:
-        X = with_mark_errors(X, network.options.mark_errors, drawn(len(X)))  # noqa: N806
+        X = misread(X, network.options.mark_errors)  # noqa: N806
     return pytorch_forward(model, X, is_train)
 
 

@@ -10,7 +10,7 @@ from spacy.util import registry
 from thinc.api import Linear, Model, chain, concatenate, list2ragged, ragged2list, with_array
 from thinc.types import Floats2d
 
-from spacy_phonemic.noise import check_share, drawn, with_mark_errors
+from spacy_phonemic.noise import check_share, misread
 
 
 @registry.architectures("spacy_phonemic.PhonemicBertAndFeatures.v1")
@@ -29,7 +29,8 @@ def phonemic_bert_and_features(
             ``spacy_phonemic.PhonemicHashEmbed.v1``.
         mark_errors: for Vietnamese: in half of the Docs of training, this share of the syllables is written without
             its tone mark, without any mark, or with another tone mark, for both layers alike; at least 0 and below 1.
-            The same option of ``PhonemicHashEmbed`` would show such errors to that layer alone.
+            The same option of ``PhonemicHashEmbed``, or of ``encoder``, would show such errors to that layer
+            alone.
 
     Returns:
         A thinc model from Docs to float32 (tokens, width) for each.
@@ -50,7 +51,7 @@ def misreading(layer: Model[Any, Any], mark_errors: float) -> Model[Any, Any]:
 
 def _forward(model: Model[Any, Any], docs: Sequence[Doc], is_train: bool) -> tuple[Any, Callable[[Any], Any]]:
     if is_train:
-        docs = with_mark_errors(docs, model.attrs["mark_errors"], drawn(len(docs)))
+        docs = misread(docs, model.attrs["mark_errors"])
     return model.layers[0](docs, is_train)
 
 

@@ -70,6 +70,11 @@ def with_mark_errors(docs: Sequence[Doc], share: float, changed: NDArray[np.bool
     return [_misspelt(doc, share) if change else doc for doc, change in zip(docs, changed.tolist(), strict=True)]
 
 
+def misread(docs: Sequence[Doc], share: float) -> list[Doc]:
+    """Docs as a step of training is shown them: :func:`with_mark_errors` in those that are :func:`drawn`."""
+    return with_mark_errors(docs, share, drawn(len(docs)))
+
+
 def _misspelt(doc: Doc, share: float) -> Doc:
     way = reading_of(doc).way
     key = int(np.random.randint(1 << 31))  # noqa: NPY002
