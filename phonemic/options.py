@@ -60,7 +60,7 @@ class TokenizerOptions:
             traditional text as the same text in simplified characters; your own ``phrases`` still win. One character
             of ``phrases`` is then always read so.
         sandhi: Mandarin: write the tones of 一 and 不, a third tone before a third tone, and the neutral tones of
-            listed words as they are said (*yí gè*, *bú shì*, *ní hǎo*, *péng you*); :mod:`phonemic.speech` has the
+            listed words as they are said (*bú qù*, *ní hǎo*, *péng you*); :mod:`phonemic.speech` has the
             rules. What ``phrases`` say stays.
         erhua: Mandarin: 儿 that is not a syllable of its own (花儿, but not 女儿) is part of the syllable before it:
             one position, with that syllable's triple and a span of both characters.
@@ -97,7 +97,7 @@ class TokenizerOptions:
         choices=READINGS,
         json=str,
     )
-    sandhi: bool = _option(False, "Mandarin: tones as they change in speech: yí gè, ní hǎo, péng you.", json=bool)
+    sandhi: bool = _option(False, "Mandarin: tones as they change in speech: bú qù, ní hǎo, péng you.", json=bool)
     erhua: bool = _option(False, "Mandarin: 儿, where it is not a syllable, is part of the one before it.", json=bool)
 
     def __post_init__(self) -> None:

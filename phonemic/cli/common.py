@@ -15,7 +15,8 @@ import numpy as np
 from phonemic.cli.progress import Advance, progress
 from phonemic.dialects import DIALECTS
 from phonemic.errors import PhonemicError, printable
-from phonemic.files import MAX_LINE, read_texts, replacing
+from phonemic.files import MAX_LINE, kind_of, read_texts, replacing
+from phonemic.files.compressed import shown
 from phonemic.files.outputs import claim
 from phonemic.inventory import LANGUAGES, NATIVE
 from phonemic.options import OptionArguments, option_defaults, option_metadata, option_names
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 __all__ = [
     "LanguageCheck",
     "claim",
+    "column_option",
     "dialect_option",
     "errors_option",
     "force_option",
@@ -90,9 +92,11 @@ def tokenizer_options(command: Command) -> Command:
     return language_option()(added)
 
 
-dialect_option = click.option(
-    "--dialect", type=click.Choice(DIALECTS), help="Vietnamese IPA as spoken there, not as spelled."
-)
+def dialect_option(
+    description: str = "Vietnamese IPA as spoken there, not as spelled.",
+) -> Callable[[Command], Command]:
+    """``--dialect``."""
+    return click.option("--dialect", type=click.Choice(DIALECTS), help=description)
 
 
 def make_tokenizer(lang: str, **options: Unpack[OptionArguments]) -> Tokenizer:
@@ -132,11 +136,16 @@ max_line_option = click.option(
 )
 
 
+column_option = click.option(
+    "--column", default="text", show_default=True, help="The column of Parquet, the field of JSON lines."
+)
+
+
 def input_options(required: bool = True, threads: bool = True) -> Callable[[Command], Command]:
     """Adds IN... and how to read it."""
     options = [
         click.argument("inputs", metavar="IN...", nargs=-1, required=required),
-        click.option("--column", default="text", show_default=True, help="The column of a Parquet file to read."),
+        column_option,
         errors_option,
         max_line_option,
     ]
@@ -145,11 +154,28 @@ def input_options(required: bool = True, threads: bool = True) -> Callable[[Comm
         options += [click.option("--threads", type=number, default=1, show_default=True, help="Encoding threads.")]
 
     def add(command: Command) -> Command:
+        @wraps(command)
+        def checked(*args: Any, inputs: tuple[str, ...], column: str, **others: Any) -> None:
+            _check_column(inputs, column)
+            command(*args, inputs=inputs, column=column, **others)
+
+        added: Command = checked
         for option in reversed(options):
-            command = option(command)
-        return command
+            added = option(added)
+        return added
 
     return add
+
+
+def _check_column(inputs: Sequence[str], column: str) -> None:
+    """Refuses ``--column`` where there are no columns, as in CSV: whole lines would be read."""
+    given = click.get_current_context().get_parameter_source("column") is click.core.ParameterSource.COMMANDLINE
+    plain = [path for path in inputs if kind_of(path)[0] == "text"]
+    if given and plain:
+        raise click.UsageError(
+            f"--column {column}: {shown(plain[0])} is read as plain text, one text per line; columns are those of "
+            ".parquet, and fields those of .jsonl"
+        )
 
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Write JSON.")

@@ -25,7 +25,7 @@ _TO = tuple(dict.fromkeys(name for names in NOTATIONS.values() for name in names
 @language_option(required=False)
 @click.option("--to", type=click.Choice(_TO), help="[default: spelling or pinyin]")
 @click.option("--style", type=click.Choice(["new", "old"]), default="new", help="Vietnamese tone marks: hoà or hòa.")
-@dialect_option
+@dialect_option()
 @click.option("-o", "--output", metavar="FILE", help="Write to a file instead of standard output.")
 @max_line_option
 @force_option

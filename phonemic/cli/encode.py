@@ -35,8 +35,9 @@ def encode(
 ) -> None:
     """Encodes texts to packed ids in OUT: a .parquet, .arrow or .jsonl file, or "-" for standard output.
 
-    IN is plain text with one text per line, also as .gz, .bz2, .xz or .zst; or Parquet; or "-" for standard input.
-    Standard output gets JSON lines, or an Arrow stream with --format arrow.
+    IN is plain text with one text per line, or JSON lines (.jsonl, .ndjson, .json), also as .gz, .bz2, .xz or .zst; or
+    Parquet; or "-" for plain text on standard input. Standard output gets JSON lines, or an Arrow stream with
+    --format arrow.
     """
     to_stdout = out == "-"
     try:

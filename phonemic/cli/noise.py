@@ -15,6 +15,7 @@ from rich.table import Table
 
 from phonemic.cli.common import (
     claim,
+    column_option,
     force_option,
     input_texts,
     make_tokenizer,
@@ -74,7 +75,7 @@ _ONLY = {
 )
 @tokenizer_option("strict", "vi: only syllables that strict orthography allows are units.")
 @tokenizer_option("word_joiner")
-@click.option("--column", default="text", show_default=True, help="The column of a Parquet file to read.")
+@column_option
 @click.option(
     "--errors", type=click.Choice(["strict", "replace"]), default="strict", help="Stop at invalid UTF-8, or replace it."
 )
@@ -93,8 +94,8 @@ def noise(
     """Rewrites a share of the characters or syllables of texts.
 
     Chinese characters become homophones, Vietnamese syllables are respelled. IN is plain text with one text per line,
-    also as .gz, .xz or .zst; or Parquet; or "-" for standard input. The summary goes to standard output, or to standard
-    error if the texts go to standard output.
+    or JSON lines (.jsonl, .ndjson, .json), also as .gz, .bz2, .xz or .zst; or Parquet; or "-" for plain text on
+    standard input. The summary goes to standard output, or to standard error if the texts go to standard output.
     """
     shares = _shares(ratios)
     outputs = _outputs([*shares], output, changes)

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from phonemic.cli.common import errors_option, max_line_option, printable, say, size, tokenizer_options
+from phonemic.cli.common import column_option, errors_option, max_line_option, printable, say, size, tokenizer_options
 from phonemic.cli.progress import progress
 from phonemic.tokenizer import Tokenizer
 
@@ -34,7 +34,7 @@ def _baseline(context: click.Context, parameter: click.Parameter, value: str | N
     callback=_baseline,
     help="Write a baseline's ids of the same lines instead.",
 )
-@click.option("--column", default="text", show_default=True, help="The column of Parquet, the field of JSON lines.")
+@column_option
 @click.option(
     "--min-native",
     type=click.FloatRange(0, 1),

@@ -39,7 +39,7 @@ Write = Callable[[Encoding], str]
 @click.argument("text", nargs=-1)
 @tokenizer_options
 @click.option("--to", type=click.Choice(_TO), help="[default: pinyin, or IPA for Vietnamese]")
-@dialect_option
+@dialect_option()
 @click.option(
     "--format",
     "form",

@@ -10,6 +10,7 @@ import click
 
 from phonemic.cli.common import (
     claim,
+    column_option,
     errors_option,
     force_option,
     input_texts,
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
 )
 @format_option
 @click.option("--save", "output", metavar="FILE", help="Write the index to a file that can be searched as NAMES.")
-@click.option("--column", default="text", show_default=True, help="The column of a Parquet file to read.")
+@column_option
 @errors_option
 @max_line_option
 @force_option

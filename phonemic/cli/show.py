@@ -21,7 +21,7 @@ from phonemic.tokenizer import Tokenizer
 @click.command()
 @click.argument("text", nargs=-1, required=True)
 @tokenizer_options
-@dialect_option
+@dialect_option()
 @click.option(
     "--format",
     "form",

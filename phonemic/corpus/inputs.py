@@ -10,13 +10,10 @@ from typing import NamedTuple
 
 from phonemic.corpus.options import Options
 from phonemic.errors import InputError
-from phonemic.files import COMPRESSIONS, parquet_file
+from phonemic.files import kind_of, parquet_file
 
 #: How many times its size a compressed file is taken to unfold, where only an estimate is needed.
 _UNFOLDS = 4
-
-JSON_LINES = (".jsonl", ".ndjson", ".json")
-PARQUET = (".parquet", ".pq")
 
 
 class Source(NamedTuple):
@@ -43,16 +40,6 @@ class Piece(NamedTuple):
     stop: int
     bytes: int
     unusable: str = ""
-
-
-def kind_of(path: str) -> tuple[str, str]:
-    """The format of a file by its name, "text", "json" or "parquet", and how it is compressed (".gz" ..., or "")."""
-    name = Path(path)
-    compression = name.suffix.lower() if name.suffix.lower() in COMPRESSIONS else ""
-    suffix = (Path(name.stem) if compression else name).suffix.lower()
-    if suffix in PARQUET and compression:
-        raise InputError(f"{path}: Parquet is compressed internally; decompress the file first")
-    return "parquet" if suffix in PARQUET else "json" if suffix in JSON_LINES else "text", compression
 
 
 def find_sources(inputs: Iterable[str], but: str | Path | None = None) -> list[Source]:

@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from phonemic.arrow import utf8
-from phonemic.corpus.inputs import Piece, Source, kind_of
+from phonemic.corpus.inputs import Piece, Source
 from phonemic.corpus.options import Options
 from phonemic.errors import InputError
-from phonemic.files import blocks, limited, parquet_file, require, text_cells
+from phonemic.files import blocks, kind_of, limited, parquet_file, require, text_cells
 from phonemic.files.jsons import loads
 
 #: Bytes of a plain file read at a time.

@@ -23,7 +23,7 @@ from phonemic.files.parquet import (
     read_ids,
     tokenizer_of,
 )
-from phonemic.files.texts import read_texts
+from phonemic.files.texts import read_lines
 from phonemic.files.writing import replacing
 from phonemic.inventory import FALLBACKS, READINGS
 
@@ -185,9 +185,9 @@ def _read_arrow(path: str, lang: str | None, max_line: int) -> tuple[Tokenizer, 
         raise
 
 
-def _texts(path: str, max_line: int) -> Iterator[str | None]:
+def _texts(path: str, max_line: int) -> Iterator[str]:
     try:
-        yield from chain.from_iterable(read_texts(path, max_line=max_line))
+        yield from chain.from_iterable(read_lines(path, max_line=max_line))
     except InputError as error:
         if not isinstance(error.__cause__, UnicodeDecodeError):
             raise

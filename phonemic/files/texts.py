@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import codecs
+import re
 from collections.abc import Iterable, Iterator
 from itertools import chain
+from typing import Any, cast
 
 from phonemic.errors import InputError
 from phonemic.files.cells import MAX_LINE
-from phonemic.files.compressed import Advance, blocks, shown, suffix
+from phonemic.files.compressed import Advance, blocks, shown
+from phonemic.files.jsons import checked, loads
+from phonemic.files.kinds import kind_of
 from phonemic.files.parquet import text_arrays
 
 #: Bytes of text that are held, encoded and written at a time. A longer line is held whole: it is one text.
 CHUNK = 8 << 20
+
+#: Half of a surrogate pair, which JSON can write, and UTF-8 cannot.
+_HALF = re.compile(r"[\ud800-\udfff]")
 
 
 def read_texts(
@@ -26,24 +33,41 @@ def read_texts(
     r"""Reads texts, a list of about ``chunk`` bytes at a time.
 
     Arguments:
-        path: plain UTF-8 text, one text a line; that as .gz, .bz2, .xz or .zst; Parquet; or "-" for plain text on
-            standard input. Only "\n" and "\r\n" end a line. A byte order mark at the start of a file is not part of
-            its text.
-        column: the Parquet column; its nulls come as None.
-        errors: "strict" or "replace", what to do about invalid UTF-8.
+        path: plain UTF-8 text, one text a line, see :func:`read_lines`; JSON lines (.jsonl, .ndjson, .json), either
+            also as .gz, .bz2, .xz or .zst; Parquet; or "-" for plain text on standard input.
+        column: the column of Parquet, whose nulls come as None; the field of JSON lines, where it is missing from an
+            object likewise. Empty lines among JSON lines are none.
+        errors: "strict" or "replace", what to do about invalid UTF-8, and about halves of surrogate pairs in JSON.
         advance: is called with how many bytes of the file were read.
         chunk: how many bytes of text a list holds.
         max_line: bytes that a line, or a cell of Parquet, may have. It is held whole, with its ids, and a small
             compressed file may be one.
 
     Raises:
-        InputError: invalid UTF-8 (the message names the line and the byte), a line that is too long, a damaged or
-            truncated file, a column that is missing or does not hold strings.
+        InputError: invalid UTF-8 (the message names the line and the byte), a line that is too long or is no JSON
+            object, a damaged or truncated file, a column that is missing or does not hold strings.
         OSError: the file cannot be opened.
         PhonemicError: a package is missing.
     """
-    if suffix(path) == ".parquet":
+    kind = kind_of(path)[0]
+    if kind == "parquet":
         return _parquet_texts(path, column, errors, advance, chunk, max_line)
+    lines = read_lines(path, errors, advance, chunk, max_line)
+    return _json_texts(path, lines, column, errors) if kind == "json" else cast("Iterator[list[str | None]]", lines)
+
+
+def read_lines(
+    path: str,
+    errors: str = "strict",
+    advance: Advance = lambda size: None,
+    chunk: int = CHUNK,
+    max_line: int = MAX_LINE,
+) -> Iterator[list[str]]:
+    r"""Reads the lines of UTF-8 text, whatever is written in them, a list of about ``chunk`` bytes at a time.
+
+    Only "\n" and "\r\n" end a line. A byte order mark at the start of a file is not part of its text. Arguments and
+    errors are those of :func:`read_texts`.
+    """
     lines = _whole_lines(limited(blocks(path, advance), max_line, shown(path)), chunk)
     return _decoded(shown(path), lines, errors)
 
@@ -90,7 +114,7 @@ def _whole_lines(blocks: Iterator[bytes], size: int) -> Iterator[bytes]:
         yield b"".join(parts)
 
 
-def _decoded(name: str, chunks: Iterator[bytes], errors: str) -> Iterator[list[str | None]]:
+def _decoded(name: str, chunks: Iterator[bytes], errors: str) -> Iterator[list[str]]:
     line, offset = 1, 0
     for chunk in chunks:
         mark = len(codecs.BOM_UTF8) if offset == 0 and chunk.startswith(codecs.BOM_UTF8) else 0
@@ -100,12 +124,46 @@ def _decoded(name: str, chunks: Iterator[bytes], errors: str) -> Iterator[list[s
             at = mark + error.start
             number = line + chunk.count(b"\n", 0, at)
             raise InputError(f"{name}, line {number}, byte {offset + at} of the file: {_not_utf8(error)}") from error
-        texts: list[str | None] = [*text.replace("\r\n", "\n").split("\n")]
+        texts = text.replace("\r\n", "\n").split("\n")
         if not texts[-1]:
             texts.pop()
         yield texts
         line += chunk.count(b"\n")
         offset += len(chunk)
+
+
+def _json_texts(path: str, chunks: Iterator[list[str]], field: str, errors: str) -> Iterator[list[str | None]]:
+    number, known = 0, False
+    for lines in chunks:
+        numbered = [(at, line) for at, line in enumerate(lines, number + 1) if line.strip()]
+        objects = [(at, _object(f"{path}, line {at}", line)) for at, line in numbered]
+        number += len(lines)
+        known = known or any(field in value for _, value in objects)
+        if objects and not known:
+            at, value = objects[0]
+            raise InputError(f"{path}, from line {at} on: no field {field!r}; the first has {', '.join(value)}")
+        yield [_field(f"{path}, line {at}", value, field, errors) for at, value in objects]
+
+
+def _object(place: str, line: str) -> dict[str, Any]:
+    try:
+        value = loads(line)
+    except ValueError as error:
+        raise InputError(f"{place}: is not JSON ({error}); of JSON lines each is an object") from error
+    return checked(value, {}, place)
+
+
+def _field(place: str, value: dict[str, Any], field: str, errors: str) -> str | None:
+    text = value.get(field)
+    if not isinstance(text, str | None):
+        raise InputError(f"{place}: the field {field!r} is not a string")
+    try:
+        (text or "").encode()
+    except UnicodeEncodeError as error:
+        if errors == "strict":
+            raise InputError(f"{place}: the field {field!r} is not Unicode text ({error.reason})") from error
+        text = _HALF.sub("\ufffd", value[field])
+    return text
 
 
 def _parquet_texts(

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from phonemic.errors import InputError
-from phonemic.files import read_texts
+from phonemic.files import read_lines
 from phonemic.files.jsons import loads
 
 #: What a prediction may be: one label (or the number of a choice); labelled spans; a tag a word; aspects, each with its
@@ -84,11 +84,11 @@ _PHRASES = {
 
 def _lines(path: str) -> Iterator[tuple[int, str]]:
     number = 0
-    for texts in read_texts(path):
-        for text in texts:
+    for lines in read_lines(path):
+        for line in lines:
             number += 1
-            if text and text.strip():
-                yield number, text
+            if line.strip():
+                yield number, line
 
 
 def _record(line: int, text: str) -> tuple[PredictionRecord, str | None]:
