@@ -226,12 +226,12 @@ class NetworkShim(PyTorchShim):  # type: ignore[misc,unused-ignore]
 
     def predict(self, inputs: Any) -> Any:
         """PyTorchShim's, in one thread where this is a forked process."""
-        _spare_forked_threads(self.device)
+        spare_forked_threads(self.device)
         return super().predict(inputs)
 
     def begin_update(self, inputs: Any) -> Any:
         """PyTorchShim's; where nothing is trainable, or nothing was read, the gradient goes nowhere."""
-        _spare_forked_threads(self.device)
+        spare_forked_threads(self.device)
         output, backprop = super().begin_update(inputs)
         return output, backprop if output.requires_grad else _no_gradient
 
@@ -301,7 +301,7 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_note_fork)
 
 
-def _spare_forked_threads(device: torch.device) -> None:
+def spare_forked_threads(device: torch.device) -> None:
     """A forked process has none of its parent's worker threads, and torch would wait for them for ever.
 
     Raises:

@@ -49,8 +49,11 @@ def position_vectors(network: Network, docs: Sequence[Doc], layers: Layers) -> l
     Raises:
         TypeError: ``layers`` is not a list of whole numbers.
         ValueError: there is no such layer, or a Doc is of another language.
+        RuntimeError: the encoder lies on a GPU, and this is a forked process.
     """
     import torch
+
+    from spacy_phonemic.network import spare_forked_threads
 
     count, lang = network.bert.config.num_hidden_layers, network.bert.config.lang
     chosen = chosen_layers(layers, count)
@@ -62,6 +65,7 @@ def position_vectors(network: Network, docs: Sequence[Doc], layers: Layers) -> l
     aligned = [Aligned(encoding.ids, at, at + 1) for encoding, at in zip(readings, places, strict=True)]
     batches, *pooled = network.plan(aligned, "mean")
     device = next(network.parameters()).device
+    spare_forked_threads(device)
     training = network.training
     network.eval()
     try:

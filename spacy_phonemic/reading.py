@@ -122,7 +122,9 @@ def reading_of(doc: Doc, key: str = KEY) -> Reading:
     kept = _readings.get(key)
     reading = None if kept is None else kept.get(doc)
     if isinstance(reading, Reading):
-        return reading
+        if reading.encoding.text or not len(doc):
+            return reading
+        reading = reading.way  # it was empty, and has been filled since (Doc.from_bytes)
     stored = _stored(doc, key)
     if stored is None:
         way = reading or way_of(doc.vocab, key)

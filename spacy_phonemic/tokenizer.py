@@ -112,7 +112,7 @@ class SyllableTokenizer:
         Raises:
             ValueError: ``data`` is not that.
         """
-        from_bytes(data, {"options": self._use}, ())
+        from_bytes(data, {"options": self._restore}, ())
         return self
 
     def to_disk(self, path: str | Path, **kwargs: Any) -> None:
@@ -130,11 +130,17 @@ class SyllableTokenizer:
         Raises:
             SavedTokenizerError: the file is not that.
         """
-        self.tokenizer, self._missing = Tokenizer.load(path), None
+        self._use(Tokenizer.load(path))
         return self
 
-    def _use(self, options: Any) -> None:
-        self.tokenizer, self._missing = Tokenizer.restore(options, "a saved SyllableTokenizer"), None
+    def _restore(self, options: Any) -> None:
+        self._use(Tokenizer.restore(options, "a saved SyllableTokenizer"))
+
+    def _use(self, tokenizer: Tokenizer) -> None:
+        new = tokenizer != self.tokenizer
+        self.tokenizer, self._missing = tokenizer, None
+        if new:  # otherwise the vocab may have been loaded, and say how a component reads that is left out
+            read_with(self.vocab, self, is_component=False)
 
 
 def _words(text: str, found: list[UnitSpan]) -> tuple[list[str], list[bool]]:

@@ -255,6 +255,23 @@ class TestPipelines:
             check(loaded("hoc_sinh giếng"), Tokenizer("vi", strict=True, word_joiner="_"))
             assert loaded.tokenizer.tokenizer == vi
 
+    @pytest.mark.parametrize("kind", ["bytes", "disk"])
+    def test_the_options_of_a_tokenizer_that_was_loaded_are_saved(self, kind, tmp_path):
+        text = "abc hello world"
+        packed = {
+            "nlp": {"tokenizer": {"@tokenizers": SYLLABLES["nlp"]["tokenizer"]["@tokenizers"], "fallback": "packed"}}
+        }
+        nlp, other = spacy.blank("vi", config=SYLLABLES), spacy.blank("vi", config=packed)
+        if kind == "bytes":
+            nlp.tokenizer.from_bytes(other.tokenizer.to_bytes())
+        else:
+            other.tokenizer.to_disk(tmp_path / "tokenizer")
+            nlp.tokenizer.from_disk(tmp_path / "tokenizer")
+        nlp.to_disk(tmp_path / "pipeline")
+        want = len(Tokenizer("vi", fallback="packed").encode(text))
+        for made in (nlp, spacy.load(tmp_path / "pipeline")):
+            assert len(made(text)._.phonemic) == len(Doc(made.vocab, text.split())._.phonemic) == want
+
     def test_config_round_trip(self, zh):
         nlp = pipeline("zh", phrases={"行长": "xing2 chang2"})
         made = spacy.util.load_model_from_config(spacy.util.load_config_from_str(nlp.config.to_str()), auto_fill=True)

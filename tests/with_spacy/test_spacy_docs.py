@@ -138,3 +138,12 @@ def test_a_dead_doc_leaves_nothing_behind():
         _ = doc._.ipa
     del doc
     assert len(_readings["phonemic"]) <= before + 1
+
+
+def test_a_doc_that_was_asked_before_it_was_filled():
+    nlp = pipeline("vi")
+    doc = Doc(nlp.vocab)
+    assert len(doc._.phonemic) == 0
+    doc.from_bytes(nlp.make_doc("Hà Nội").to_bytes())
+    assert [token._.rime for token in doc] == ["a", "oi̯"]
+    assert doc._.phonemic is doc._.phonemic
