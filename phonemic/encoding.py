@@ -38,7 +38,7 @@ class Syllable(NamedTuple):
         return bool(self.rime)
 
 
-#: What merges with the syllable before it under ``erhua=True``; "" is no text.
+#: What merges with the syllable before it under ``erhua=True``.
 _RHOTIC = frozenset("儿兒")
 
 
@@ -46,7 +46,7 @@ def syllable_of(triple: Triple, native: bool, text: str, start: int, end: int) -
     """A Syllable from symbols; ``text`` is the whole text."""
     onset, rime, tone = ("" if symbol == EMPTY or not native else symbol for symbol in triple)
     own, ipa = text[start:end], onset + rime + tone
-    if native and own[-1:] in _RHOTIC and len(own) > 1:
+    if native and not _RHOTIC.isdisjoint(own[1:]):
         from phonemic.notations import with_erhua
 
         ipa = with_erhua(ipa, "ipa")

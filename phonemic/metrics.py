@@ -106,8 +106,9 @@ class Statistics:
     def __init__(self, tokenizer: Tokenizer) -> None:
         self._tokenizer = tokenizer
         self._by_character = tokenizer  # a position a character, which is a unit of Mandarin
-        if tokenizer.lang == "zh" and tokenizer.fallback != "character":
-            self._by_character = Tokenizer.from_options(replace(tokenizer.options, fallback="character"))
+        options = replace(tokenizer.options, fallback="character", erhua=False)
+        if tokenizer.lang == "zh" and options != tokenizer.options:
+            self._by_character = Tokenizer.from_options(options)
         self.texts = 0
         self.units = 0
         self.occurrences = 0

@@ -72,18 +72,25 @@ def from_pinyin(text: str) -> list[Triple]:
 def _cut(written: str) -> list[str] | None:
     """The syllables of letters written together; None where they are not pinyin."""
     for bare_vowels in (False, True):
-        cuts: list[list[str] | None] = [None] * len(written) + [[]]  # the syllables from each place on
+        ends = [0] * len(written) + [len(written)]  # where the syllable from each place on ends; 0 where none does
         for start in range(len(written) - 1, -1, -1):
             if start and written[start] in "aeoāáǎàēéěèōóǒòê" and not bare_vowels and not written[start - 1].isdigit():
                 continue
             for end in range(min(len(written), start + _LONGEST + 3), start, -1):
-                rest = cuts[end]
-                if rest is not None and _is_syllable(written[start:end]):
-                    cuts[start] = [written[start:end], *rest]
+                if ends[end] and _is_syllable(written[start:end]):
+                    ends[start] = end
                     break
-        if cuts[0] is not None:
-            return cuts[0]
+        if ends[0]:
+            return _parts(written, ends)
     return None
+
+
+def _parts(written: str, ends: list[int]) -> list[str]:
+    parts, start = [], 0
+    while start < len(written):
+        parts.append(written[start : ends[start]])
+        start = ends[start]
+    return parts
 
 
 @lru_cache(1 << 14)

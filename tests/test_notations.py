@@ -105,6 +105,12 @@ class TestFromPinyin:
         with pytest.raises(TypeError, match="takes a str, not list"):
             from_pinyin(["yin2"])
 
+    def test_long_text_without_spaces(self):
+        """Its syllables are held once: with a copy of the rest at each, these would take gigabytes."""
+        assert from_pinyin("ma" * 50_000) == from_pinyin("ma") * 50_000
+        with pytest.raises(PinyinError, match="is not pinyin"):
+            from_pinyin("ma" * 50_000 + "x")
+
     @pytest.mark.parametrize("to", ["pinyin", "numbers"])
     def test_what_erhua_writes_is_read(self, to):
         tokenizer = Tokenizer("zh", erhua=True)

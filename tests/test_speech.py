@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from phonemic import InputError, Tokenizer, arrow, mandarin, reference
 from phonemic.lexicon.models import reading_data
 from phonemic.lexicon.spoken import hand_written, words
+from phonemic.metrics import Statistics
 from phonemic.speech import LINKED, MERGED, NEUTRAL, NUMERALS, PLAIN, YI
 
 WAYS = [(sandhi, erhua) for sandhi in (False, True) for erhua in (False, True)][1:]
@@ -150,6 +151,23 @@ def test_a_merged_syllable_has_the_rime_without_it_and_a_span_of_both():
     assert SPOKEN.decode(flower, keep="spacing") == "hóng huār kāi"
     assert SPOKEN.encode("花儿\ufe00").spans.tolist() == [[0, 3]]
     assert SPOKEN.encode("花\ufe00儿").spans.tolist() == [[0, 2], [2, 3]]
+
+
+@pytest.mark.parametrize("after", ["", "\ufe00", "\u200b", "\ufe00\u200b"])
+def test_a_merged_syllable_s_ipa_whatever_stands_behind(after):
+    (flower,) = SPOKEN.encode("花儿" + after).syllables
+    assert flower.ipa == SPOKEN.decode(SPOKEN.encode("花儿" + after), to="ipa") == "xua˞˥˥"
+
+
+def test_characters_are_counted_whether_they_merge_or_not():
+    texts = ["花儿开了", "小孩儿ab"]
+    found = [Statistics(Tokenizer("zh", erhua=erhua)) for erhua in (False, True)]
+    for statistics in found:
+        statistics.update(texts)
+    plain, merged = (statistics.summary(2.5) for statistics in found)
+    told = ("occurrences", "native_occurrences", "types", "native_types", "average_input_length")
+    assert [merged.get(name) for name in told] == [plain.get(name) for name in told]
+    assert merged["occurrences"] == 9
 
 
 def test_nothing_changes_without_them():

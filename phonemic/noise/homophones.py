@@ -111,7 +111,7 @@ class Homophones(Noise):
 
     Raises:
         ValueError: an unknown pool or option, a pool without a character that has a reading, a count that is not
-            positive, a tokenizer for another language.
+            positive, a tokenizer for another language or with ``erhua=True``.
     """
 
     lang = "zh"
@@ -130,6 +130,8 @@ class Homophones(Noise):
         if reading not in READINGS:
             raise ValueError(f"reading must be one of {', '.join(READINGS)}, not {reading!r}")
         super().__init__(tokenizer, seed, share, draw, nested)
+        if self.tokenizer.options.erhua:
+            raise ValueError("a tokenizer with erhua=True reads two characters as one syllable: take one without")
         self.reading = reading
         self.same_ids = bool(same_ids)
         self._equal = mandarin.compatibility_ideographs()
@@ -145,7 +147,8 @@ class Homophones(Noise):
         codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
         han, within = np.zeros((2, len(codes) + 2), bool)
         han[1:-1] = is_han()[codes]
-        within[1:-1] = ~np.isin(codes, _ENDS) if self.tokenizer.readings == "context" else han[1:-1]
+        by_context = self.tokenizer.readings == "context"
+        within[1:-1] = ~np.isin(codes, _ENDS) if by_context else han[1:-1]
         borders = np.flatnonzero(within[1:] != within[:-1]).tolist()  # each one's start and end in turn
         run, units = 0, []
         for (start, end), packed in zip(encoding.spans.tolist(), encoding.ids.tolist(), strict=True):
@@ -155,7 +158,8 @@ class Homophones(Noise):
                 run += 2
             wanted = packed if self.reading == "context" else self._default.get(text[start])
             options = self._options_of(text[start], wanted) if end == start + 1 and wanted is not None else None
-            units.append(Unit(start, end, options, (borders[run], borders[run + 1])))
+            context = borders[run], min(borders[run + 1] + by_context, len(text))  # what ends a sentence is looked at
+            units.append(Unit(start, end, options, context))
         return units
 
     def fits(self, text: str, written: list[str], unit: Unit) -> bool:

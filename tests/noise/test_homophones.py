@@ -179,8 +179,18 @@ class TestSameIds:
         assert [noise.ids_changed(text, noise.apply(text, 0.375)) for text in texts] == [0] * len(texts)
         assert all(noise.apply(text, 0.375).changes for text in texts)
         short = "他说，得去。好"
-        assert {unit.context for unit in noise.units(short)} == {(0, 5), (6, 7)}
+        assert {unit.context for unit in noise.units(short)} == {(0, 6), (6, 7)}  # the mark that ends it is looked at
         assert {unit.context for unit in Homophones().units(short)} == {(0, 2), (3, 5), (6, 7)}
+
+    @pytest.mark.parametrize("seed", range(12))
+    def test_the_end_of_a_sentence_tells(self, seed):
+        noise = Homophones("gb2312-1", same_ids=True, tokenizer=Tokenizer("zh", readings="context"), seed=seed)
+        text = "大家都到了都是为着。"
+        assert noise.ids_changed(text, noise.apply(text, 1)) == 0
+
+    def test_two_characters_of_one_syllable_are_refused(self):
+        with pytest.raises(ValueError, match="a tokenizer with erhua=True reads two characters as one syllable"):
+            Homophones(tokenizer=Tokenizer("zh", erhua=True))
 
     def test_it_looks_further_for_what_fits(self):
         """As many are changed where other replacements or other characters can do it."""
