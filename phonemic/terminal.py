@@ -7,14 +7,16 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable
-from typing import Any, BinaryIO, cast
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any, BinaryIO, TextIO, cast
 
 import click
 from rich.console import Console
 from rich.segment import Segment
 
-from phonemic.errors import printable, shows
+from phonemic.errors import OutputError, printable, shows
+from phonemic.files.writing import naming
 
 
 class _Console(Console):
@@ -37,9 +39,12 @@ def console(stderr: bool = False, file: Any = None, wide: int | None = None) -> 
         stderr: for standard error.
         file: to write to instead of a standard stream.
         wide: the width where it is not a terminal; None leaves it to rich.
+
+    Raises:
+        OutputError: standard output is closed.
     """
     if file is None:
-        file = sys.stderr if stderr else sys.stdout
+        file = sys.stderr if stderr else _open_output()
         while (proxied := getattr(file, "rich_proxied_file", None)) is not None:
             file = proxied
     made = _Console(stderr=stderr, file=file, markup=False, emoji=False, highlight=False)
@@ -49,9 +54,14 @@ def console(stderr: bool = False, file: Any = None, wide: int | None = None) -> 
 
 
 def say(text: str, err: bool = False, end: str = "\n") -> None:
-    """Writes text to standard output or error: as it is, but for control characters where that is a terminal."""
-    stream = sys.stderr if err else sys.stdout
-    click.echo((printable(text) if stream.isatty() else text) + end, nl=False, err=err)
+    """Writes text to standard output or error: as it is, but for control characters where that is a terminal.
+
+    Raises:
+        OutputError: standard output is closed; to a closed standard error nothing is written.
+    """
+    stream = sys.stderr if err else _open_output()
+    if stream is not None:
+        click.echo((printable(text) if stream.isatty() else text) + end, nl=False, err=err)
 
 
 def json_text(value: object, indent: int | None = 2) -> str:
@@ -60,9 +70,25 @@ def json_text(value: object, indent: int | None = 2) -> str:
     return "".join(char if shows(char) else json.dumps(char)[1:-1] for char in text)
 
 
-def standard_output() -> BinaryIO:
-    """Standard output for UTF-8."""
-    return cast(BinaryIO, _Decoding()) if sys.stdout.isatty() else sys.stdout.buffer
+@contextmanager
+def standard_output() -> Iterator[BinaryIO]:
+    """Standard output for UTF-8.
+
+    Raises:
+        OutputError: it is closed.
+        OSError: it cannot be written to, such as a full disk; the error says so.
+    """
+    stream = _open_output()
+    with naming("standard output"):
+        file = cast(BinaryIO, _Decoding()) if stream.isatty() else stream.buffer
+        yield file
+        file.flush()
+
+
+def _open_output() -> TextIO:
+    if sys.stdout is None:
+        raise OutputError("standard output is closed: give it somewhere to go, or name a file")
+    return sys.stdout
 
 
 class _Decoding:

@@ -40,6 +40,7 @@ __all__ = [
     "make_tokenizer",
     "max_line_option",
     "output_file",
+    "output_option",
     "print_figures",
     "print_json",
     "print_table",
@@ -178,6 +179,15 @@ def _check_column(inputs: Sequence[str], column: str) -> None:
         )
 
 
+def output_option(description: str = "Write to a file instead of standard output.") -> Callable[[Command], Command]:
+    """``-o``; None and ``-`` are standard output."""
+    return click.option("-o", "--output", metavar="FILE", callback=_unless_standard, help=description)
+
+
+def _unless_standard(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
+    return None if value == "-" else value
+
+
 json_option = click.option("--json", "as_json", is_flag=True, help="Write JSON.")
 
 
@@ -269,6 +279,5 @@ def output_file(path: str | None, force: bool = True) -> Iterator[BinaryIO]:
         with replacing(path, overwrite=force) as file:
             yield file
     else:
-        stdout = standard_output()
-        yield stdout
-        stdout.flush()
+        with standard_output() as stdout:
+            yield stdout

@@ -11,6 +11,7 @@ from phonemic.cli.common import (
     language_option,
     max_line_option,
     output_file,
+    output_option,
 )
 from phonemic.errors import InputError
 from phonemic.files.ids import FORMATS, format_of, reader
@@ -26,7 +27,7 @@ _TO = tuple(dict.fromkeys(name for names in NOTATIONS.values() for name in names
 @click.option("--to", type=click.Choice(_TO), help="[default: spelling or pinyin]")
 @click.option("--style", type=click.Choice(["new", "old"]), default="new", help="Vietnamese tone marks: hoà or hòa.")
 @dialect_option()
-@click.option("-o", "--output", metavar="FILE", help="Write to a file instead of standard output.")
+@output_option()
 @max_line_option
 @force_option
 def decode(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 import click
 
 from phonemic.cli.common import LanguageCheck, claim, force_option, input_options, input_texts, tokenizer_options
@@ -45,8 +47,8 @@ def encode(
     except InputError as error:
         raise click.BadParameter(f"{error} (the last file named is the output)", param_hint="OUT") from error
     claim([None if to_stdout else out], force, inputs)
-    target = standard_output() if to_stdout else out
     with (
+        standard_output() if to_stdout else nullcontext(out) as target,
         input_texts(inputs, column, errors, max_line) as chunks,
         writer(target, form, tokenizer, threads, spans, keep_text, overwrite=force) as write,
     ):

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
-from pathlib import Path
 from typing import Any, BinaryIO
 
 import click
@@ -20,10 +19,11 @@ from phonemic.cli.common import (
     input_texts,
     make_tokenizer,
     max_line_option,
+    output_option,
     tokenizer_option,
 )
 from phonemic.errors import InputError, PhonemicError
-from phonemic.files import read_texts, replacing, require
+from phonemic.files import kind_of, read_texts, replacing, require
 from phonemic.inventory import LANGUAGES
 from phonemic.noise import DRAWS, SHARES, Noise, Noisy
 from phonemic.noise.homophones import POOLS, READINGS, Homophones, count_characters, frequent
@@ -47,9 +47,7 @@ _ONLY = {
 @click.option(
     "--ratio", "ratios", multiple=True, required=True, metavar="SHARE", help="0 to 1; repeat for more outputs."
 )
-@click.option(
-    "-o", "--output", metavar="FILE", help="Text or .parquet; may have {ratio} in its name. [default: standard output]"
-)
+@output_option("Text or .parquet; may have {ratio} in its name. [default: standard output]")
 @click.option("--changes", metavar="FILE", help="Write what was changed, as JSON lines.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of the noise.")
 @click.option(
@@ -142,8 +140,15 @@ def _outputs(ratios: list[str], output: str | None, changes: str | None) -> dict
     if len(ratios) > 1 and "{ratio}" not in (output or ""):
         raise click.UsageError("several ratios need an --output with {ratio} in its name, such as noisy-{ratio}.txt")
     outputs = {ratio: output.replace("{ratio}", ratio) if output else None for ratio in ratios}
-    if output and Path(output).suffix.lower() in (".gz", ".xz", ".zst"):
-        raise click.BadParameter(f"{output}: write text or .parquet, and compress it afterwards", param_hint="--output")
+    for name in filter(None, outputs.values()):
+        kind, compression = kind_of(name)
+        if compression:
+            told = "and compress it afterwards"
+        elif kind == "json":
+            told = "JSON lines are not written"
+        else:
+            continue
+        raise click.BadParameter(f"{name}: write text or .parquet; {told}", param_hint="--output")
     if changes and changes in outputs.values():
         raise click.UsageError(f"--changes and --output are both {changes}")
     return outputs
@@ -187,7 +192,7 @@ def _pool(options: dict[str, Any]) -> str | list[str] | dict[str, int]:
 @contextmanager
 def _writer(path: str | None, column: str, force: bool) -> Iterator[Write]:
     """What writes chunks of texts to standard output, a text file or a Parquet file."""
-    if path and path.lower().endswith(".parquet"):
+    if path and kind_of(path)[0] == "parquet":
         arrow, parquet = require("pyarrow"), require("pyarrow.parquet")
         schema = arrow.schema({column: arrow.string()}.items())
         with replacing(path, force) as file, parquet.ParquetWriter(file, schema, compression="zstd") as writer:
@@ -196,9 +201,8 @@ def _writer(path: str | None, column: str, force: bool) -> Iterator[Write]:
         with replacing(path, force) as file:
             yield partial(_write_lines, file, path)
     else:
-        stdout = standard_output()
-        yield partial(_write_lines, stdout, "standard output")
-        stdout.flush()
+        with standard_output() as stdout:
+            yield partial(_write_lines, stdout, "standard output")
 
 
 def _write_lines(file: BinaryIO, name: str, texts: list[str | None]) -> None:

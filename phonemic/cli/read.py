@@ -17,6 +17,7 @@ from phonemic.cli.common import (
     input_texts,
     max_line_option,
     output_file,
+    output_option,
     tokenizer_options,
 )
 from phonemic.drawing import COLOR, FONT, page
@@ -48,7 +49,7 @@ Write = Callable[[Encoding], str]
     show_default=True,
     help="The text with its readings; one row per position; one JSON object per line; an HTML page.",
 )
-@click.option("-o", "--output", metavar="FILE", help="Write to a file instead of standard output.")
+@output_option()
 @errors_option
 @max_line_option
 @force_option

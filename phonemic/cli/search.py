@@ -86,17 +86,16 @@ def search(
         index.save(output, overwrite=force)
     if not query:
         return
-    file = standard_output()
-    if form == "tsv":
-        file.write(b"query\tdistance\trow\tname\n")
-    for text in _queries(query, errors, max_line):
-        try:
-            heard = is_heard(text, index.tokenizer)
-            found = index.search(text, k=None if every else most, within=within) if heard else []
-        except ValueError as error:
-            raise InputError(f"{cell(text)[:40]!r}: {error}") from error
-        file.write(_shown(text, found, form, several).encode("utf-8", "surrogateescape"))
-    file.flush()
+    with standard_output() as file:
+        if form == "tsv":
+            file.write(b"query\tdistance\trow\tname\n")
+        for text in _queries(query, errors, max_line):
+            try:
+                heard = is_heard(text, index.tokenizer)
+                found = index.search(text, k=None if every else most, within=within) if heard else []
+            except ValueError as error:
+                raise InputError(f"{cell(text)[:40]!r}: {error}") from error
+            file.write(_shown(text, found, form, several).encode("utf-8", "surrogateescape"))
 
 
 def _index(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -83,10 +84,11 @@ def stats(
     claim(sorted(plots.glob("intrinsic-*.svg")) if plots else (), force)
     chosen = [name for part in names for name in ([*_all(tokenizer, folder)] if part == "all" else [part])]
     tokenizers = intrinsic.tokenizers(dict.fromkeys(chosen or ["Phonemic"]), tokenizer.lang, folder)
-    if "Phonemic" in tokenizers:
-        tokenizers["Phonemic"] = tokenizer
+    for name in intrinsic.OURS.keys() & tokenizers.keys():
+        tokenizers[name] = Tokenizer.from_options(replace(tokenizer.options, **intrinsic.OURS[name]))
     rows: list[Measures] = []
     options: dict[str, Any] = {"alpha": alpha, "form": normalize, "num_threads": threads}
+    options["word_joiner"] = tokenizer.word_joiner
     if inputs:
         with input_texts(inputs, column, errors, max_line) as chunks:
             texts = ([text for text in chunk if text is not None] for chunk in chunks)

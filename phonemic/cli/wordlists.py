@@ -19,6 +19,7 @@ from phonemic.cli.common import (
     language_option,
     make_tokenizer,
     output_file,
+    output_option,
     tokenizer_option,
 )
 from phonemic.errors import InputError
@@ -50,7 +51,7 @@ def group_options(command: Command) -> Command:
     added: Command = with_tokenizer
     for option in (
         force_option,
-        click.option("-o", "--output", metavar="FILE", help="Write to a file instead of standard output."),
+        output_option(),
         format_option,
         click.option("--of", "word", metavar="WORD", help="Only the group of this word."),
         tokenizer_option("readings"),

@@ -93,6 +93,7 @@ def measure(
     form: Literal["NFC", "NFD"] | None = None,
     num_threads: int = 1,
     advance: Callable[[int], object] = lambda texts: None,
+    word_joiner: str | None = None,
 ) -> list[Measures]:
     """Measures tokenizers on a corpus, which is read once; memory grows only with the number of types.
 
@@ -105,6 +106,7 @@ def measure(
         form: a Unicode normal form that the texts are put into first.
         num_threads: threads that encode with our tokenizer.
         advance: is called with the number of texts after each part of them.
+        word_joiner: what joins the syllables of the texts' words; None: what the first of our tokenizers has.
 
     Returns:
         A row for each tokenizer: ``dataset``, ``lang``, ``form`` and ``tokenizer``; the measures by name, see
@@ -112,7 +114,7 @@ def measure(
         rank and relative frequency. What is not defined is None.
     """
     joiners = (tokenizer.word_joiner for tokenizer in tokenizers.values() if isinstance(tokenizer, Tokenizer))
-    corpus = CorpusStatistics(lang, next(joiners, None))
+    corpus = CorpusStatistics(lang, word_joiner or next(joiners, None))
     statistics: dict[str, Statistics | TokenStatistics] = {
         name: Statistics(tokenizer) if isinstance(tokenizer, Tokenizer) else TokenStatistics(tokenizer, corpus)
         for name, tokenizer in tokenizers.items()

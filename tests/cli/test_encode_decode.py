@@ -254,3 +254,57 @@ class TestDecode:
         pq.write_table(pa.table({"ids": ["text"]}), "in.parquet")
         error = run("decode", "in.parquet", "--lang", "vi", status=1).stderr
         assert "column 'ids' is string, not list of integers" in error
+
+
+class TestStandardOutput:
+    """A dash is standard output wherever a file is named; and what is wrong with it is said."""
+
+    @pytest.mark.parametrize(
+        "arguments",
+        [
+            ("read", "--lang", "zh", "音乐"),
+            ("noise", "in.txt", "--lang", "vi", "--ratio", "0.5", "--kind", "wrong-tone"),
+            ("rhymes", "in.txt", "--lang", "vi"),
+            ("decode", "ids.parquet"),
+        ],
+    )
+    def test_a_dash(self, arguments):
+        Path("in.txt").write_text("giếng\ntiếng\n", "utf-8")
+        run("encode", "in.txt", "ids.parquet", "--lang", "vi")
+        before = sorted(os.listdir())
+        assert run(*arguments, "-o", "-").stdout == run(*arguments).stdout != ""
+        assert sorted(os.listdir()) == before
+
+    @pytest.mark.parametrize(
+        "arguments",
+        [
+            ("read", "--lang", "vi", "xin"),
+            ("vocab", "--lang", "vi"),
+            ("vocab", "--lang", "vi", "--json"),
+            ("encode", "in.txt", "-", "--lang", "vi"),
+            ("stats", "in.txt", "--lang", "vi"),
+            ("search", "in.txt", "--lang", "vi", "giếng"),
+        ],
+    )
+    def test_closed_or_full(self, arguments):
+        Path("in.txt").write_text("giếng\n", "utf-8")
+        done = process_after("import sys; sys.stdout = None", *arguments)
+        assert done.returncode == 1
+        assert done.stderr.decode().splitlines() == [
+            "Error: standard output is closed: give it somewhere to go, or name a file"
+        ]
+        if os.path.exists("/dev/full") and arguments[0] in ("read", "encode", "search"):
+            with open("/dev/full", "wb") as full:
+                done = subprocess.run(
+                    command(*arguments), stdout=full, stderr=subprocess.PIPE, env=environment(), check=False
+                )
+            assert done.returncode == 1
+            assert b"standard output" in done.stderr
+
+    def test_a_file_is_written_without_it(self):
+        Path("in.txt").write_text("giếng\n", "utf-8")
+        done = process_after(
+            "import sys; sys.stdout = sys.stderr = None", "encode", "in.txt", "o.parquet", "--lang", "vi"
+        )
+        assert done.returncode == 0
+        assert pq.read_table("o.parquet").num_rows == 1

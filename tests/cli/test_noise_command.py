@@ -257,3 +257,31 @@ class TestDocs:
             assert achieved == f"{int(changed) / sum(one.units for _, one in done[0]):.4f}"
             found = [sum(noise.ids_changed(*p) for p in lines) for noise, lines in zip(noises, done, strict=True)]
             assert found == [int(count) for count in ids]
+
+
+@pytest.mark.parametrize("name", ["out.txt.bz2", "out.gz", "out.jsonl", "out-{ratio}.json", "out.parquet.zst"])
+def test_a_name_of_what_is_not_written_is_refused(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("in.txt").write_text("giếng", encoding="utf-8")
+    run(
+        "noise",
+        "in.txt",
+        "--lang",
+        "vi",
+        "--ratio",
+        "0.5",
+        "--kind",
+        "wrong-tone",
+        "-o",
+        name,
+        status=1 if "parquet" in name else 2,
+    )
+    assert os.listdir() == ["in.txt"]
+
+
+def test_both_names_of_parquet(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("in.txt").write_text("giếng", encoding="utf-8")
+    for name in ("a.parquet", "b.PQ"):
+        run("in.txt", "--lang", "vi", "--ratio", "0.5", "--kind", "wrong-tone", "-o", name)
+    assert pq.read_table("b.PQ") == pq.read_table("a.parquet")

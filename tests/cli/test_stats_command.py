@@ -81,6 +81,22 @@ class TestStats:
         lengths = [json.loads(run(*arguments, *more).stdout)[0]["positions"] for more in ([], ["--fallback", "packed"])]
         assert lengths == [7, 3]
 
+    def test_every_tokenizer_of_ours_has_them(self, folder):
+        Path("in.txt").write_text("sinh_viên Hà_Nội ka covid", encoding="utf-8")
+        own = ["stats", "in.txt", "--lang", "vi", "--word-joiner", "_", "--strict", "--json", "--tokenizer"]
+        packed, character = json.loads(run(*own, "Phonemic-packed", "--tokenizer", "Phonemic").stdout)
+        (expected,) = json.loads(run(*own, "Phonemic", "--fallback", "packed").stdout)
+        assert packed | {"tokenizer": "Phonemic"} == expected
+        assert (packed["positions"], character["positions"]) == (7, 11)
+
+    @pytest.mark.parametrize("names", [["Character"], ["Character", "Phonemic"], ["Phonemic", "Character"]])
+    def test_the_word_joiner_is_that_of_the_texts(self, names, folder):
+        Path("in.txt").write_text("sinh_viên Hà_Nội", encoding="utf-8")
+        chosen = [word for name in names for word in ("--tokenizer", name)]
+        own = ["stats", "in.txt", "--lang", "vi", "--tokenizers", "tokenizers", "--json", "--word-joiner", "_"]
+        rows = json.loads(run(*own, *chosen).stdout)
+        assert {row["occurrences"] for row in rows} == {4}
+
     def test_normal_form(self, folder):
         Path("in.txt").write_text("bé", encoding="utf-8")
         arguments = ["--tokenizer", "Character", "--tokenizers", "tokenizers", "--json"]

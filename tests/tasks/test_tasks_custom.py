@@ -422,3 +422,10 @@ def test_a_published_file_as_one_s_own(data: Data) -> None:
     for split in known.splits:
         spans = [example.spans for example in known.read(folder.parent, split)]
         assert [example.spans for example in read(dataset, split)] == spans
+
+
+def test_a_field_longer_than_python_s_csv_takes(tmp_path: Path) -> None:
+    text = "xin chào " * 20_000
+    write(tmp_path / "long.csv", f"text,label\n{text},a\n")
+    (example,) = custom.read("classification", tmp_path / "long.csv", lang="vi")
+    assert example.text == text
