@@ -6,6 +6,7 @@ import codecs
 import io
 import json
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -95,9 +96,12 @@ def _of_text(path: str, piece: Piece, empty: Chunk, options: Options) -> Iterato
         at, stream = 0, blocks(path, advance)
     else:
         with open(path, "rb") as file:
-            at, stop = _line_start(file, piece.start), _line_start(file, piece.stop)
+            at = _line_start(file, piece.start, piece.stop)
+            # A line that goes on for more than max_line is refused below, wherever it ends.
+            stop = _line_start(file, piece.stop, piece.stop + options.max_line) if at < piece.stop else at
         stream = _range(path, at, stop, advance)
-    for data in whole_lines(limited(stream, options.max_line, path), options.chunk):
+    counted = f"{path}, from byte {at} on" if at else path  # where the lines are counted from
+    for data in whole_lines(limited(stream, options.max_line, counted), options.chunk):
         mark = len(codecs.BOM_UTF8) if at == 0 and data.startswith(codecs.BOM_UTF8) else 0
         array = np.frombuffer(data, np.uint8)[mark:]
         offsets = line_offsets(array, np.array([0, len(array)]))
@@ -106,12 +110,14 @@ def _of_text(path: str, piece: Piece, empty: Chunk, options: Options) -> Iterato
         read[0] = 0
 
 
-def _line_start(file: BinaryIO, at: int) -> int:
-    """Where the first line begins that does not begin before ``at``; the file's end where there is none."""
+def _line_start(file: BinaryIO, at: int, stop: int) -> int:
+    """Where the first line begins that does not begin before ``at``; ``stop``, or the file's end, where none does."""
     if at == 0:
         return 0
     file.seek(at - 1)
-    file.readline()
+    while block := file.read(min(_BLOCK, stop - file.tell())):
+        if end := block.find(b"\n") + 1:
+            return file.tell() - len(block) + end
     return file.tell()
 
 
@@ -125,19 +131,28 @@ def _range(path: str, start: int, stop: int, advance: Any) -> Iterator[bytes]:
 
 
 def whole_lines(stream: Iterable[bytes], size: int) -> Iterator[bytes]:
-    r"""Cuts a stream behind the last "\n" within ``size`` bytes each time, or behind the first where none is."""
+    r"""Cuts a stream behind the last "\n" within ``size`` bytes each time, or behind the first where none is.
+
+    Raises:
+        InputError: the stream's own, behind the last whole line before.
+    """
     held = bytearray()
     searched = 0
-    for block in stream:
-        held += block
-        while len(held) >= size:
-            cut = held.rfind(b"\n", 0, size) + 1 or held.find(b"\n", max(size, searched)) + 1
-            if not cut:
-                searched = len(held)
-                break
+    try:
+        for block in stream:
+            held += block
+            while len(held) >= size:
+                cut = held.rfind(b"\n", 0, size) + 1 or held.find(b"\n", max(size, searched)) + 1
+                if not cut:
+                    searched = len(held)
+                    break
+                yield bytes(held[:cut])
+                del held[:cut]
+                searched = 0
+    except InputError:
+        if cut := held.rfind(b"\n") + 1:
             yield bytes(held[:cut])
-            del held[:cut]
-            searched = 0
+        raise
     if held:
         yield bytes(held)
 
@@ -175,21 +190,19 @@ def texts_of_json(chunk: Chunk, path: str, field: str) -> Chunk:
     """The lines of the text field of JSON lines; lines without it, or null, are passed over.
 
     Raises:
-        DamagedLineError: a line is not a JSON object, or the field is not a string; the message names the byte.
+        DamagedLineError: a line is not a JSON object, or the field is not a string, or Arrow cannot read it; the
+            message names the byte.
         InputError: no line has the field.
     """
-    arrow, reader = require("pyarrow"), require("pyarrow.json")
+    arrow = require("pyarrow")
     data = chunk.data[chunk.offsets[0] : chunk.offsets[-1]]
     if not data.tobytes().strip():
         return replace(chunk, data=data[:0], offsets=np.zeros(1, np.int64), json=False)
-    schema = arrow.schema([(field, arrow.string())])
-    parse = reader.ParseOptions(explicit_schema=schema, unexpected_field_behavior="ignore", newlines_in_values=False)
-    read = reader.ReadOptions(use_threads=False, block_size=len(data) + 1)
     try:
-        table = reader.read_json(io.BytesIO(data.tobytes()), read_options=read, parse_options=parse)
+        table = _table(data.tobytes(), field)
     except arrow.ArrowInvalid as error:
         _raise_json_fault(chunk, path, field)
-        raise InputError(f"{path}: damaged JSON lines ({error})") from error
+        raise _arrow_fault(chunk, path, field) from error
     written = {json.dumps(field, ensure_ascii=escaped).encode() for escaped in (True, False)}
     if table[field].null_count == table.num_rows and not any(name in data.tobytes() for name in written):
         names = ", ".join(loads(data.tobytes().lstrip().split(b"\n", 1)[0]))
@@ -197,6 +210,15 @@ def texts_of_json(chunk: Chunk, path: str, field: str) -> Chunk:
     texts = arrow.concat_arrays([part.cast(arrow.large_string()).drop_null() for part in table[field].chunks])
     found, offsets = utf8(texts)
     return replace(chunk, data=found, offsets=line_offsets(found, offsets), json=False)
+
+
+def _table(data: bytes, field: str) -> Any:
+    """The field of JSON lines, as Arrow reads it."""
+    arrow, reader = require("pyarrow"), require("pyarrow.json")
+    schema = arrow.schema([(field, arrow.string())])
+    parse = reader.ParseOptions(explicit_schema=schema, unexpected_field_behavior="ignore", newlines_in_values=False)
+    read = reader.ReadOptions(use_threads=False, block_size=len(data) + 1)
+    return reader.read_json(io.BytesIO(data), read_options=read, parse_options=parse)
 
 
 def _raise_json_fault(chunk: Chunk, path: str, field: str) -> None:
@@ -218,6 +240,27 @@ def _raise_json_fault(chunk: Chunk, path: str, field: str) -> None:
             wrong = f"is not JSON: {error}"
         if wrong:
             raise DamagedLineError(f"{path}, the line at byte {chunk.start + start} of the file: {wrong}", row)
+
+
+def _arrow_fault(chunk: Chunk, path: str, field: str) -> DamagedLineError:
+    """What is wrong with the first line that Arrow cannot read, where json can: each line is an object then.
+
+    Such are a field that is given twice, half of a surrogate pair in another field, and a number too big for a double.
+    """
+    bounds = chunk.offsets.tolist()
+
+    def fault(lines: int) -> str:
+        data = chunk.data[bounds[0] : bounds[lines]].tobytes()
+        try:
+            if data.strip(b" \t\r\n"):  # of nothing else Arrow makes no table
+                _table(data, field)
+        except require("pyarrow").ArrowInvalid as error:
+            return re.sub(r"\.? in row \d+$", "", str(error))
+        return ""
+
+    row = bisect_left(range(1, len(bounds)), True, key=lambda lines: bool(fault(lines)))
+    place = f"{path}, the line at byte {chunk.start + bounds[row]} of the file"
+    return DamagedLineError(f"{place}: cannot be read ({fault(row + 1)})", row)
 
 
 def _mended(found: re.Match[bytes]) -> bytes:

@@ -90,7 +90,7 @@ def _prepared(
     folder = out / "partial"
     if (out / MANIFEST).exists():
         with _reading(out / MANIFEST):
-            return _finished(out, plan)
+            return _finished(out, plan, sources, engine, progress)
     _claim(out, folder, plan)
     if not (folder / _FINISH).exists():
         parts = list(enumerate(cut(sources, options)))
@@ -153,16 +153,19 @@ def _same(found: dict[str, Any], plan: dict[str, Any], out: Path, where: Path) -
         raise InputError(f"{out}: was started with other sources ({what}); use those again, or an empty folder")
 
 
-def _finished(out: Path, plan: dict[str, Any]) -> dict[str, Any]:
-    """The manifest of a folder that is complete already."""
+def _finished(
+    out: Path, plan: dict[str, Any], sources: list[Source], engine: Engine, progress: Progress
+) -> dict[str, Any]:
+    """The manifest of a folder that is complete already, if the sources still hold what it was made from."""
     manifest = open_corpus(out).manifest
     checked(manifest["totals"], TOTALS, f"{out / MANIFEST}, totals")
-    sources = [[source["path"], source["bytes"]] for source in manifest["sources"]]
+    made_from = [[source["path"], source["bytes"]] for source in manifest["sources"]]
     asked = {**plan, "sources": [source[:2] for source in plan["sources"]]}
-    _same({**manifest, "sources": sources}, asked, out, out / MANIFEST)
-    finished = (out / MANIFEST).stat().st_mtime_ns
-    for source, (path, _, changed) in zip(manifest["sources"], plan["sources"], strict=True):
-        if changed > finished and sha256(path) != source["sha256"]:
+    _same({**manifest, "sources": made_from}, asked, out, out / MANIFEST)
+    # Times say nothing here: mv, cp -p and unpacking put other files in their places with old ones.
+    for source, digest in zip(manifest["sources"], _checksums(sources, engine, progress), strict=True):
+        if digest != source["sha256"]:
+            path = source["path"]
             raise InputError(f"{out}: was made from other sources ({path} has changed since); use an empty folder")
     shutil.rmtree(out / "partial", ignore_errors=True)
     clear_unfinished(out)

@@ -174,7 +174,7 @@ def _function(job: SegmentJob) -> Callable[[Item], ChunkResult]:
         try:
             tokenized = tokenize(chunk, path, job.options)
         except InputError as error:
-            damage, before = str(error), _before(chunk, error, path, job.options)
+            before, damage = _before(chunk, error, path, job.options)
             if before is None:
                 return ChunkResult(item, damage=damage)
             tokenized = before
@@ -197,14 +197,16 @@ def _function(job: SegmentJob) -> Callable[[Item], ChunkResult]:
     return result
 
 
-def _before(chunk: Chunk, error: InputError, path: str, options: Options) -> TokenizedLines | None:
-    """The lines before a damaged one, where they are to be kept and can be read."""
+def _before(chunk: Chunk, error: InputError, path: str, options: Options) -> tuple[TokenizedLines | None, str]:
+    """The lines before the first damaged one, where they are to be kept and can be read, and what is wrong with it."""
     if not (options.keep_going and isinstance(error, DamagedLineError) and error.row):
-        return None
+        return None, str(error)
     try:
-        return tokenize(replace(chunk, offsets=chunk.offsets[: error.row + 1]), path, options)
+        return tokenize(replace(chunk, offsets=chunk.offsets[: error.row + 1]), path, options), str(error)
+    except DamagedLineError as earlier:  # bytes that are not UTF-8 are found before what is no JSON
+        return _before(chunk, earlier, path, options)
     except InputError:  # none of them has the field
-        return None
+        return None, str(error)
 
 
 class _Segment:

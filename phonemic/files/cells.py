@@ -1,4 +1,4 @@
-"""The cells of a Parquet column of strings, a few at a time: a small file may hold gigabytes of them."""
+"""The cells of a column, strings or ids, a few at a time: a small file may hold gigabytes of them."""
 
 from __future__ import annotations
 
@@ -17,6 +17,9 @@ ROWS, _BYTES = 1024, 64 << 20
 
 #: Bytes that an array which is given has at most, but for one cell that is longer.
 _PIECE = 8 << 20
+
+#: Positions of which Python lists are made at a time.
+_LISTED = 1 << 16
 
 
 def text_cells(file: Any, path: str, column: str, groups: Iterable[int] | None, max_line: int) -> Iterator[Any]:
@@ -42,9 +45,29 @@ def text_cells(file: Any, path: str, column: str, groups: Iterable[int] | None, 
                     f"{path}, row {row + long[0] + 1}: is longer than {max_line:,} bytes; if it is one text, "
                     "raise --max-line"
                 )
-            for start, stop in _pieces(sizes):
+            for start, stop in _pieces(sizes, _PIECE):
                 yield _plain(cells.slice(start, stop - start))
             row += len(cells)
+
+
+def id_lists(cells: Any, path: str, row: int, max_line: int) -> Iterator[list[int] | None]:
+    """The rows of an Arrow array of lists, ``row`` of them before.
+
+    Raises:
+        InputError: one is longer than ``max_line``.
+    """
+    from pyarrow.compute import list_value_length
+
+    sizes = list_value_length(cells).fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64)
+    if len(long := np.flatnonzero(sizes > max_line)):
+        raise too_many(path, f"row {row + long[0] + 1}", max_line)
+    for start, stop in _pieces(sizes + 1, _LISTED):
+        yield from cells.slice(start, stop - start).to_pylist()
+
+
+def too_many(path: str, which: str, max_line: int) -> InputError:
+    """The error of a row of ids that is too long."""
+    return InputError(f"{path}, {which}: has more than {max_line:,} positions; if it is one text, raise --max-line")
 
 
 def _rows(group: Any, column: str) -> int:
@@ -67,13 +90,13 @@ def _sizes(cells: Any) -> Any:
     return np.where(cells.is_null().to_numpy(zero_copy_only=False), 0, values[indices])
 
 
-def _pieces(sizes: Any) -> Iterator[tuple[int, int]]:
-    """Where an array is cut, so that no part of it has more bytes than it may."""
+def _pieces(sizes: Any, most: int) -> Iterator[tuple[int, int]]:
+    """Where an array is cut, so that the sizes in no part of it are together above what they may be, but for one."""
     start = 0
     ends = np.cumsum(sizes)
     while start < len(sizes):
         before = int(ends[start - 1]) if start else 0
-        stop = max(start + 1, int(np.searchsorted(ends, before + _PIECE, "right")))
+        stop = max(start + 1, int(np.searchsorted(ends, before + most, "right")))
         yield start, stop
         start = stop
 

@@ -9,13 +9,13 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from phonemic.errors import InputError, SavedTokenizerError, printable
-from phonemic.files.cells import MAX_LINE
+from phonemic.files.cells import MAX_LINE, id_lists
 from phonemic.files.compressed import standard_input
 from phonemic.files.jsons import checked, loads
 from phonemic.files.packages import require
 from phonemic.files.parquet import (
+    NOT_UTF8,
     check_ids,
-    id_lists,
     ids_tables,
     ids_tokenizer,
     ids_writer,
@@ -174,11 +174,13 @@ def _read_arrow(path: str, lang: str | None, max_line: int) -> tuple[Tokenizer, 
             yield
         except (arrow.ArrowException, OSError) as error:
             raise InputError(f"{where}: damaged, or not an Arrow stream ({printable(str(error))})") from error
+        except UnicodeDecodeError as error:
+            raise InputError(f"{where}: {NOT_UTF8}") from error
 
     try:
         with naming_damage():
             stream = require("pyarrow.ipc").open_stream(file)
-        check_ids(where, stream.schema)
+            check_ids(where, stream.schema)
         return tokenizer_of(stream.schema.metadata or {}, where, lang), rows()
     except BaseException:
         file.close()

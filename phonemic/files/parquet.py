@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from phonemic.errors import InputError
-from phonemic.files.cells import MAX_LINE, text_cells
+from phonemic.files.cells import MAX_LINE, id_lists, text_cells, too_many
 from phonemic.files.compressed import BLOCK, Advance
 from phonemic.files.packages import require
 from phonemic.files.writing import replacing
@@ -21,8 +21,11 @@ from phonemic.version import __version__
 if TYPE_CHECKING:
     from phonemic.tokenizer import Tokenizer
 
-#: Rows decoded at a time.
-_ROWS = 1024
+#: Rows of ids that are decoded at a time, and the positions that they may have together, if they are alike.
+_ROWS, _POSITIONS = 1024, 1 << 18
+
+#: What is wrong where pyarrow raises a UnicodeDecodeError.
+NOT_UTF8 = "damaged, or the name of a column is not UTF-8; rename that column"
 
 # --- reading
 
@@ -37,8 +40,10 @@ def _parquet(path: str, column: str = "") -> Iterator[tuple[Any, int]]:
             if file.schema_arrow.names.count(column) == 1 and _is_string(file.schema_arrow.field(column).type):
                 file = parquet.ParquetFile(source, metadata=file.metadata, buffer_size=BLOCK, read_dictionary=[column])
             yield file, os.fstat(source.fileno()).st_size
-        except (arrow_error, OSError) as error:
+        except (arrow_error, OSError, IndexError) as error:  # the last of a place that a dictionary does not have
             raise InputError(f"{path}: damaged, or not a Parquet file ({error})") from error
+        except UnicodeDecodeError as error:
+            raise InputError(f"{path}: {NOT_UTF8}") from error
 
 
 @contextmanager
@@ -57,6 +62,8 @@ def parquet_file(path: str, column: str) -> Iterator[Any]:
 
 
 def _check_column(path: str, schema: Any, column: str, kind: str, fits: Callable[[Any], bool]) -> None:
+    if (count := schema.names.count(column)) > 1:
+        raise InputError(f"{path}: {count} columns are named {column!r}; rename all but one")
     wrong = "" if column in schema.names else f"no column {column!r}"
     if not wrong and not fits(schema.field(column).type):
         wrong = f"column {column!r} is {schema.field(column).type}, not {kind}"
@@ -106,36 +113,37 @@ def read_ids(path: str, max_line: int = MAX_LINE) -> Iterator[list[int] | None]:
         max_line: positions that a row may have.
 
     Raises:
-        InputError: the file is damaged or not Parquet, it has no such column of lists of integers, or a row is longer.
+        InputError: the file is damaged or not Parquet, it has not one such column of lists of integers, or a row is
+            longer.
         OSError: the file cannot be opened.
     """
     row = 0
     with _parquet(path) as (file, _):
         check_ids(path, file.schema_arrow)
-        for batch in file.iter_batches(_ROWS, columns=["ids"]):
-            yield from id_lists(batch.column(0), path, row, max_line)
-            row += len(batch)
+        for at in range(file.metadata.num_row_groups):
+            group = file.metadata.row_group(at)
+            rows, positions = group.num_rows, _positions(group)
+            if min(positions, default=0) > rows * max(max_line, 1):
+                which = f"row {row + 1}" if rows == 1 else f"one of the rows {row + 1} to {row + rows}"
+                raise too_many(path, which, max_line)
+            together = max(1, min(_ROWS, _POSITIONS * rows // max([*positions, 1])))
+            for batch in file.iter_batches(together, [at], ["ids"]):
+                yield from id_lists(batch.column(0), path, row, max_line)
+                row += len(batch)
+
+
+def _positions(group: Any) -> list[int]:
+    """How many positions the column ``ids`` of a row group has; an empty row, or a null, counts as one.
+
+    A column that is named "ids.x" cannot be told from a part of it, and its number is given too.
+    """
+    chunks = [group.column(at) for at in range(group.num_columns)]
+    return [chunk.num_values for chunk in chunks if chunk.path_in_schema.split(".")[0] == "ids"]
 
 
 def check_ids(path: str, schema: Any) -> None:
-    """Raises InputError where a schema has no column of lists of integers named ``ids``."""
+    """Raises InputError where a schema has not one column of lists of integers named ``ids``."""
     _check_column(path, schema, "ids", "list of integers", _is_integer_list)
-
-
-def id_lists(cells: Any, path: str, row: int, max_line: int) -> list[list[int] | None]:
-    """The rows of an Arrow array of lists, ``row`` of them before.
-
-    Raises:
-        InputError: one is longer than ``max_line``.
-    """
-    sizes = require("pyarrow.compute").list_value_length(cells).fill_null(0).to_numpy(zero_copy_only=False)
-    if len(long := np.flatnonzero(sizes > max_line)):
-        raise InputError(
-            f"{path}, row {row + long[0] + 1}: has more than {max_line:,} positions; if it is one text, "
-            "raise --max-line"
-        )
-    found: list[list[int] | None] = cells.to_pylist()
-    return found
 
 
 def ids_tokenizer(path: str, lang: str | None = None) -> Tokenizer:

@@ -73,7 +73,7 @@ def read_lines(
 
 
 def limited(blocks: Iterable[bytes], max_line: int, name: str) -> Iterator[bytes]:
-    """The blocks, as long as no line in them is longer.
+    """The blocks, as long as no line in them is longer, and what stands before such a line.
 
     Raises:
         InputError: one is; the message names it.
@@ -89,6 +89,8 @@ def limited(blocks: Iterable[bytes], max_line: int, name: str) -> Iterator[bytes
                 break
         held += len(block) - start
         if held > max_line:
+            if start:
+                yield block[:start]
             raise InputError(
                 f"{name}, line {line}: is longer than {max_line:,} bytes; if it is one text, raise --max-line"
             )

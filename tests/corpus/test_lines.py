@@ -205,6 +205,62 @@ def test_a_line_that_is_too_long(tmp_path, name):
     assert made["totals"]["rows"] == 301
 
 
+class Counted:
+    """A file that notes how many bytes each call reads."""
+
+    def __init__(self, path, mode, sizes):
+        self.file, self.sizes = open(path, mode), sizes  # noqa: SIM115
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        self.file.close()
+
+    def __getattr__(self, name):
+        return getattr(self.file, name)
+
+    def noted(self, found):
+        self.sizes.append(len(found))
+        return found
+
+    def read(self, *size):
+        return self.noted(self.file.read(*size))
+
+    def readline(self, *size):
+        return self.noted(self.file.readline(*size))
+
+
+@pytest.mark.parametrize("limit", [400, 1999, 5000])
+def test_a_line_over_many_pieces_is_read_once(tmp_path, monkeypatch, limit):
+    """What lies in the pieces behind is still theirs; of a line that is too long no more is read than must be."""
+    sizes, path = [], tmp_path / "a.txt"
+    before, after = b"ba me\n" * 500, b"hai\n" * 700
+    path.write_bytes(before + b"x" * 60_000 + b"\n" + after)
+    monkeypatch.setattr("phonemic.corpus.lines._BLOCK", 100)
+    monkeypatch.setattr("phonemic.corpus.lines.open", lambda path, mode: Counted(path, mode, sizes), raising=False)
+    parts = pieces_of(path, Options(VI, shard_bytes=2000, max_line=limit, keep_going=True))
+    chunks = [chunk for part in parts for chunk in part]
+    assert b"".join(chunk.data.tobytes() for chunk in chunks) == before + after
+    [damage] = [chunk.damage for chunk in chunks if chunk.damage]
+    assert f"a.txt, from byte 2004 on, line 167: is longer than {limit:,} bytes" in damage
+    assert max(sizes) <= 100
+    assert sum(sizes) < 2.2 * path.stat().st_size + limit
+
+
+@pytest.mark.parametrize("spare", [0, 1])
+def test_a_line_that_ends_in_a_piece_behind(tmp_path, spare):
+    """As long as may be, or a byte longer, wherever the file is cut."""
+    data = b"ba me\n" * 3 + b"x" * 50 + b"\n" + b"hai\n" * 3
+    (tmp_path / "a.txt").write_bytes(data)
+    for shard_bytes in range(1, len(data) + 1):
+        parts = pieces_of(tmp_path / "a.txt", Options(VI, shard_bytes=shard_bytes, max_line=50 - spare))
+        chunks = [chunk for part in parts for chunk in part]
+        assert sum(bool(chunk.damage) for chunk in chunks) == spare
+        if not spare:
+            assert b"".join(chunk.data.tobytes() for chunk in chunks) == data
+
+
 def test_rows_that_share_a_character_are_each_replaced(tmp_path):
     lines = [b"ba \xe1\xba", b"\xbf me"]
     pq.write_table(pa.table({"text": pa.array(lines).view(pa.string())}), tmp_path / "a.parquet")

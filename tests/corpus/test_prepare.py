@@ -7,6 +7,7 @@ import hashlib
 import json
 import os
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -291,6 +292,24 @@ class TestRefused:
         with pytest.raises(InputError, match=r"made from other sources .*in\.txt has changed since"):
             prepare([str(source)], tmp_path / "out", options(), Threads(1))
 
+    @pytest.mark.parametrize("moved", [os.replace, shutil.copy2])
+    def test_a_source_that_another_took_the_place_of(self, tmp_path, source, moved):
+        """With the times of the other one, which may be older than the corpus, and the very times of the source."""
+        times = source.stat().st_mtime_ns
+        prepare([str(source)], tmp_path / "out", options(), Threads(1))
+        same, other = tmp_path / "same.txt", tmp_path / "other.txt"
+        for changed in (0, times):
+            same.write_bytes(source.read_bytes())
+            os.utime(same, ns=(changed, changed))
+            moved(same, source)
+            prepare([str(source)], tmp_path / "out", options(), Threads(1))
+        for changed in (0, times):
+            other.write_bytes(source.read_bytes().replace(b"a", b"o", 1))
+            os.utime(other, ns=(changed, changed))
+            moved(other, source)
+            with pytest.raises(InputError, match=r"made from other sources .*in\.txt has changed since"):
+                prepare([str(source)], tmp_path / "out", options(), Threads(1))
+
     def test_a_folder_of_something_else(self, tmp_path, source):
         (tmp_path / "thesis.doc").write_text("years of work")
         with pytest.raises(InputError, match=r"holds other files .*in\.txt, thesis\.doc"):
@@ -343,6 +362,72 @@ class TestDamaged:
         manifest = prepare([str(tmp_path / name)], tmp_path / "out", whole, Threads(2))
         assert rows_of(open_corpus(tmp_path / "out")) == expected_rows(texts[:30], "vi", exact=exact)
         assert len(manifest["sources"][0]["damaged"]) == 1
+
+    @pytest.mark.parametrize("exact", [False, True])
+    @pytest.mark.parametrize(
+        "bad", ['{"text": "ba", "text": "me"}', '{"text": "ba", "n": "\\ud800"}', '{"text": "ba", "n": 1e400}', "\f"]
+    )
+    def test_what_stands_before_a_fault_that_only_arrow_finds(self, tmp_path, lines, bad, exact):
+        texts = lines("vi", 90)
+        rows = [json.dumps({"text": line}) for line in texts]
+        (tmp_path / "in.jsonl").write_text("\n".join([*rows[:60], "", bad, *rows[60:], bad]))
+        start = sum(len(row) + 1 for row in rows[:60]) + 1
+        told = rf"in\.jsonl, the line at byte {start} of the file: cannot be read \(JSON parse error: [^.]+\)$"
+        with pytest.raises(InputError, match=told):
+            prepare([str(tmp_path / "in.jsonl")], tmp_path / "strict", options(), Threads(1))
+        whole = options(keep_going=True, exact=exact, shard_bytes=1 << 20)
+        manifest = prepare([str(tmp_path / "in.jsonl")], tmp_path / "out", whole, Threads(1))
+        assert rows_of(open_corpus(tmp_path / "out")) == expected_rows(texts[:60], "vi", exact=exact)
+        [damage] = manifest["sources"][0]["damaged"]
+        assert re.search(told, damage)
+
+    @pytest.mark.parametrize("exact", [False, True])
+    @pytest.mark.parametrize("name", ["in.txt", "in.txt.gz"])
+    def test_what_stands_before_a_line_that_is_too_long(self, tmp_path, lines, name, exact):
+        texts = lines("vi", 60)
+        data = ("\n".join([*texts, "ba " * 1000, "me"]) + "\n").encode()
+        (tmp_path / name).write_bytes(gzip.compress(data) if name.endswith("gz") else data)
+        whole = options(keep_going=True, exact=exact, shard_bytes=1 << 20, max_line=2000)
+        manifest = prepare([str(tmp_path / name)], tmp_path / "out", whole, Threads(1))
+        assert rows_of(open_corpus(tmp_path / "out")) == expected_rows(texts, "vi", exact=exact)
+        assert "line 61: is longer than 2,000 bytes" in manifest["sources"][0]["damaged"][0]
+
+    @pytest.mark.parametrize("exact", [False, True])
+    def test_what_stands_before_the_end_of_a_truncated_file(self, tmp_path, exact):
+        texts = [f"ba me {number}" for number in random.Random(0).sample(range(10**9), 3000)]
+        data = gzip.compress("".join(f"{text}\n" for text in texts).encode())
+        (tmp_path / "in.txt.gz").write_bytes(data[: len(data) // 2])
+        whole = options(keep_going=True, exact=exact, min_native=0)
+        manifest = prepare([str(tmp_path / "in.txt.gz")], tmp_path / "out", whole, Threads(1))
+        kept = manifest["totals"]["lines_kept"]
+        assert 1000 < kept < 2000
+        assert rows_of(open_corpus(tmp_path / "out")) == expected_rows(texts[:kept], "vi", min_native=0, exact=exact)
+
+    @pytest.mark.parametrize("exact", [False, True])
+    def test_the_first_of_several_faults(self, tmp_path, lines, exact):
+        texts = lines("vi", 30)
+        rows = [json.dumps({"text": line}).encode() for line in texts]
+        (tmp_path / "in.jsonl").write_bytes(b"\n".join([*rows[:20], b"no JSON", *rows[20:], b'{"text": "\xff"}']))
+        whole = options(keep_going=True, exact=exact, shard_bytes=1 << 20)
+        manifest = prepare([str(tmp_path / "in.jsonl")], tmp_path / "out", whole, Threads(1))
+        assert rows_of(open_corpus(tmp_path / "out")) == expected_rows(texts[:20], "vi", exact=exact)
+        assert "is not JSON" in manifest["sources"][0]["damaged"][0]
+
+    def test_column_names_that_cannot_be_read(self, tmp_path):
+        twice, odd, good = (tmp_path / name for name in ("a.parquet", "b.parquet", "c.txt"))
+        pq.write_table(pa.table([["ba"], ["me"]], names=["text", "text"]), twice)
+        pq.write_table(pa.table({"text": ["ba"], "zz": [1]}), odd, store_schema=False)
+        odd.write_bytes(odd.read_bytes().replace(b"zz", b"\xe9z"))
+        good.write_text("ba me\n")
+        told = {twice: "2 columns are named 'text'; rename all but one", odd: "the name of a column is not UTF-8"}
+        for path, message in told.items():
+            with pytest.raises(InputError, match=rf"{path.name}: .*{message}"):
+                prepare([str(path)], tmp_path / f"strict-{path.name}", options(), Threads(1))
+        given = [str(path) for path in (*told, good)]
+        manifest = prepare(given, tmp_path / "out", options(keep_going=True), Threads(1))
+        assert manifest["totals"]["lines_kept"] == 1
+        for source, message in zip(manifest["sources"], told.values(), strict=False):
+            assert message in source["damaged"][0]
 
     def test_nothing_stands_before_the_damage_that_could_be_kept(self, tmp_path):
         (tmp_path / "a.jsonl").write_text('{"body": "ba"}\nno JSON\n{"text": "ba"}\n')

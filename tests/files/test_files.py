@@ -164,6 +164,21 @@ class TestEscapes:
         assert not set(self.ESCAPE) & set(error) - set("]0;owned[31m")
         assert r"\x1b]0;owned\x07\x1b[31m\u202e\x9b" in error
 
+    def test_two_columns_of_one_name(self):
+        pq.write_table(pa.table([["a"], ["b"]], names=["text", "text"]), "in.parquet")
+        for command in ("encode in.parquet o.parquet", "stats in.parquet", "prepare in.parquet out"):
+            error = run(*command.split(), "--lang", "vi", status=1).stderr
+            assert "in.parquet: 2 columns are named 'text'; rename all but one" in " ".join(error.split())
+
+    def test_a_column_name_that_is_no_utf8(self):
+        """Of a column that nobody asks for."""
+        pq.write_table(pa.table({"text": ["ba"], "zz": [1]}), "in.parquet", store_schema=False)
+        Path("in.parquet").write_bytes(Path("in.parquet").read_bytes().replace(b"zz", b"\xe9z"))
+        told = "in.parquet: damaged, or the name of a column is not UTF-8; rename that column"
+        for command in ("encode in.parquet o.parquet", "stats in.parquet", "prepare in.parquet out"):
+            error = run(*command.split(), "--lang", "vi", status=1).stderr
+            assert told in " ".join(error.split())
+
     def test_metadata_that_is_no_utf8(self):
         table = pa.table({"ids": pa.array([[0]], pa.list_(pa.int32()))})
         for key, value in ((b"phonemic.lang", b"\xff"), (b"phonemic.\xff", b"vi"), (b"phonemic.fallback", b"\xff\x1b")):
@@ -269,3 +284,18 @@ class TestCompressed:
         data[-8:-4] = (zlib.crc32(TEXT) ^ 1).to_bytes(4, "little")
         Path("in.gz").write_bytes(data)
         assert "in.gz: damaged" in run("encode", "in.gz", "out.parquet", "--lang", "vi", status=1).stderr
+
+
+def test_pages_of_parquet_that_are_damaged():
+    """Places in a dictionary that it does not have among them."""
+    pq.write_table(pa.table({"text": ["ba", "hai", "ba"] * 9}), "in.parquet", compression="none")
+    data = Path("in.parquet").read_bytes()
+    footer = len(data) - 8 - int.from_bytes(data[-8:-4], "little")
+    refused = 0
+    for at in range(4, footer):
+        Path("in.parquet").write_bytes(data[:at] + bytes([data[at] ^ 0xFF]) + data[at + 1 :])
+        try:
+            list(read_texts("in.parquet", errors="replace"))
+        except InputError as error:
+            refused += "in.parquet: damaged, or not a Parquet file" in str(error)
+    assert refused > 20

@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+import tracemalloc
 from contextlib import suppress
 from itertools import pairwise
 
@@ -11,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 pa = pytest.importorskip("pyarrow")
+pq = pytest.importorskip("pyarrow.parquet")
 pytest.importorskip("click")
 
 from cli_helpers import command, environment, run  # noqa: E402
@@ -170,3 +172,110 @@ def test_rows_have_a_limit(tmp_path):
         written(path, ["giếng " * 100], form)
         with pytest.raises(InputError, match=r"raise --max-line|--max-line raises that"):
             list(reader(str(path), form, None, 50)[1])
+
+
+class TestLongRows:
+    """Of equal ids, which a file of a few hundred bytes holds by the million."""
+
+    @pytest.fixture
+    def decoded(self, monkeypatch):
+        """How many positions were decoded each time."""
+        sizes, read = [], pq.ParquetFile.iter_batches
+
+        def counting(self, *arguments, **options):
+            for batch in read(self, *arguments, **options):
+                sizes.append(len(batch.column(0).flatten()))
+                yield batch
+
+        monkeypatch.setattr(pq.ParquetFile, "iter_batches", counting)
+        return sizes
+
+    @staticmethod
+    def packed(path, *groups):
+        """A file, Parquet or Arrow, of groups of rows of such lengths; None is a null."""
+        schema = pa.schema({"ids": pa.list_(pa.int32())}, metadata={"phonemic.lang": "vi"})
+        parquet = path.suffix == ".parquet"
+        options = {"compression": "zstd"} if parquet else {"options": pa.ipc.IpcWriteOptions(compression="zstd")}
+        with (pq.ParquetWriter if parquet else pa.ipc.new_stream)(path, schema, **options) as file:
+            for group in groups:
+                file.write_table(
+                    pa.table({"ids": [length if length is None else [0] * length for length in group]}, schema)
+                )
+
+    def test_few_are_decoded_at_a_time(self, tmp_path, decoded):
+        path = tmp_path / "ids.parquet"
+        lengths = [100_000] * 12 + [None, 0, 7]
+        self.packed(path, lengths)
+        assert [row if row is None else len(row) for row in reader(str(path), "parquet")[1]] == lengths
+        assert sum(decoded) == 1_200_007
+        assert max(decoded) <= 400_000
+
+    @pytest.mark.parametrize("form", ["parquet", "arrow"])
+    def test_lists_are_made_of_few_at_a_time(self, tmp_path, form):
+        path = tmp_path / f"ids{FORMATS[form]}"
+        self.packed(path, [100_000] * 20)
+        rows = reader(str(path), form)[1]
+        tracemalloc.start()
+        first = next(rows)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert first == [0] * 100_000
+        assert peak < 4_000_000  # of all, 16 MB
+        assert sum(map(len, rows)) == 19 * 100_000
+
+    @pytest.mark.parametrize(
+        ("groups", "told"),
+        [([[70]], "row 1"), ([[5, 60], [70], [1]], "row 3"), ([[5, 60], [60, 100]], "one of the rows 3 to 4")],
+    )
+    def test_what_the_footer_tells_is_refused_before_it_is_decoded(self, tmp_path, decoded, groups, told):
+        path = tmp_path / "ids.parquet"
+        self.packed(path, *groups)
+        with pytest.raises(InputError, match=rf"ids\.parquet, {told}: has more than 64 positions; .*raise --max-line"):
+            list(reader(str(path), "parquet", None, 64)[1])
+        assert sum(decoded) == sum(map(sum, groups[:1])) * (len(groups) > 1)
+
+    def test_as_many_as_may_be(self, tmp_path):
+        path = tmp_path / "ids.parquet"
+        for lengths, limit in (([64] * 3, 64), ([None, 0, 0], 0), ([], 0)):
+            self.packed(path, lengths)
+            found = reader(str(path), "parquet", None, limit)[1]
+            assert [row if row is None else len(row) for row in found] == lengths
+
+    def test_another_column_is_not_part_of_it(self, tmp_path):
+        """Though Parquet writes its name as it does that of the numbers in the lists."""
+        path = tmp_path / "ids.parquet"
+        cells = pa.array([[0], [0] * 3], pa.list_(pa.int32()))
+        many = pa.array([[0] * 50, [0] * 60], pa.list_(pa.int32()))
+        for names in (["ids", "ids.list"], ["ids.list", "ids"]):
+            table = pa.table(
+                [cells if name == "ids" else many for name in names], names, metadata={"phonemic.lang": "vi"}
+            )
+            pq.write_table(table, path)
+            assert list(reader(str(path), "parquet", None, 3)[1]) == [[0], [0] * 3]
+
+
+class TestColumnNames:
+    """What is wrong with them is said, also where nobody asks for the column."""
+
+    @staticmethod
+    def table(name, names):
+        cells = pa.array([[0]], pa.list_(pa.int32()))
+        table = pa.table([cells] * len(names), names=names, metadata={"phonemic.lang": "vi"})
+        if name.endswith(".parquet"):
+            pq.write_table(table, name, store_schema=False)
+            return
+        with pa.OSFile(name, "w") as file, pa.ipc.new_stream(file, table.schema) as stream:
+            stream.write_table(table)
+
+    @pytest.mark.parametrize("name", ["in.parquet", "in.arrow"])
+    def test_two_of_one_name(self, in_tmp_path, name):
+        self.table(name, ["ids", "n", "ids"])
+        found = run("decode", name, "--lang", "vi", status=1).stderr
+        assert f"{name}: 2 columns are named 'ids'; rename all but one" in found
+
+    @pytest.mark.parametrize("name", ["in.parquet", "in.arrow"])
+    def test_one_that_is_no_utf8(self, in_tmp_path, tmp_path, name):
+        self.table(name, ["ids", "zz"])
+        (tmp_path / name).write_bytes((tmp_path / name).read_bytes().replace(b"zz", b"\xe9z"))
+        found = run("decode", name, "--lang", "vi", status=1).stderr
+        assert f"{name}: damaged, or the name of a column is not UTF-8; rename that column" in found
