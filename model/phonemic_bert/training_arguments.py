@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import Any
 
@@ -25,8 +26,10 @@ def training_arguments(folder: str, optimization: AdamW, bf16: bool, cpu: bool, 
     Raises:
         SettingsError: this machine cannot train with these settings.
     """
+    # transformers 4 leaves it as the last run of this process had it, and accelerate computes by it.
+    os.environ["ACCELERATE_MIXED_PRECISION"] = "bf16" if bf16 else "no"
     try:
-        return TrainingArguments(
+        args = TrainingArguments(
             folder,
             optim="adamw_torch_fused",
             weight_decay=optimization.weight_decay,
@@ -46,6 +49,8 @@ def training_arguments(folder: str, optimization: AdamW, bf16: bool, cpu: bool, 
             disable_tqdm=True,
             **{"lr_scheduler_type": "linear", **given},
         )
+        args._n_gpu = min(args.n_gpu, 1)  # several would multiply the batch size
+        return args
     except ValueError as error:
         raise SettingsError(f"this machine cannot train with these settings: {error}") from error
 

@@ -122,6 +122,14 @@ def test_another_shape_is_refused_with_the_settings_that_fit(first, tmp_path):
     assert run(corpus, tmp_path / "run", {**changes, "model__weights": str(checkpoint)}) == 0
 
 
+def test_another_scale_of_the_first_weights_is_refused_too(first, tmp_path):
+    """Products and the joint head divide by it, so that the same weights would be another model."""
+    corpus, changes, checkpoint = first
+    other = {**changes, "model__weights": str(checkpoint), "model__initializer_range": 0.02}
+    with pytest.raises(SettingsError, match=r"another shape: add --set model\.initializer_range=0\.05$"):
+        run(corpus, tmp_path / "run", other)
+
+
 def test_what_does_not_fit_is_refused(first, tmp_path, zh_lines):
     corpus, changes, checkpoint = first
     with pytest.raises(SettingsError, match=r"model\.weights = 'nowhere': there are no weights"):

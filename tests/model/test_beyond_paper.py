@@ -42,6 +42,12 @@ BEYOND = {
     "free": {"backbone": "modernbert", "composition": "both", "neighbours": 3, "head": "joint", "vectors": "free"},
     "tied": {"backbone": "modernbert", "composition": "both", "neighbours": 3, "head": "joint", "vectors": "tied"},
 }
+TASKS = (
+    PhonemicBertForMultipleChoice,
+    PhonemicBertForQuestionAnswering,
+    PhonemicBertForSequenceClassification,
+    PhonemicBertForTokenClassification,
+)
 every = pytest.mark.parametrize("options", BEYOND.values(), ids=BEYOND)
 
 
@@ -271,6 +277,24 @@ def test_hidden_states_of_modernbert_end_with_the_last(tiny):
         assert torch.equal(output.hidden_states[-1], output.last_hidden_state)
     assert encoder(config)(text[None]).hidden_states is None
     assert isinstance(encoder(config)(text[None], return_dict=False), tuple)
+
+
+@pytest.mark.parametrize("backbone", ["bert", "modernbert"])
+@pytest.mark.parametrize("asked", ["output_attentions", "output_hidden_states", "return_dict"])
+def test_the_configuration_says_what_is_returned(tiny, backbone, asked):
+    """As of transformers' BERT, of every class; what is asked of one call wins."""
+    [text] = syllables("vi", 5)
+    for kind in (*TASKS, PhonemicBertModel, PhonemicBertForMaskedLM):
+        model = kind(tiny(backbone=backbone, attn_implementation="eager", **{asked: asked != "return_dict"})).eval()
+        ids = text[None, None] if kind is PhonemicBertForMultipleChoice else text[None]
+        output, other = model(ids), model(ids, **{asked: asked == "return_dict"})
+        if asked == "return_dict":
+            assert isinstance(output, tuple)
+            assert not isinstance(other, tuple)
+        else:
+            name = asked.removeprefix("output_")
+            assert len(output[name]) == (2 if name == "attentions" else 3)
+            assert other.get(name) is None
 
 
 def test_modernbert_is_longer_than_its_windows(tiny):

@@ -359,6 +359,25 @@ def test_commands(checkpoint, tmp_path):
     assert not (tmp_path / "run").exists()
 
 
+@pytest.mark.parametrize("killed", range(4))
+def test_what_a_card_says_stays(checkpoint, monkeypatch, killed):
+    """Killed before any of the files is put in its place, or after all; then written again."""
+    run, replace, done = CliRunner().invoke, os.replace, []
+
+    def kill(*args):
+        if len(done) == killed:
+            raise KeyboardInterrupt
+        done.append(replace(*args))
+
+    monkeypatch.setattr(os, "replace", kill)
+    run(cli, ["card", str(checkpoint), "--licence", "cc-by-4.0"])
+    monkeypatch.undo()
+    card = checkpoint / "README.md"
+    said = card.exists() and "license: cc-by-4.0" in card.read_text()
+    assert run(cli, ["card", str(checkpoint)]).exit_code == 0
+    assert "license: cc-by-4.0" in card.read_text() or not said
+
+
 def test_export_copies_no_file_from_elsewhere(checkpoint, tmp_path):
     """A link in a folder that somebody made could make it publish any file."""
     (tmp_path / "secret.txt").write_text("precious")

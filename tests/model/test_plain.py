@@ -69,6 +69,18 @@ def test_the_loss_is_the_cross_entropy_of_the_logits(tied):
     )
 
 
+def test_the_configuration_says_what_is_returned():
+    asked = config(return_dict=False, output_attentions=True, attn_implementation="eager")
+    model = PlainModernBertForMaskedLM(asked).eval()
+    ids = torch.stack(texts(6))
+    logits, attentions = model(ids)
+    assert logits.shape == (1, 8, 50)
+    assert len(attentions) == 2
+    torch.testing.assert_close(model(ids, return_dict=True).logits, logits)
+    loss, *_ = model(ids, labels=ids)
+    torch.testing.assert_close(model(ids, labels=ids, return_dict=True).loss, loss)
+
+
 def test_one_document_however_it_lies():
     torch.manual_seed(0)
     fields = {"neighbours": 5, "bigrams": 100, "initializer_range": 0.2, "attn_implementation": "sdpa"}

@@ -6,7 +6,7 @@ import math
 import signal
 import socket
 import subprocess
-from functools import partial
+from functools import cached_property, partial
 
 import numpy as np
 import pytest
@@ -27,7 +27,7 @@ from pretraining_helpers import (
     weights,
 )
 from rich.console import Console
-from transformers import AutoModelForMaskedLM, AutoTokenizer, BertForMaskedLM, __version__
+from transformers import AutoModelForMaskedLM, AutoTokenizer, BertForMaskedLM, TrainingArguments, __version__
 
 from phonemic.corpus import open_corpus
 from phonemic_bert import PhonemicBertConfig, PhonemicBertForMaskedLM
@@ -57,6 +57,22 @@ def test_batches_and_workers_change_nothing_but_rounding(straight, corpus, tmp_p
         pretrain(settings(**quiet, **change), corpus, tmp_path / str(number), Console(quiet=True))
         logs.append(log(tmp_path / str(number)))
     assert_alike(*logs, rel=2e-4)
+
+
+def test_several_gpus_of_one_process_change_nothing(straight, corpus, tmp_path, monkeypatch):
+    """Trainer would read a batch for each, and train on all at once."""
+    theirs = vars(TrainingArguments)["_setup_devices"]
+
+    def two(args):
+        device = (getattr(theirs, "func", None) or theirs.fget)(args)
+        args._n_gpu = 2
+        return device
+
+    found = cached_property(two)
+    found.__set_name__(TrainingArguments, "_setup_devices")
+    monkeypatch.setattr(TrainingArguments, "_setup_devices", found)
+    pretrain(settings(), corpus, tmp_path / "run", Console(quiet=True))
+    assert log(tmp_path / "run") == log(straight)
 
 
 @pytest.mark.parametrize(
@@ -116,12 +132,11 @@ def test_filled_up_asks_for_multiples_and_changes_nothing(count):
 
     hidden, labels = torch.randn(count, 3, requires_grad=True), torch.arange(count) % 5
     got = filled_up(losses, 8)(hidden, labels)
-    assert asked == ([-(-count // 8) * 8] if count else [])
+    assert asked == [-(-count // 8) * 8]
     want = torch.nn.functional.cross_entropy(hidden @ weight.T, labels, reduction="none")
     torch.testing.assert_close(got, want)
-    if count:
-        for one, other in zip(*(torch.autograd.grad(x.sum(), (hidden, weight)) for x in (got, want)), strict=True):
-            torch.testing.assert_close(one, other)
+    for one, other in zip(*(torch.autograd.grad(x.sum(), (hidden, weight)) for x in (got, want)), strict=True):
+        torch.testing.assert_close(one, other)
 
 
 # Where dynamo leaves the graph, it looks at gradients of tensors that have none.
@@ -210,6 +225,30 @@ def test_tensorboard(corpus, tmp_path):
         (step, pytest.approx(loss)) for step, loss in want
     ]
     assert len(events.Scalars("eval/bits_per_character")) == 2
+
+
+def test_tensorboard_forgets_what_a_run_that_begins_again_had_shown(corpus, tmp_path, monkeypatch):
+    """Killed before its first checkpoint."""
+    pytest.importorskip("tensorboard", reason="needs the pretrain extra")
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    class Killed(BaseException):
+        pass
+
+    def killed(self, args, state, control, **kwargs):
+        if state.global_step == 4:
+            raise Killed
+
+    folder = tmp_path / "run"
+    asked = settings(optimization__steps=6, output__log_every=1, output__tensorboard=True)
+    monkeypatch.setattr("phonemic_bert.pretraining.callbacks.ProgressBar.on_step_begin", killed, raising=False)
+    with pytest.raises(Killed):
+        pretrain(asked, corpus, folder, Console(quiet=True))
+    monkeypatch.undo()
+    pretrain(asked, corpus, folder, Console(quiet=True))
+    events = EventAccumulator(str(folder / "tensorboard"))
+    events.Reload()
+    assert [event.step for event in events.Scalars("train/loss")] == [1, 2, 3, 4, 5, 6]
 
 
 @pytest.mark.parametrize("fallback", ["character", "packed"])

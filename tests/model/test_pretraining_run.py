@@ -35,6 +35,7 @@ from phonemic.corpus import open_corpus
 from phonemic_bert import PhonemicBertForMaskedLM, PhonemicBertTokenizer
 from phonemic_bert.errors import RunError, SettingsError
 from phonemic_bert.pretraining.finish import finish
+from phonemic_bert.pretraining.models import measured
 from phonemic_bert.pretraining.run import STOPPED, pretrain
 from phonemic_bert.pretraining.trainer import checkpoint_damage
 
@@ -107,6 +108,20 @@ def test_held_out_documents_are_not_learned_from(corpus):
     assert not seen & kept
     assert seen | kept == set(range(len(opened.ids)))
     assert len(held_out.ids) == len(kept)
+
+
+def test_held_out_text_without_a_mask_is_refused(tmp_path):
+    """Its loss would be 0, so that no later model were better than the first. What is refused leaves no run behind."""
+    corpus = phonemic_corpus(tmp_path / "corpus", ["Hà Nội", "tiếng Việt", "một hai", "ba bốn"], repeat=40)
+    with pytest.raises(
+        SettingsError, match=r"no position of the held-out documents is masked: raise evaluation\.held_"
+    ):
+        pretrain(settings(evaluation__held_out_documents=1), corpus, tmp_path / "run", Console(quiet=True))
+    assert not (tmp_path / "run" / "run.json").exists()
+    for count in (0, 20):
+        few = settings(evaluation__held_out_documents=count, optimization__steps=2)
+        assert pretrain(few, corpus, tmp_path / "run", Console(quiet=True)) == 0
+        shutil.rmtree(tmp_path / "run")
 
 
 # --- continuing
@@ -217,6 +232,16 @@ def test_a_flipped_bit_of_the_best_weights_is_not_passed_on(straight, corpus, tm
     assert sorted(file.name for file in finish(folder).iterdir()) == sorted(
         file.name for file in (straight / "final").iterdir()
     )
+
+
+def test_held_out_losses_that_are_no_numbers_leave_no_best_weights(corpus, tmp_path, monkeypatch):
+    def nothing(output, labels):
+        return {**measured(output, labels), "loss": torch.tensor(float("nan"))}
+
+    monkeypatch.setattr("phonemic_bert.pretraining.trainer.measured", nothing)
+    with pytest.raises(RunError, match=r"run/best: is missing, as no loss on the held-out text was a number.*checkpoi"):
+        pretrain(settings(optimization__steps=6), corpus, tmp_path / "run", Console(quiet=True))
+    assert not (tmp_path / "run" / "final").exists()
 
 
 def test_a_full_disk_names_what_could_not_be_saved(straight, corpus, tmp_path):

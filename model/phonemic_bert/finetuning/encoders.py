@@ -20,7 +20,14 @@ from phonemic_bert.errors import CheckpointError, RunError
 from phonemic_bert.origin import ORIGIN, read_origin
 from phonemic_bert.tokenization import FILE as PHONEMIC_FILE
 from phonemic_bert.tokenization import PhonemicBertTokenizer
-from phonemic_bert.tokenization.baselines import FILE, BaselineTokenizer, check_files, checked, describe
+from phonemic_bert.tokenization.baselines import (
+    FILE,
+    BaselineTokenizer,
+    check_files,
+    checked,
+    describe,
+    saved_options,
+)
 from phonemic_bert.untrusted import check_folder, loading
 
 Kind = Literal["phonemic", "baseline", "transformers"]
@@ -202,7 +209,8 @@ def _baseline_tokenizer(
     except PhonemicError as error:
         raise CheckpointError(f"{path}: its tokenizer cannot be loaded: {error}") from error
     check_files(baseline, described, path)
-    tokenizer = BaselineTokenizer(baseline, described.get("lang"))
+    options = {"model_max_length": _table(config), **saved_options(path)}
+    tokenizer = BaselineTokenizer(baseline, described.get("lang"), **options)
     if config.vocab_size != len(tokenizer):
         raise CheckpointError(
             f"{path}: the model has {config.vocab_size} symbols, but {baseline.name} in {baseline.path} has "
@@ -230,8 +238,12 @@ def _any_tokenizer(path: Path, config: PretrainedConfig) -> PreTrainedTokenizerB
 
 def _max_length(config: PretrainedConfig, tokenizer: PreTrainedTokenizerBase) -> int:
     """Positions that the model takes: its table of positions, or the tokenizer's limit where that is less."""
+    limit = _table(config)
+    return min(limit, tokenizer.model_max_length) if isinstance(tokenizer.model_max_length, int) else limit
+
+
+def _table(config: PretrainedConfig) -> int:
+    """Positions of the model's table that a text may use; BERT's 512 where the configuration does not say."""
     table = getattr(config, "max_position_embeddings", None)
     limit = 512 if table is None or table < 1 else int(table)
-    if config.model_type in _PADDED_POSITIONS:
-        limit -= config.pad_token_id + 1
-    return min(limit, tokenizer.model_max_length) if isinstance(tokenizer.model_max_length, int) else limit
+    return limit - config.pad_token_id - 1 if config.model_type in _PADDED_POSITIONS else limit

@@ -236,7 +236,8 @@ def _chosen(runs: Sequence[Result], problems: list[str]) -> SeedRuns:
         seeds.setdefault(run["seed"], run)
     if len({hyperparameters for hyperparameters, _ in points}) < len(points):
         keys = ", ".join(sorted({key for _, key in points}))
-        problems.append(f"{where}: the runs {keys} differ in the encoder's weights or the data; not averaged together")
+        told = f"the runs {keys} differ in the encoder's weights, the data or how they were computed"
+        problems.append(f"{where}: {told}; not averaged together")
     most = max(map(len, points.values()))
     short = sum(len(seeds) < most for seeds in points.values())
     if short:

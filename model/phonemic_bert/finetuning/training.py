@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import math
 import tempfile
 from collections.abc import Callable, Sequence
@@ -14,10 +13,11 @@ import numpy as np
 import torch
 import transformers
 from torch import Tensor
-from transformers import PreTrainedModel, Trainer, TrainerCallback, TrainingArguments, set_seed
+from transformers import PretrainedConfig, PreTrainedModel, Trainer, TrainerCallback, TrainingArguments, set_seed
 from transformers.trainer_pt_utils import LengthGroupedSampler
 
 from phonemic_bert.errors import RunError
+from phonemic_bert.modeling import IGNORE
 from phonemic_bert.training_arguments import train_loader, training_arguments
 
 if TYPE_CHECKING:
@@ -77,10 +77,12 @@ def train(
     with tempfile.TemporaryDirectory(prefix="phonemic-finetune-") as folder:  # Trainer wants one, and leaves it empty
         args = _arguments(point, settings, seed, len(rows), folder)
         set_seed(seed)
-        # SDPA takes twice as long and more there; see docs/guide/pretraining.md.
-        fields = {"attn_implementation": "eager"} if args.use_cpu and args.bf16 else {}
+        dropout = settings.optimization.dropout
+        fields = _dropout_fields(kind.encoder.config, dropout)
+        if args.use_cpu and args.bf16:  # SDPA takes twice as long and more there; see docs/guide/pretraining.md.
+            fields["attn_implementation"] = "eager"
         model = kind.encoder.model(kind.head, max(len(kind.labels), 1), **fields)
-        _prepare(model, kind, settings.optimization.dropout)
+        _prepare(model, kind, dropout)
         trainer = _Trainer(model, args, kind, rows)
         best = _Best(trainer, score, settings.optimization.patience, advance)
         trainer.add_callback(best)
@@ -125,13 +127,16 @@ class _Trainer(Trainer):
     def __init__(self, model: PreTrainedModel, args: TrainingArguments, kind: Kind, rows: Sequence[Instance]) -> None:
         super().__init__(model, args, kind.collate, rows)
         self.kind = kind
-        self.model_accepts_loss_kwargs = False  # the loss is a mean over the batch, which accumulation divides
+        self.model_accepts_loss_kwargs = True  # Trainer counts an update's labels, and adds up its losses as they are
 
-    def compute_loss(self, model: Any, inputs: Any, *args: Any, **kwargs: Any) -> Tensor:
-        """The kind's loss."""
+    def compute_loss(
+        self, model: Any, inputs: Any, return_outputs: bool = False, num_items_in_batch: Any = None
+    ) -> Tensor:
+        """The kind's loss, a mean over labels, times the batch's share of those of the update."""
         inputs = dict(inputs)
         labels = inputs.pop("labels")
-        return self.kind.loss(self.kind.outputs(model(**inputs)), labels)
+        share: Tensor = (labels != IGNORE).sum() / num_items_in_batch.clamp(min=1)
+        return self.kind.loss(self.kind.outputs(model(**inputs)), labels) * share
 
     def get_train_dataloader(self) -> Any:
         """Batches of rows of about the same length, drawn by the seed."""
@@ -171,15 +176,21 @@ class _Best(TrainerCallback):
             control.should_training_stop = self.waited == self.patience
 
 
+def _dropout_fields(config: PretrainedConfig, dropout: float) -> dict[str, Any]:
+    """The configuration's rates of dropout: ModernBERT has no module for one that is 0 when it is made."""
+    rates = {name: value for name, value in vars(config).items() if "dropout" in name}
+    return {name: dropout for name, value in rates.items() if type(value) in (int, float)}
+
+
 def _prepare(model: PreTrainedModel, kind: Kind, dropout: float) -> None:
-    """Sets the dropout of every module, and names the labels in the configuration."""
+    """Sets the dropout of every module, whatever the configuration calls it, and names the labels there."""
     for module in model.modules():
         if isinstance(module, torch.nn.Dropout):
             module.p = dropout
+        for name, value in vars(module).items():
+            if "dropout" in name and isinstance(value, float):
+                setattr(module, name, dropout)
     config: Any = model.config
-    for name, value in copy.copy(vars(config)).items():
-        if "dropout" in name and isinstance(value, float):
-            setattr(config, name, dropout)
     if kind.labels:
         config.id2label = dict(enumerate(kind.labels))
         config.label2id = {label: at for at, label in config.id2label.items()}
@@ -190,7 +201,7 @@ def _arguments(point: GridPoint, settings: Settings, seed: int, rows: int, folde
     optimization = settings.optimization
     cpu = settings.machine.device == "cpu" or not torch.cuda.is_available()
     at_once = min(settings.machine.device_batch_size, point.batch_size)
-    args = training_arguments(
+    return training_arguments(
         folder,
         optimization,
         optimization.bf16,
@@ -202,5 +213,3 @@ def _arguments(point: GridPoint, settings: Settings, seed: int, rows: int, folde
         warmup_steps=round(optimization.warmup * math.ceil(rows / point.batch_size) * point.epochs),
         seed=seed,
     )
-    args._n_gpu = min(args.n_gpu, 1)  # several would multiply the batch size
-    return args

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -35,6 +35,14 @@ from phonemic_bert.untrusted import check_folder, loading
 
 #: The label of a position that is not predicted.
 IGNORE = -100
+
+Output = TypeVar("Output", bound=ModelOutput)
+
+
+def as_asked(output: Output, return_dict: bool | None, config: BertConfig) -> Output | tuple[Any, ...]:
+    """A model's output, or the tuple of it, as ``return_dict`` says; where that is None, as the configuration does."""
+    wanted = config.return_dict if return_dict is None else return_dict
+    return output if wanted else output.to_tuple()
 
 
 class PhonemicBertEmbeddings(Composing, BertEmbeddings):
@@ -237,6 +245,7 @@ class PhonemicModernBertModel(PhonemicBertModel):
         token_type_ids: Tensor | None = None,
         position_ids: Tensor | None = None,
         inputs_embeds: Tensor | None = None,
+        output_attentions: bool | None = None,
         output_hidden_states: bool | None = None,
         return_dict: bool | None = None,
         head_mask: None = None,
@@ -247,12 +256,15 @@ class PhonemicModernBertModel(PhonemicBertModel):
         The last of ``hidden_states`` is ``last_hidden_state``, behind the final norm; those before it are not normed.
         """
         self._check_length(input_ids if input_ids is not None else inputs_embeds)
+        if output_attentions is None:
+            output_attentions = self.config.output_attentions
         if output_hidden_states is None:
             output_hidden_states = self.config.output_hidden_states
         outputs = self.encoder(
             inputs_embeds=self.embeddings(input_ids, inputs_embeds),
             attention_mask=attention_mask,
             position_ids=position_ids,
+            output_attentions=output_attentions,
             output_hidden_states=output_hidden_states,
             return_dict=True,
             **kwargs,
@@ -265,7 +277,7 @@ class PhonemicModernBertModel(PhonemicBertModel):
             hidden_states=(*layers[:-1], last) if layers else None,
             attentions=outputs.attentions,
         )
-        return output.to_tuple() if return_dict is False else output
+        return as_asked(output, return_dict, self.config)
 
 
 @dataclass
@@ -330,7 +342,7 @@ class PhonemicBertForMaskedLM(PhonemicBertPreTrainedModel):
             labels: packed ids of the positions to predict, -100 elsewhere, (B, N).
             num_items_in_batch: what the summed loss is divided by, instead of the labelled positions of this batch;
                 Trainer gives it under gradient accumulation.
-            return_dict: False returns a tuple.
+            return_dict: False returns a tuple; None: as the configuration says.
             soft_targets: of a joint head, a part of the target of each of the M labelled positions: probabilities of
                 the S triples of its list, (M, S), whose rows add up to at most 1. The rest is the label's.
             kwargs: what BertModel takes (``output_attentions``, ``output_hidden_states``).
@@ -355,7 +367,7 @@ class PhonemicBertForMaskedLM(PhonemicBertPreTrainedModel):
         fields = self._predictions(outputs.last_hidden_state, labels, num_items_in_batch, soft_targets)
         # transformers 4 takes as keys only what is there when the output is made
         output = HolisticMaskedLMOutput(hidden_states=outputs.hidden_states, attentions=outputs.attentions, **fields)
-        return output.to_tuple() if return_dict is False else output
+        return as_asked(output, return_dict, self.config)
 
     def _predictions(
         self, hidden: Tensor, labels: Tensor | None, num_items: Tensor | int | None, soft: Tensor | None

@@ -23,6 +23,7 @@ from phonemic_bert.modeling.models import (
     PhonemicBertForTokenClassification,
     PhonemicBertPreTrainedModel,
     PhonemicModernBertModel,
+    as_asked,
 )
 from phonemic_bert.modeling.modern import modern_config
 from phonemic_bert.modeling.neighbours import Bigrams, NeighbourConvolution
@@ -96,20 +97,22 @@ class PlainModernBertForMaskedLM(PhonemicBertPreTrainedModel):
         position_ids: Tensor | None = None,
         labels: Tensor | None = None,
         num_items_in_batch: Tensor | int | None = None,
+        return_dict: bool | None = None,
         **kwargs: Any,
-    ) -> MaskedLMOutput:
+    ) -> MaskedLMOutput | tuple[Any, ...]:
         """The loss is the mean cross-entropy over the M labelled positions; the logits are theirs, none in training."""
-        outputs = self.bert(input_ids, attention_mask, position_ids=position_ids, **kwargs)
+        outputs = self.bert(input_ids, attention_mask, position_ids=position_ids, return_dict=True, **kwargs)
         hidden = outputs.last_hidden_state
         more = {"hidden_states": outputs.hidden_states, "attentions": outputs.attentions}
         if labels is None:
-            return MaskedLMOutput(logits=self.predict(hidden), **more)
+            return as_asked(MaskedLMOutput(logits=self.predict(hidden), **more), return_dict, self.config)
         labelled = labels != IGNORE
         chosen, aims = hidden[labelled], labels[labelled]
         total = self.losses(chosen, aims).sum()
         logits = None if self.training else self.predict(chosen).float()
         count = torch.as_tensor(len(aims) if num_items_in_batch is None else num_items_in_batch)
-        return MaskedLMOutput(loss=total / count.to(total.device).clamp(min=1), logits=logits, **more)
+        loss = total / count.to(total.device).clamp(min=1)
+        return as_asked(MaskedLMOutput(loss=loss, logits=logits, **more), return_dict, self.config)
 
     def losses(self, hidden: Tensor, labels: Tensor) -> Tensor:
         """The negative log-probabilities of M ids: states (M, d) and ids (M,) to (M,), nats, float32."""

@@ -91,5 +91,5 @@ def card(checkpoint: str, licence: str | None, data: str | None) -> None:
     origin = read_origin(folder)
     origin |= {name: value for name, value in (("licence", licence), ("data", data)) if value is not None}
     with damaged(folder / ORIGIN, RunError):
+        write_json(folder / ORIGIN, origin)  # first: the next card is made of it
         write_card(folder, origin)
-        write_json(folder / ORIGIN, origin)

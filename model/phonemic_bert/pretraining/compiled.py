@@ -50,8 +50,9 @@ def filled_up(losses: Losses, step: int = STEP) -> Losses:
 
     def cut(hidden: Tensor, labels: Tensor, *soft: Tensor) -> Tensor:
         count = len(labels)
-        if not count:
-            return hidden.new_zeros(0, dtype=torch.float32)
+        if not count:  # nothing to compile for, but the weights must have a gradient, of zeros
+            with uncompiled():
+                return losses(hidden, labels, *soft)
         more = -count % step
         hidden = functional.pad(hidden, (0, 0, 0, more))
         labels = torch.cat([labels, labels[-1:].expand(more)])

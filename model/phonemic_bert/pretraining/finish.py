@@ -36,9 +36,14 @@ def finish(folder: Path) -> Path:
         The folder ``final``.
 
     Raises:
-        RunError: a file of ``best`` is damaged.
+        RunError: there is no ``best``, or a file of it is damaged.
     """
     record, best = read_record(folder), folder / "best"
+    if not best.is_dir():
+        raise RunError(
+            f"{best}: is missing, as no loss on the held-out text was a number; the last weights are in "
+            f"{folder / 'checkpoints'}"
+        )
     check(best)
     with replacing_folder(folder / "final") as partial:
         shutil.copytree(best, partial, ignore=shutil.ignore_patterns(*_LEFT_OUT), dirs_exist_ok=True)

@@ -18,10 +18,11 @@ from phonemic_bert.untrusted import CONFIG, check_folder, loading
 #: What a setting of [model] is called in a configuration, where the names differ.
 _CONFIG_NAMES = {"layers": "num_hidden_layers", "attention_heads": "num_attention_heads"}
 
-#: The settings of [model] that weights depend on; a plain model has fewer.
+#: The settings of [model] that weights depend on, for some models also the scale of the first ones; a plain model has
+#: fewer.
 _SHAPE = (
     "layers", "hidden_size", "attention_heads", "intermediate_size", "backbone", "composition", "head", "vectors",
-    "syllables", "shared_scale", "neighbours", "bigrams",
+    "syllables", "shared_scale", "neighbours", "bigrams", "initializer_range",
 )  # fmt: skip
 
 

@@ -26,6 +26,7 @@ from phonemic.files.outputs import check_own
 from phonemic.files.writing import clear_unfinished, write_json
 from phonemic.terminal import console as new_console
 from phonemic_bert.errors import RunError, SettingsError
+from phonemic_bert.modeling import IGNORE
 from phonemic_bert.pretraining.callbacks import JsonLog, ProgressBar, StepControl, StopSignal, unfolding
 from phonemic_bert.pretraining.compiled import compile_encoder, compile_training
 from phonemic_bert.pretraining.distillation import make_teacher
@@ -207,7 +208,7 @@ def split(
     """The sequences to learn from, those held out, and the numbers of the documents that are held out.
 
     Raises:
-        SettingsError: nothing is left to learn from.
+        SettingsError: nothing is left to learn from, or nothing that is held out is masked.
     """
     length, held = settings.sequences.length, corpus.held_out(settings.evaluation.held_out_documents)
     options: dict[str, Any] = {
@@ -230,6 +231,10 @@ def split(
     # Evaluation always masks all to [MASK], with the same seed, so that runs can be compared.
     options |= {"seed": 0, "replacement": "mask"}
     held_out = MaskedSequences(np.concatenate(parts), offsets, pack(offsets, length), count=None, **options)
+    if not any(bool((held_out[number]["labels"] != IGNORE).any()) for number in range(len(held_out))):
+        raise SettingsError(
+            "no position of the held-out documents is masked: raise evaluation.held_out_documents, or set it to 0"
+        )
     return train, held_out, held
 
 
@@ -299,4 +304,4 @@ def _tensorboard(folder: Path, step: int) -> Any:
         raise SettingsError(
             'output.tensorboard needs tensorboard: pip install "phonemic[pretrain]", or set it to false'
         ) from error
-    return TensorBoardCallback(SummaryWriter(str(folder), purge_step=step + 1 if step else None))
+    return TensorBoardCallback(SummaryWriter(str(folder), purge_step=step + 1))

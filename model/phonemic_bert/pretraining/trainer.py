@@ -189,7 +189,7 @@ class PretrainingTrainer(Trainer):
         names = list(sums)
         totals = torch.tensor([sums[name] for name in names], dtype=torch.float64, device=self.args.device)
         values = dict(zip(names, self.accelerator.reduce(totals, "sum").tolist(), strict=True))
-        count = max(values.pop("count"), 1)
+        count = values.pop("count")
         metrics = {f"eval_{name}": value / count for name, value in values.items()}
         per_character = self.positions / max(self.characters, 1)
         metrics["eval_bits_per_character"] = metrics["eval_loss"] / math.log(2) * per_character

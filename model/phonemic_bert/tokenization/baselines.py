@@ -12,13 +12,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from phonemic.baselines import Baseline, load_registered
-from phonemic.files.jsons import read_json
+from phonemic.files import jsons
 from phonemic.files.writing import write_json
 from phonemic_bert.errors import CheckpointError
 from phonemic_bert.tokenization.base import RowsTokenizer
 from phonemic_bert.tokenization.positions import PLAIN_SPECIALS, Positions
 
 FILE = "baseline.json"
+
+#: What transformers saves of every tokenizer, and what of it a baseline's has from there.
+CONFIG = "tokenizer_config.json"
+_OPTIONS = {"model_max_length": int, "padding_side": str, "truncation_side": str}
 
 
 class BaselineTokenizer(RowsTokenizer):
@@ -52,18 +56,19 @@ class BaselineTokenizer(RowsTokenizer):
             pretrained_model_name_or_path: the folder.
             args: none.
             kwargs: ``tokenizers``, the folder of the baselines' files (see ``phonemic.baselines.load``), and what the
-                class takes.
+                class takes, which wins over what was saved.
 
         Raises:
             BaselineError: its name is not registered; a folder names no Python file to run.
-            CheckpointError: there is none in the folder, or the baseline's files are not those that were saved.
+            CheckpointError: there is none in the folder, it is damaged, or the baseline's files are not those that
+                were saved.
             PhonemicError: a baseline's file or package is missing.
         """
         folder = Path(pretrained_model_name_or_path)
         described = describe(folder)
         baseline = load_registered(described["name"], kwargs.pop("tokenizers", None))
         check_files(baseline, described, folder)
-        return cls(baseline, described.get("lang"), **kwargs)
+        return cls(baseline, described.get("lang"), **{**saved_options(folder), **kwargs})
 
     def save_vocabulary(self, save_directory: str, filename_prefix: str | None = None) -> tuple[str, ...]:
         """Writes the baseline's name and the checksums of its files."""
@@ -138,11 +143,28 @@ def describe(folder: Path) -> dict[str, Any]:
         CheckpointError: it is missing or damaged.
     """
     try:
-        return checked(read_json(folder / FILE, CheckpointError))
+        return checked(jsons.read_json(folder / FILE, CheckpointError))
     except FileNotFoundError as error:
         raise CheckpointError(f"{folder}: there is no {FILE} in it, so it holds no BaselineTokenizer") from error
     except (KeyError, TypeError) as error:
         raise CheckpointError(f"{folder / FILE}: damaged ({error})") from error
+
+
+def saved_options(folder: Path) -> dict[str, Any]:
+    """How rows are cut and padded, as ``save_pretrained`` wrote it; nothing where it wrote no such file.
+
+    Raises:
+        CheckpointError: the file is damaged.
+    """
+    path = folder / CONFIG
+    if not path.is_file():
+        return {}
+    read = jsons.checked(jsons.read_json(path, CheckpointError), _OPTIONS, path, CheckpointError, optional=True)
+    saved = {name: read[name] for name in _OPTIONS if name in read}
+    for name, value in saved.items():
+        if name.endswith("_side") and value not in ("left", "right"):
+            raise CheckpointError(f"{path}: damaged ({name} is {value!r}, not left or right)")
+    return saved
 
 
 def checked(described: Any) -> dict[str, Any]:

@@ -197,6 +197,22 @@ def test_saving_and_loading(ours, folder, tmp_path):
         BaselineTokenizer.from_pretrained(tmp_path, tokenizers=folder)
 
 
+def test_how_rows_are_cut_and_padded_is_saved(folder, tmp_path):
+    options = {"model_max_length": 7, "padding_side": "left", "truncation_side": "left"}
+    saved = BaselineTokenizer(baselines.load("mBERT", folder), "vi", **options)
+    saved.save_pretrained(tmp_path)
+    again = BaselineTokenizer.from_pretrained(tmp_path, tokenizers=folder)
+    assert {name: getattr(again, name) for name in options} == options
+    texts = ["mưa to mưa to mưa to", "mưa"]
+    assert again(texts, truncation=True, padding=True).data == saved(texts, truncation=True, padding=True).data
+    other = BaselineTokenizer.from_pretrained(tmp_path, tokenizers=folder, model_max_length=9, padding_side="right")
+    assert (other.model_max_length, other.padding_side, other.truncation_side) == (9, "right", "left")
+    for written in ("[", "[]", '{"model_max_length": "7"}', '{"padding_side": "up"}'):
+        (tmp_path / "tokenizer_config.json").write_text(written)
+        with pytest.raises(CheckpointError, match=r"tokenizer_config\.json: (is not JSON|a JSON object|damaged)"):
+            BaselineTokenizer.from_pretrained(tmp_path, tokenizers=folder)
+
+
 @pytest.mark.parametrize("name", ["mBERT", "SubChar-Pinyin", "Byte-BPE", "Character", "XLM-R"])
 def test_pickling(folder, name):
     """Data loaders that are spawned get the tokenizer as bytes."""

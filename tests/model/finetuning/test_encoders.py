@@ -99,6 +99,21 @@ class TestLoading:
         padded = encoder.tokenizer.pad({"input_ids": [[1, 5, 2], [1, 2]]}, return_tensors="pt")
         assert padded["attention_mask"].tolist() == [[1, 1, 1], [1, 1, 0]]
 
+    def test_long_rows_are_as_long_for_a_baseline(self, phonemic, baseline, tokenizers, tmp_path):
+        """As pretraining on sequences of 1,024 positions leaves them; and once fine-tuned, where a limit is saved."""
+        folders = [shutil.copytree(folder, tmp_path / folder.parent.name) for folder in (phonemic, baseline)]
+        for folder in folders:
+            config = json.loads((folder / "config.json").read_text("utf-8"))
+            (folder / "config.json").write_text(json.dumps({**config, "max_position_embeddings": 1024}))
+        PhonemicBertTokenizer("zh", model_max_length=1024).save_pretrained(folders[0])
+        for limit in (1024, 600):
+            encoders = [load_encoder(folder, tokenizers) for folder in folders]
+            cut = [encoder.tokenizer("今天天气很好" * 200, truncation=True)["input_ids"] for encoder in encoders]
+            assert [encoder.max_length for encoder in encoders] == [len(ids) for ids in cut] == [limit, limit]
+            for folder, encoder in zip(folders, encoders, strict=True):
+                encoder.tokenizer.model_max_length = 600
+                encoder.tokenizer.save_pretrained(folder)
+
     @pytest.mark.parametrize("file", ["baseline.json", "pretraining.json"])
     def test_no_file_names_a_program(self, baseline, tokenizers, tmp_path, file):
         """A name from a file is looked up among the registered ones, and nowhere else."""
