@@ -42,7 +42,7 @@ def environment() -> dict[str, Any]:
             versions[package] = metadata.version(package)
         except metadata.PackageNotFoundError:
             versions[package] = ""
-    changed = _first_line("git", "status", "--porcelain", "--untracked-files=no")
+    changed = _first_line("git", "--no-optional-locks", "status", "--porcelain", "--untracked-files=no")
     return {
         "date": datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC"),
         "commit": _first_line("git", "rev-parse", "--short", "HEAD") + (" with changes" if changed else ""),

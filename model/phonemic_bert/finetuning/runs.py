@@ -346,15 +346,17 @@ def _version(name: str) -> str | None:
 def commit() -> str | None:
     """The git commit of this package's source, ``-dirty`` behind it where files were changed; None outside of git."""
     source = Path(phonemic_bert.__file__)
+
+    def git(*command: str) -> str:
+        # describe --dirty would write the index, and leave its lock behind if this process were killed meanwhile.
+        words = ["git", "--no-optional-locks", *command]
+        return subprocess.run(words, cwd=source.parent, capture_output=True, text=True, check=True).stdout.strip()
+
     try:
-        for command in (
-            ["ls-files", "--error-unmatch", source.name],
-            ["describe", "--always", "--dirty", "--abbrev=40"],
-        ):
-            done = subprocess.run(["git", *command], cwd=source.parent, capture_output=True, text=True, check=True)
+        git("ls-files", "--error-unmatch", source.name)
+        return git("rev-parse", "HEAD") + ("-dirty" if git("status", "--porcelain", "--untracked-files=no") else "")
     except (OSError, subprocess.CalledProcessError):
         return None
-    return done.stdout.strip()
 
 
 def device_name(device: torch.device) -> str:
