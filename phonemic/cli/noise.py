@@ -143,7 +143,7 @@ def _outputs(ratios: list[str], output: str | None, changes: str | None) -> dict
     for name in filter(None, outputs.values()):
         kind, compression = kind_of(name)
         if compression:
-            told = "and compress it afterwards"
+            told = "compress it afterwards"
         elif kind == "json":
             told = "JSON lines are not written"
         else:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from phonemic.errors import InputError, SavedTokenizerError, printable
 from phonemic.files.cells import MAX_LINE, id_lists
 from phonemic.files.compressed import standard_input
-from phonemic.files.jsons import checked, loads
+from phonemic.files.jsons import line_object
 from phonemic.files.packages import require
 from phonemic.files.parquet import (
     NOT_UTF8,
@@ -225,14 +225,10 @@ def _read_json(path: str, lang: str | None, max_line: int) -> tuple[Tokenizer | 
         raise InputError(str(error)) from error
 
 
-def _object(numbered: tuple[int, str | None], where: str) -> dict[str, Any]:
+def _object(numbered: tuple[int, str], where: str) -> dict[str, Any]:
     number, line = numbered
     place = f"{where}, line {number}"
-    try:
-        value = loads(line or "")
-    except ValueError as error:
-        raise InputError(f"{place}: is not JSON ({error})") from error
-    found = checked(value, {"ids": list | None}, place)
+    found = line_object(line, place, {"ids": list | None})
     if not all(type(one) is int for one in found["ids"] or []):
         raise InputError(f"{place}: its ids are not a list of whole numbers")
     return found

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from types import UnionType
+from types import MappingProxyType, UnionType
 from typing import Any
 
 from phonemic.errors import InputError, PhonemicError
@@ -45,6 +45,24 @@ def read_json(path: AnyPath, error: type[PhonemicError] = InputError) -> Any:
 def read_object(path: AnyPath, error: type[PhonemicError] = InputError) -> dict[str, Any]:
     """As :func:`read_json`, of a file that holds a JSON object."""
     return checked(read_json(path, error), {}, path, error)
+
+
+def line_object(line: str, place: str, fields: Mapping[str, type | UnionType] = MappingProxyType({})) -> dict[str, Any]:
+    """The object of one of JSON lines, see :func:`checked`.
+
+    Arguments:
+        line: the line.
+        place: the file and the line's number, for errors.
+        fields: the type of each field that there must be.
+
+    Raises:
+        InputError: the line is not JSON, not an object, or lacks a field; the message begins with ``place``.
+    """
+    try:
+        value = loads(line)
+    except ValueError as error:
+        raise InputError(f"{place}: is not JSON ({error})") from error
+    return checked(value, fields, place)
 
 
 def checked(

@@ -11,7 +11,7 @@ from typing import Any, cast
 from phonemic.errors import InputError
 from phonemic.files.cells import MAX_LINE
 from phonemic.files.compressed import Advance, blocks, shown
-from phonemic.files.jsons import checked, loads
+from phonemic.files.jsons import line_object
 from phonemic.files.kinds import kind_of
 from phonemic.files.parquet import text_arrays
 
@@ -138,21 +138,13 @@ def _json_texts(path: str, chunks: Iterator[list[str]], field: str, errors: str)
     number, known = 0, False
     for lines in chunks:
         numbered = [(at, line) for at, line in enumerate(lines, number + 1) if line.strip()]
-        objects = [(at, _object(f"{path}, line {at}", line)) for at, line in numbered]
+        objects = [(at, line_object(line, f"{path}, line {at}")) for at, line in numbered]
         number += len(lines)
         known = known or any(field in value for _, value in objects)
         if objects and not known:
             at, value = objects[0]
             raise InputError(f"{path}, from line {at} on: no field {field!r}; the first has {', '.join(value)}")
         yield [_field(f"{path}, line {at}", value, field, errors) for at, value in objects]
-
-
-def _object(place: str, line: str) -> dict[str, Any]:
-    try:
-        value = loads(line)
-    except ValueError as error:
-        raise InputError(f"{place}: is not JSON ({error}); of JSON lines each is an object") from error
-    return checked(value, {}, place)
 
 
 def _field(place: str, value: dict[str, Any], field: str, errors: str) -> str | None:

@@ -154,7 +154,7 @@ def csv_rows(path: Path, delimiter: str = ",", quoting: bool = True) -> Iterator
         delimiter: between fields.
         quoting: a field may stand in double quotes.
     """
-    csv.field_size_limit(max(csv.field_size_limit(), MAX_LINE))  # of the process, and of Python only 128 KiB
+    csv.field_size_limit(max(csv.field_size_limit(), MAX_LINE))  # for the whole process; Python's own is 128 KiB
     text: Iterable[str] = (line for _, line in lines(path))
     reader = csv.reader(
         text, delimiter=delimiter, quoting=csv.QUOTE_MINIMAL if quoting else csv.QUOTE_NONE, strict=True
