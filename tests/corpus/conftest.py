@@ -45,3 +45,11 @@ def lines():
         return made
 
     return make
+
+
+@pytest.fixture
+def source(tmp_path, lines):
+    """A file of Vietnamese lines."""
+    path = tmp_path / "in.txt"
+    path.write_text("\n".join(lines("vi", 150)) + "\n", "utf-8")
+    return path

@@ -1,12 +1,14 @@
-"""The plain program that prepared corpora are compared with."""
+"""The plain program that prepared corpora are compared with, and what their tests share."""
 
 from __future__ import annotations
 
+import errno
 import unicodedata
 from pathlib import Path
 
 from phonemic import Tokenizer
 from phonemic.characters import LETTER, kind_of
+from phonemic.corpus import Options
 from phonemic.inventory import FALLBACK, NATIVE
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -63,3 +65,21 @@ def rows_of(corpus):
 def files_of(folder):
     """The content of every file below a folder, by its path there."""
     return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+
+
+def options(**changed):
+    """Options for many small shards of Vietnamese."""
+    return Options(TOKENIZERS["vi"], **{"shard_bytes": 1500, **changed})
+
+
+def failing_after(count, call):
+    """A function that is another for some calls, and then raises."""
+    left = [count]
+
+    def failing(*args, **options):
+        left[0] -= 1
+        if left[0] < 0:
+            raise OSError(errno.EIO, "a wire was cut")
+        return call(*args, **options)
+
+    return failing
