@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "LanguageCheck",
+    "check_column",
     "claim",
     "column_option",
     "dialect_option",
@@ -157,7 +158,7 @@ def input_options(required: bool = True, threads: bool = True) -> Callable[[Comm
     def add(command: Command) -> Command:
         @wraps(command)
         def checked(*args: Any, inputs: tuple[str, ...], column: str, **others: Any) -> None:
-            _check_column(inputs, column)
+            check_column(inputs, column)
             command(*args, inputs=inputs, column=column, **others)
 
         added: Command = checked
@@ -168,7 +169,7 @@ def input_options(required: bool = True, threads: bool = True) -> Callable[[Comm
     return add
 
 
-def _check_column(inputs: Sequence[str], column: str) -> None:
+def check_column(inputs: Sequence[str], column: str) -> None:
     """Refuses ``--column`` where there are no columns, as in CSV: whole lines would be read."""
     given = click.get_current_context().get_parameter_source("column") is click.core.ParameterSource.COMMANDLINE
     plain = [path for path in inputs if kind_of(path)[0] == "text"]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from phonemic.cli.common import (
+    check_column,
     claim,
     column_option,
     errors_option,
@@ -124,6 +125,7 @@ def _index(
     if bare and lang != "vi":
         raise click.UsageError("--no-marks is for Vietnamese: Chinese characters have none")
     tokenizer = make_tokenizer(lang, phrases=phrases, readings=readings)
+    check_column([names], column)
     texts = words_of([names], column, errors, max_line)
     check_language(texts, tokenizer)
     try:

@@ -82,6 +82,8 @@ def test_a_column_of_plain_text_is_refused():
     Path("in.csv").write_text("id,câu\n1,giếng\n", "utf-8")
     error = run("encode", "in.csv", "-", "--lang", "vi", "--column", "câu", status=2).stderr
     assert "--column câu: in.csv is read as plain text, one text per line" in error
+    error = run("search", "in.csv", "--lang", "vi", "--column", "câu", "giếng", status=2).stderr
+    assert "--column câu: in.csv is read as plain text" in error
     error = run("stats", "-", "--lang", "vi", "--column", "câu", status=2).stderr
     assert "--column câu: standard input is read as plain text" in error
 
