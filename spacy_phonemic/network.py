@@ -7,7 +7,7 @@ import os
 import re
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, cast
 
@@ -22,6 +22,7 @@ from phonemic.files.jsons import loads
 from phonemic.options import TokenizerOptions, heard_otherwise
 from phonemic_bert import PRESETS, CheckpointError, PhonemicBertConfig, PhonemicBertModel
 from phonemic_bert.checkpoints import resolve, silent_transformers
+from phonemic_bert.modeling.kernels import without_cudnn
 from phonemic_bert.tokenization.tokenizer import learned_options
 from spacy_phonemic.options import TOO_LOW, EncoderOptions
 from spacy_phonemic.windows import Aligned, Plan, plan
@@ -102,7 +103,8 @@ class Network(nn.Module):
         if options.grad_checkpointing:
             # transformers 5 has a new name for it
             enable = getattr(model, "activation_checkpointing_enable", None) or model.gradient_checkpointing_enable
-            enable({"use_reentrant": False})
+            again = {"context_fn": lambda: (nullcontext(), without_cudnn())}  # layers are run again outside of forward
+            enable({"use_reentrant": False, **again})
         self.bert = model
 
     def forward(self, batches: list[tuple[Tensor, Tensor]], rows: Tensor, weights: Tensor, offsets: Tensor) -> Tensor:

@@ -212,6 +212,25 @@ class TestOptions:
         assert gradients[0].abs().sum() > 0
         assert torch.allclose(*gradients, atol=1e-5)
 
+    @pytest.mark.parametrize("checkpointing", [False, True])
+    def test_no_gradient_of_attention_is_cudnns(self, checkpointing, checkpoint, monkeypatch):
+        attention, seen = torch.nn.functional.scaled_dot_product_attention, []
+
+        def recording(*args, **kwargs):
+            seen.append((torch.is_grad_enabled(), torch.backends.cuda.cudnn_sdp_enabled()))
+            return attention(*args, **kwargs)
+
+        docs = docs_of("vi", TEXTS[:4])
+        model = encoder(checkpoint["vi"], docs, grad_checkpointing=checkpointing)
+        monkeypatch.setattr(torch.nn.functional, "scaled_dot_product_attention", recording)
+        vectors, backprop = model.begin_update(docs)
+        once = len(seen)
+        backprop(vectors)
+        assert once
+        assert len(seen) == once * (1 + checkpointing)
+        assert (True, True) not in seen
+        assert torch.backends.cuda.cudnn_sdp_enabled()
+
 
 class TestConfigs:
     @pytest.mark.parametrize("lang", ["vi", "zh"])

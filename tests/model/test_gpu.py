@@ -10,6 +10,7 @@ from pretraining_helpers import EXPECTED_WARNINGS, log, settings
 from rich.console import Console
 
 from phonemic_bert import PhonemicBertForMaskedLM, PhonemicBertTokenizer, fill_mask
+from phonemic_bert.checkpoints import resolve
 from phonemic_bert.pretraining.run import pretrain
 
 DEVICE = "cuda"
@@ -55,3 +56,22 @@ def test_a_pretraining_run(compiled, corpus, tmp_path):
     losses = [row["loss"] for row in log(tmp_path / "run") if "loss" in row]
     assert losses[-1] < losses[0]
     assert PhonemicBertForMaskedLM.from_pretrained(tmp_path / "run" / "final").config.bigrams == 64
+
+
+@pytest.mark.parametrize("length", [64, 192])
+def test_gradients_are_numbers(length, zh_lines):
+    """Where scores are very low, in 16 bits: see phonemic_bert.modeling.kernels."""
+    checkpoint = resolve("phonemic-bert-mini-zh")
+    model = PhonemicBertForMaskedLM.from_pretrained(checkpoint).train().to(DEVICE)
+    tokenizer = PhonemicBertTokenizer.from_pretrained(checkpoint)
+    text = "".join(zh_lines)
+    texts = [text, text[100:130]]
+    asked = {"max_length": length, "padding": "max_length", "return_special_tokens_mask": True}
+    batch = tokenizer(texts, truncation=True, return_tensors="pt", **asked).to(DEVICE)
+    ids, mask = batch["input_ids"], batch["attention_mask"]
+    with torch.autocast(DEVICE, torch.bfloat16):
+        labels = torch.where(batch["special_tokens_mask"].bool(), -100, ids)
+        loss = model(ids, attention_mask=mask, labels=labels).loss
+    loss.backward()
+    for name, weights in model.named_parameters():
+        assert weights.grad is None or torch.isfinite(weights.grad).all(), name

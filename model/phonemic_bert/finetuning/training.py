@@ -18,6 +18,7 @@ from transformers.trainer_pt_utils import LengthGroupedSampler
 
 from phonemic_bert.errors import RunError
 from phonemic_bert.modeling import IGNORE
+from phonemic_bert.modeling.kernels import without_cudnn
 from phonemic_bert.training_arguments import train_loader, training_arguments
 
 if TYPE_CHECKING:
@@ -88,7 +89,8 @@ def train(
         trainer.add_callback(best)
         trainer.remove_callback(transformers.PrinterCallback)
         trainer.remove_callback(transformers.ProgressCallback)
-        trainer.train()
+        with without_cudnn():
+            trainer.train()
     model.load_state_dict(best.weights)
     return Trained(model.eval(), best.scores, best.epoch)
 

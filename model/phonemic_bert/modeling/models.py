@@ -29,6 +29,7 @@ from phonemic_bert.configuration import PhonemicBertConfig
 from phonemic_bert.errors import CheckpointError
 from phonemic_bert.modeling.composition import Composing, Product, TripleEmbedding, TripleList
 from phonemic_bert.modeling.heads import IndependentHeads, JointHead, Predicted
+from phonemic_bert.modeling.kernels import without_cudnn
 from phonemic_bert.modeling.modern import ModernEncoder, PhonemicModernBertEmbeddings, modern_config
 from phonemic_bert.modeling.neighbours import Bigrams
 from phonemic_bert.untrusted import check_folder, loading
@@ -208,7 +209,8 @@ class PhonemicBertModel(PhonemicBertPreTrainedModel, BertModel):
             ValueError: the texts are longer than ``max_position_embeddings``, or an id is not in the vocabulary.
         """
         self._check_length(input_ids if input_ids is not None else kwargs.get("inputs_embeds"))
-        output = super().forward(input_ids, attention_mask, *args, **kwargs)
+        with without_cudnn():
+            output = super().forward(input_ids, attention_mask, *args, **kwargs)
         if isinstance(self.pooler, Pooler) and attention_mask is not None:  # BERT tells the pooler no mask
             pooled = self.pooler(output[0], attention_mask)
             if isinstance(output, tuple):
@@ -260,15 +262,17 @@ class PhonemicModernBertModel(PhonemicBertModel):
             output_attentions = self.config.output_attentions
         if output_hidden_states is None:
             output_hidden_states = self.config.output_hidden_states
-        outputs = self.encoder(
-            inputs_embeds=self.embeddings(input_ids, inputs_embeds),
-            attention_mask=attention_mask,
-            position_ids=position_ids,
-            output_attentions=output_attentions,
-            output_hidden_states=output_hidden_states,
-            return_dict=True,
-            **kwargs,
-        )
+        embedded = self.embeddings(input_ids, inputs_embeds)
+        with without_cudnn():
+            outputs = self.encoder(
+                inputs_embeds=embedded,
+                attention_mask=attention_mask,
+                position_ids=position_ids,
+                output_attentions=output_attentions,
+                output_hidden_states=output_hidden_states,
+                return_dict=True,
+                **kwargs,
+            )
         last = outputs.last_hidden_state
         layers = outputs.hidden_states
         output = BaseModelOutputWithPooling(

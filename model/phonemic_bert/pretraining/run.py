@@ -27,6 +27,7 @@ from phonemic.files.writing import clear_unfinished, write_json
 from phonemic.terminal import console as new_console
 from phonemic_bert.errors import RunError, SettingsError
 from phonemic_bert.modeling import IGNORE
+from phonemic_bert.modeling.kernels import without_cudnn
 from phonemic_bert.pretraining.callbacks import JsonLog, ProgressBar, StepControl, StopSignal, unfolding
 from phonemic_bert.pretraining.compiled import compile_encoder, compile_training
 from phonemic_bert.pretraining.distillation import make_teacher
@@ -135,7 +136,7 @@ def _run(settings: Settings, opened: Corpus, folder: Path, record: dict[str, Any
         if settings.output.tensorboard and args.should_save:
             trainer.add_callback(_tensorboard(folder / "tensorboard", start[0] if start else 0))
         trainer.remove_callback(transformers.PrinterCallback)
-        with _raised_once(), _continued(start[1] if start else None, control):
+        with _raised_once(), _continued(start[1] if start else None, control), without_cudnn():
             trainer.train(resume_from_checkpoint=str(start[1]) if start else None)
     if control.stopped:
         console.print(f"{folder}: stopped and saved after step {trainer.state.global_step:,}; run it again to go on")

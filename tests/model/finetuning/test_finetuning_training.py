@@ -122,3 +122,18 @@ def test_a_run_in_bfloat16_leaves_the_next_one_as_it_is(tmp_path, checkpoint, mo
     )
     assert not all(torch.equal(half[name], value) for name, value in first.items())
     assert all(torch.equal(again[name], value) for name, value in first.items())
+
+
+def test_no_gradient_of_attention_is_cudnns(tmp_path, monkeypatch):
+    """Of a model that is none of ours, and so does not see to it by itself."""
+    attention, seen = torch.nn.functional.scaled_dot_product_attention, []
+
+    def recording(*args, **kwargs):
+        seen.append((torch.is_grad_enabled(), torch.backends.cuda.cudnn_sdp_enabled()))
+        return attention(*args, **kwargs)
+
+    monkeypatch.setattr(torch.nn.functional, "scaled_dot_product_attention", recording)
+    trained(tmp_path, load_encoder(str(saved(tmp_path / "foreign", "foreign", 0.1))), optimization__bf16=False)
+    assert (True, False) in seen
+    assert (True, True) not in seen
+    assert torch.backends.cuda.cudnn_sdp_enabled()
