@@ -67,7 +67,7 @@ class PhonemicTagger(SequentialBackoffTagger):
     ) -> None:
         super().__init__(backoff)
         self.tokenizer = Tokenizer(lang, **options)
-        self._latest: tuple[list[str], list[str]] = ([], [])
+        self._latest: tuple[Sequence[str], list[str], list[str]] = ([], [], [])
 
     def tag(self, tokens: Sequence[str]) -> list[tuple[str, str | None]]:
         """Tags the tokens of one sentence.
@@ -94,11 +94,12 @@ class PhonemicTagger(SequentialBackoffTagger):
 
         The sentence is encoded once for all its tokens.
         """
-        read, tags = self._latest
-        if read != list(tokens):
+        of, read, tags = self._latest
+        same = tokens is of and len(tokens) == len(read) and (index == 0 or tokens[index] == read[index])
+        if not same or (index == 0 and read != list(tokens)):  # all are looked at once a sentence
             read = _checked(tokens, 0)
             tags = self._tags([read])[0]
-            self._latest = read, tags
+            self._latest = tokens, read, tags
         return None if self._leaves(tags[index]) else tags[index]
 
     def _leaves(self, tag: str) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from phonemic.encoding import Encoding
+from phonemic.encoding import Batch, Encoding
 from phonemic.inventory import FALLBACK, NATIVE, SPECIALS, UNKNOWN, Triple, Vocabulary, characters_of, packs
 from phonemic.notations import cased, is_erhua, with_erhua
 
@@ -24,10 +24,12 @@ def packed_ids(ids: Any, vocabulary: Vocabulary) -> list[int]:
     lang = vocabulary.lang
     if isinstance(ids, Encoding) and ids.vocabulary.lang != lang:
         raise ValueError(f"an Encoding of {ids.vocabulary.lang} cannot be decoded by a tokenizer of {lang}")
+    if isinstance(ids, Batch):
+        raise ValueError("decode takes one row of a batch: decode(batch[i])")
     array = np.asarray(ids.ids if isinstance(ids, Encoding) else ids)
     if array.size == 0:
         return []
-    if array.ndim == 2 and array.shape[1] == 3:
+    if array.ndim == 2 and array.shape[1] == 3 and array.dtype.kind in "iu":
         parts = array.astype(np.int64)
     elif array.ndim == 1 and array.dtype.kind in "iu":
         wide = array.astype(np.int64)
@@ -54,18 +56,27 @@ def erhua_of(ids: Any, name: str) -> list[str | None]:
 
 
 def spaced(encoding: Encoding, spell: Callable[[Triple], str], name: str) -> str:
-    """A text with its syllables written anew, and all else in it as it stood.
+    """A text, or the part of it that an Encoding is, with its syllables written anew and all else as it stood.
 
     Arguments:
         encoding: of the text, with spans.
         spell: writes a syllable.
         name: the notation. Vietnamese spelling takes the case of the letters that it stands for; any other is parted by
             a space from letters, digits and syllables that touch it.
+
+    Raises:
+        ValueError: the positions do not follow one another.
     """
     as_spelled, lang = name == "spelling", encoding.vocabulary.lang
     pieces: list[str] = []
-    text, at, before = encoding.text, 0, ""  # what kind of piece is before
-    for triple, kind, (start, end) in zip(encoding.triples, encoding.kinds, encoding.spans.tolist(), strict=True):
+    text, spans = encoding.text, encoding.spans.tolist()
+    first, last = (spans[0][0], spans[-1][1]) if encoding.is_part and spans else (0, len(text))
+    if encoding.is_part and not spans:
+        return ""
+    at, before = first, ""  # what kind of piece is before
+    for triple, kind, (start, end) in zip(encoding.triples, encoding.kinds, spans, strict=True):
+        if start < at:
+            raise ValueError("the positions do not follow one another in their text, so its spacing cannot be kept")
         native = bool(kind == NATIVE)
         own = text[start:end]
         written = _write(triple, spell, name if is_erhua(lang, own) else None) if native else own
@@ -74,7 +85,7 @@ def spaced(encoding: Encoding, spell: Callable[[Triple], str], name: str) -> str
             pieces.append(" ")
         pieces += [text[at:start], cased(written, own) if as_spelled and native else written]
         at, before = end, "syllable" if native else "word" if word else ""
-    return "".join([*pieces, text[at:]])
+    return "".join([*pieces, text[at:last]])
 
 
 def join(

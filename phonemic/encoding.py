@@ -99,7 +99,10 @@ class Encoding(_Positions):
         vocabulary: the symbols that the ids stand for.
     """
 
-    __slots__ = ("_block", "_ids", "_spans", "_words", "text", "vocabulary")
+    __slots__ = ("_block", "_ids", "_spans", "_words", "is_part", "text", "vocabulary")
+
+    #: Whether it is a part of what the text has: a slice, or truncated.
+    is_part: bool
 
     def __init__(
         self,
@@ -111,6 +114,7 @@ class Encoding(_Positions):
     ) -> None:
         self.text = text
         self.vocabulary = vocabulary
+        self.is_part = False
         self._block: NDArray[np.int32] | None = None
         self._ids = ids
         self._spans = spans
@@ -126,6 +130,7 @@ class Encoding(_Positions):
             vocabulary: the symbols that the ids stand for.
         """
         made = cls.__new__(cls)
+        made.is_part = False
         made.text = text
         made.vocabulary = vocabulary
         made._block = block
@@ -203,7 +208,9 @@ class Encoding(_Positions):
             block = self._block
             spans = self.spans if block is not None else self._spans
             words = self.word_ids if block is not None else self._words
-            return Encoding(self.text, self.ids[index], _part(spans, index), _part(words, index), self.vocabulary)
+            part = Encoding(self.text, self.ids[index], _part(spans, index), _part(words, index), self.vocabulary)
+            part.is_part = self.is_part or len(part) < len(self)
+            return part
         start, end = self.spans[index].tolist()
         triple = self.vocabulary.unpack(self.ids[index])
         return syllable_of(triple, bool(self.kinds[index] == NATIVE), self.text, start, end)
@@ -264,6 +271,7 @@ class Batch(_Positions, Sequence[Encoding]):
         self.offsets = offsets
         self._spans = spans
         self._words = words
+        self._parts: NDArray[np.bool_] | None = None
         self.vocabulary = vocabulary
 
     @property
@@ -295,7 +303,9 @@ class Batch(_Positions, Sequence[Encoding]):
         ends = np.minimum(self.lengths, max_length).cumsum()
         spans = None if self._spans is None else self._spans[keep]
         words = None if self._words is None else self._words[keep]
-        return Batch(self.texts, self.ids[keep], np.concatenate([[0], ends]), spans, words, self.vocabulary)
+        made = Batch(self.texts, self.ids[keep], np.concatenate([[0], ends]), spans, words, self.vocabulary)
+        made._parts = self.lengths > max_length if self._parts is None else self._parts | (self.lengths > max_length)
+        return made
 
     def pad(self, max_length: int | None = None, special_tokens: bool = True) -> dict[str, NDArray[np.int32]]:
         """Rows of one length for a model.
@@ -341,12 +351,16 @@ class Batch(_Positions, Sequence[Encoding]):
             first, last = (int(self.offsets[at]) for at in (start, max(start, stop)))
             offsets = self.offsets[start : max(start, stop) + 1] - first
             ids, spans, words = self._cut(first, last)
-            return Batch(self.texts[start:stop], ids, offsets, spans, words, self.vocabulary)
+            made = Batch(self.texts[start:stop], ids, offsets, spans, words, self.vocabulary)
+            made._parts = None if self._parts is None else self._parts[start:stop]
+            return made
         if not -len(self) <= index < len(self):
             raise IndexError(f"row {index} of a batch of {len(self)} texts")
         index %= len(self)
         ids, spans, words = self._cut(int(self.offsets[index]), int(self.offsets[index + 1]))
-        return Encoding(plain(self.texts[index]), ids, spans, words, self.vocabulary)
+        row = Encoding(plain(self.texts[index]), ids, spans, words, self.vocabulary)
+        row.is_part = self._parts is not None and bool(self._parts[index])
+        return row
 
     def __iter__(self) -> Iterator[Encoding]:
         return (self[index] for index in range(len(self)))

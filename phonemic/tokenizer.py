@@ -207,13 +207,16 @@ class Tokenizer:
             style: Vietnamese tone-mark placement, ``"new"`` (*hoà*) or ``"old"`` (*hòa*).
 
         Raises:
-            ValueError: no syllable has these components, or there is no such style.
+            ValueError: no syllable has these components, an id is not in the vocabulary, or there is no such style.
         """
         from phonemic.notations import speller
 
         write = speller(self.lang, style=style)
         if isinstance(triple, int | np.integer):
             triple = self.vocabulary.unpack(int(triple))
+        for part in triple:
+            if not isinstance(part, str) and not 0 <= part < len(self.vocabulary):
+                raise ValueError(f"{part} is not in the {self.lang} vocabulary")
         symbols = [part if isinstance(part, str) else self.vocabulary[int(part)] for part in triple]
         if len(symbols) != 3:
             raise ValueError(f"a triple has three components, not {len(symbols)}")
@@ -245,13 +248,15 @@ class Tokenizer:
 
         Returns:
             Units separated by spaces, lower-case; letters and digits of the fallback are joined. Vietnamese spelling
-            encodes to the same ids again, unless the fallback had folded an accent away (*bün* comes back as *bun*).
+            encodes to the same ids again, unless the fallback had folded an accent away (*bün* comes back as *bun*) or
+            letters touch one that the vocabulary does not have (*Straße* as *stra � e*).
             Runs of the fallback are joined as they must have been for this tokenizer's own ``fallback``. With
             ``keep="spacing"`` the text, with its syllables written anew; Mandarin ones are parted by spaces.
 
         Raises:
             ValueError: an id is not in the vocabulary, ``ids`` is an Encoding of another language, ``to``, ``style``
-                or ``dialect`` does not fit, or there is no text whose spacing could be kept.
+                or ``dialect`` does not fit, there is no text whose spacing could be kept, or the positions do not follow
+                one another in it.
         """
         from phonemic.decoding import erhua_of, join, packed_ids, spaced
         from phonemic.notations import notation, speller

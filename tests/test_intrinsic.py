@@ -151,12 +151,20 @@ class TestTables:
     def test_chinese_has_no_fertility(self):
         assert "fertility" not in cells([row | {"lang": "zh"} for row in ROWS])[0]
 
+    def test_one_list_of_texts_is_refused(self):
+        with pytest.raises(TypeError, match="texts are lists of str"):
+            intrinsic.measure("x", "vi", ["Trời mưa to."], {"Phonemic": Tokenizer("vi")})
+
     def test_pivot(self):
         assert pivot(ROWS, "fertility", ["average_input_length"]) == [
             ["data set", "input", "x_y", "Phonemic"],
             ["A & B", "3.00", "1.5000", "-"],
         ]
         assert pivot([*ROWS, ROWS[0] | {"dataset": "C"}], "fertility")[2] == ["C", "1.5000", "-"]
+
+    def test_forms_are_lines_of_their_own(self):
+        rows = [ROWS[0] | {"form": form, "fertility": value} for form, value in (("NFC", 1.5), ("NFD", 2.0))]
+        assert pivot(rows, "fertility")[1:] == [["A & B NFC", "1.5000"], ["A & B NFD", "2.0000"]]
 
     def test_markdown(self):
         assert (

@@ -160,3 +160,18 @@ def test_packed_fallback_cuts_the_same_tokens():
     for kind in (PhonemicTokenizer, OnsetRimeTokenizer):
         assert kind("vi", fallback="packed").tokenize(text) == kind("vi").tokenize(text)
         assert repr(kind("vi", fallback="packed")) == f"{kind.__name__}('vi', fallback='packed')"
+
+
+def test_a_backoff_looks_at_each_token_once():
+    class Counting(list):
+        seen = 0
+
+        def __iter__(self):
+            Counting.seen += 1
+            return super().__iter__()
+
+    tokens = Counting(["nhà", "web"] * 500)
+    chained = UnigramTagger(model={"x": "X"}, backoff=PhonemicTagger("vi"))
+    tags = [chained.tag_one(tokens, index, []) for index in range(len(tokens))]
+    assert tags == [tag for _, tag in PhonemicTagger("vi").tag(tokens)]
+    assert Counting.seen < 10

@@ -171,6 +171,29 @@ class TestSpacing:
         text = "我们3:30在ATM机，“走吧”。OK 行\n"
         assert ZH.decode(ZH.encode(text), keep="spacing") == "wǒ men 3:30 zài ATM jī，“zǒu ba”。OK xíng\n"
 
+    def test_of_a_part_that_part(self):
+        text = " Cái giếng  cổ ở đầu làng\n"
+        whole = VI.encode(text)
+        batch = VI.encode_batch([text, "Hà Nội\t"], spans=True)
+        assert VI.decode(whole[1:3], keep="spacing") == "giếng  cổ"
+        assert VI.decode(whole[1:3][:1], keep="spacing") == "giếng"
+        assert VI.decode(whole[:0], keep="spacing") == ""
+        assert VI.decode(whole[:], keep="spacing") == VI.decode(batch[0], keep="spacing") == text
+        for short in (whole.truncate(2), batch.truncate(2)[0], batch.truncate(2)[:1][0]):
+            assert VI.decode(short, keep="spacing") == "Cái giếng"
+        assert VI.decode(batch.truncate(2)[1], keep="spacing") == "Hà Nội\t"
+        with pytest.raises(ValueError, match="do not follow one another"):
+            VI.decode(whole[::-1], keep="spacing")
+
+    def test_what_is_no_row_of_ids(self):
+        with pytest.raises(ValueError, match=r"decode\(batch\[i\]\)"):
+            VI.decode(VI.encode_batch(["a", "b c"]))
+        with pytest.raises(ValueError, match="float64"):
+            VI.decode([[10.7, 60.2, 200.1]])
+        for triple in ((1, 2, 300), (-1, 2, 3)):
+            with pytest.raises(ValueError, match="is not in the vi vocabulary"):
+                VI.spell(triple)
+
     @given(texts)
     @example("行3行A行")
     @example("a\u0301行")

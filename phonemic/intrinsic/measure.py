@@ -112,6 +112,9 @@ def measure(
         A row for each tokenizer: ``dataset``, ``lang``, ``form`` and ``tokenizer``; the measures by name, see
         :meth:`phonemic.metrics.Statistics.summary`; ``renyi_curve``, pairs of order and efficiency; ``ranks``, pairs of
         rank and relative frequency. What is not defined is None.
+
+    Raises:
+        TypeError: ``texts`` is one list of str.
     """
     joiners = (tokenizer.word_joiner for tokenizer in tokenizers.values() if isinstance(tokenizer, Tokenizer))
     corpus = CorpusStatistics(lang, word_joiner or next(joiners, None))
@@ -120,6 +123,8 @@ def measure(
         for name, tokenizer in tokenizers.items()
     }
     for part in texts:
+        if isinstance(part, str):
+            raise TypeError("texts are lists of str, such as [[text, text], [text]], not str")
         for some in chunks(part):
             rows = [unicodedata.normalize(form, text) for text in some] if form else some
             corpus.update(rows)

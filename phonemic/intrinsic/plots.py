@@ -8,6 +8,7 @@ from typing import Any
 
 from phonemic.files import replacing, require
 from phonemic.intrinsic.measure import OURS, Measures
+from phonemic.intrinsic.tabulation import title as named
 
 #: Ours in reds, the others from dark to light in the order of the rows.
 OUR_COLOURS = dict(zip(OURS, ("#c0392b", "#e8998d"), strict=True))
@@ -66,11 +67,11 @@ def _colours(names: list[str]) -> dict[str, Any]:
 
 def _bars(figure: Any, rows: list[Measures], measure: str, title: str, log: bool = False) -> None:
     axes = figure.subplots()
-    datasets = list(dict.fromkeys(row["dataset"] for row in rows))
+    datasets = list(dict.fromkeys(named(row) for row in rows))
     names = list(dict.fromkeys(row["tokenizer"] for row in rows))
     width = _BAR / len(names)
     for number, (name, colour) in enumerate(_colours(names).items()):
-        figures = {row["dataset"]: row[measure] for row in rows if row["tokenizer"] == name}
+        figures = {named(row): row[measure] for row in rows if row["tokenizer"] == name}
         places = [index + (number - (len(names) - 1) / 2) * width for index in range(len(datasets))]
         axes.bar(places, [figures.get(dataset) or 0 for dataset in datasets], width, label=name, color=colour)
     axes.set_xticks(range(len(datasets)), datasets)

@@ -48,7 +48,7 @@ def title(row: dict[str, Any]) -> str:
 
 
 def pivot(rows: Iterable[dict[str, Any]], measure: str, first: Sequence[str] = ()) -> Table:
-    """One measure as the paper shows it: a line for each data set, a column for each tokenizer.
+    """One measure as the paper shows it: a line for each data set in each form, a column for each tokenizer.
 
     Arguments:
         rows: rows of :func:`phonemic.intrinsic.measure`.
@@ -56,13 +56,13 @@ def pivot(rows: Iterable[dict[str, Any]], measure: str, first: Sequence[str] = (
         first: measures of the data set itself that come before the tokenizers', such as ``average_input_length``.
     """
     rows = list(rows)
-    datasets = list(dict.fromkeys(row["dataset"] for row in rows))
+    datasets = list(dict.fromkeys(title(row) for row in rows))
     names = list(dict.fromkeys(row["tokenizer"] for row in rows))
-    by_key = {(row["dataset"], row["tokenizer"]): row for row in rows}
+    by_key = {(title(row), row["tokenizer"]): row for row in rows}
     heading = ["data set", *(COLUMNS[key][0] for key in first), *names]
     body = []
     for dataset in datasets:
-        one = next(row for row in rows if row["dataset"] == dataset)
+        one = next(row for row in rows if title(row) == dataset)
         figures = [by_key.get((dataset, name), {}).get(measure) for name in names]
         body.append(
             [dataset, *(written(key, one[key]) for key in first), *(written(measure, value) for value in figures)]

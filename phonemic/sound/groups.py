@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from functools import cache
 from typing import NamedTuple
 
@@ -53,11 +53,17 @@ def homophones(
     check_dialect(dialect, own.lang)
     found = sounds(own.lang)
 
-    def key(encoding: Encoding) -> list[str]:
+    def key(encoding: Encoding) -> list[tuple[Hashable, str]]:
         triples, kinds = encoding.triples, encoding.kinds
-        heard = sorted({*found.heard(encoding.ids)[1].tolist()})
-        read = [_ipa(triples[at], dialect) if kinds[at] == NATIVE else characters_of(triples[at]) for at in heard]
-        return [" ".join(read)] if read else []
+        rows, where = found.heard(encoding.ids)
+        pieces = [
+            (True, _ipa(triples[at], dialect)) if kinds[at] == NATIVE else (False, characters_of(triples[at]))
+            for at in sorted({*where.tolist()})
+        ]
+        # A letter is not heard as the syllable that is written like it, and letters may share a position.
+        said = [one for syllable, text in pieces for one in ([(syllable, text)] if syllable else text)]
+        alike: Hashable = rows.tobytes() if dialect is None else tuple(said)
+        return [(alike, " ".join(text for _, text in pieces))] if pieces else []
 
     return _grouped(words, own, key)
 
@@ -82,31 +88,40 @@ def rhymes(
 
     Raises:
         TypeError: a word is not a str, or nothing says the language.
-        ValueError: an unknown language.
+        ValueError: an unknown language, or ``near`` of one that has no near rhymes.
     """
     own = reader(lang, tokenizer)
+    if near and own.lang != "vi":
+        raise ValueError("near is for Vietnamese: leave it out")
 
-    def keys(encoding: Encoding) -> list[str]:
+    def keys(encoding: Encoding) -> list[tuple[Hashable, str]]:
         kinds = encoding.kinds.tolist()
         if NATIVE not in kinds:
             return []
         last = encoding.triples[len(kinds) - 1 - kinds[::-1].index(NATIVE)]
         same = rhyme_key(own.lang, last.rime, near)
         tones = ("level", "oblique") if last.tone == EMPTY else (_tone_class(own.lang, last.tone),)
-        return [f"{same} {tone}" for tone in tones]
+        return [(f"{same} {tone}",) * 2 for tone in tones]
 
     return _grouped(words, own, keys)
 
 
-def _grouped(words: Iterable[str], tokenizer: Tokenizer, keys: Callable[[Encoding], list[str]]) -> list[Group]:
+def _grouped(
+    words: Iterable[str], tokenizer: Tokenizer, keys: Callable[[Encoding], list[tuple[Hashable, str]]]
+) -> list[Group]:
+    """Groups words by keys, each with what the group of it is called."""
     if isinstance(words, str):
         raise TypeError("expected a list of words, not one str")
-    distinct = list(dict.fromkeys(listed(words)))
-    groups: dict[str, list[str]] = {}
+    given = listed(words)
+    for number, word in enumerate(given):
+        if not isinstance(word, str):
+            raise TypeError(f"word {number} is {type(word).__name__}, not str")
+    distinct = list(dict.fromkeys(given))
+    groups: dict[Hashable, tuple[str, list[str]]] = {}
     for word, encoding in zip(distinct, tokenizer.encode_batch(distinct), strict=True):
-        for key in keys(encoding):
-            groups.setdefault(key, []).append(word)
-    return [Group(sound, tuple(found)) for sound, found in groups.items() if len(found) > 1]
+        for key, sound in keys(encoding):
+            groups.setdefault(key, (sound, []))[1].append(word)
+    return [Group(sound, tuple(found)) for sound, found in groups.values() if len(found) > 1]
 
 
 def _tone_class(lang: str, tone: str) -> str:

@@ -215,7 +215,13 @@ class Index(Sequence[str]):
             return self._tokenizer.encode(query if self._marks else _bare(query))
         if query.vocabulary.lang != self.lang:
             raise ValueError(f"the names are read as {self.lang!r}, but the query as {query.vocabulary.lang!r}")
-        return query if self._marks else self._tokenizer.encode(_bare(query.text))
+        if self._marks:
+            return query
+        text = query.text
+        if query.has_spans:  # of a part of a text, which may be one, that part
+            spans = query.spans
+            text = text[spans[:, 0].min(initial=len(text)) : spans[:, 1].max(initial=0)]
+        return self._tokenizer.encode(_bare(text))
 
     def _heard(self, query: Encoding) -> tuple[NDArray[np.uint8], NDArray[np.intp]]:
         rows, where = sounds(self.lang).heard(query.ids)
@@ -323,10 +329,10 @@ def _bare(text: str) -> str:
 
 
 def _numbers(where: NDArray[np.intp], positions: Iterable[int] | None, size: int) -> NDArray[np.intp]:
-    """The numbers, among what is heard, of those of some positions that are heard."""
+    """The numbers, among what is heard, of the beginnings of some positions."""
     wanted = np.zeros(size, bool)
     wanted[slice(None) if positions is None else list(positions)] = True
-    return np.flatnonzero(wanted[where])
+    return np.flatnonzero(wanted[where] & (np.diff(where, prepend=-1) > 0))
 
 
 def _is_number(value: object, kind: type[Integral] | type[Real]) -> bool:

@@ -331,3 +331,30 @@ def test_what_does_not_fit_is_refused():
     with pytest.raises(IndexError, match="row 3"):
         index[3]
     assert len(index.search("lan " * 1000, within=float("inf"))) == 3
+
+
+def test_letters_are_no_syllables_and_spaces_are_not_heard():
+    for dialect in (None, "saigon"):
+        packed = Tokenizer("vi", fallback="packed")
+        groups = homophones(["ab c", "abc", "ba c"], tokenizer=packed, dialect=dialect)
+        assert [group.words for group in groups] == [("ab c", "abc")]
+    assert distance("啊", "a", "zh") == 1
+    found = homophones(["啊", "a", "m啊", "ma", "A"], "zh")
+    assert [group.words for group in found] == [("a", "A")]
+
+
+def test_a_name_begins_and_ends_with_a_position():
+    packed = Tokenizer("vi", fallback="packed")
+    assert Index(["23"], tokenizer=packed).occurrences(packed.encode("năm 123"), 0) == []
+    found = Index(["k"], tokenizer=packed).occurrences(packed.encode("kkh"), 1)
+    assert [(round(match.distance, 3), *place) for match, *place in found] == [
+        (round(distance("kkh", "k", tokenizer=packed), 3), 0, 1)
+    ]
+
+
+def test_what_is_no_word_is_named_by_its_place():
+    for group in (homophones, rhymes):
+        with pytest.raises(TypeError, match="word 3 is NoneType"):
+            group(["a", "a", "a", None], "vi")
+    with pytest.raises(ValueError, match="near is for Vietnamese"):
+        rhymes(["好"], "zh", near=True)

@@ -90,3 +90,10 @@ def test_anything_else_is_refused():
         index.occurrences(Tokenizer("vi").encode("Nguyen Van Lam"), 0.2)
     with pytest.raises(TypeError, match="str, not int"):
         index.search(3)
+
+
+def test_a_part_of_a_text_is_that_part():
+    encoding = Tokenizer("vi").encode("tôi đi Hà Nội hôm nay")
+    for marks in (True, False):
+        assert Index(["Hà Nội"], "vi", marks=marks).search(encoding[2:4]) == [Match("Hà Nội", 0.0, 0)]
+        assert Index(["Hà Nội"], "vi", marks=marks).search(encoding[:0]) == []

@@ -42,7 +42,7 @@ class Neighbours:
     """The input embeddings of the real syllables of a model's language.
 
     A syllable's embedding is what is composed of its onset, rime and tone, before the position and the token type are
-    added: 18,660 vectors for Vietnamese, 1,491 for Mandarin. It does not depend on the context. Of a model whose
+    added: 18,660 vectors for Vietnamese, 1,593 for Mandarin. It does not depend on the context. Of a model whose
     list has the attested syllables only, which has learned no rows for others, it is those.
 
     Arguments:
