@@ -260,6 +260,56 @@ def only(path: Path, pattern: str) -> Path:
     return found[0]
 
 
+def read_lines(file: Path) -> list[str]:
+    """The lines of a text file, without the empty one behind the last line's end.
+
+    Raises:
+        BaselineError: it is not UTF-8.
+    """
+    try:
+        lines = file.read_text(encoding="utf-8").split("\n")
+    except UnicodeDecodeError as error:
+        raise BaselineError(f"{file}: not UTF-8 at byte {error.start}; take a sound copy of it") from error
+    return lines if lines[-1] else lines[:-1]
+
+
+def numbered(file: Path, entries: Iterable[tuple[int, str]]) -> dict[str, int]:
+    """The entries of a vocabulary, each with its id: they count from 0.
+
+    Arguments:
+        file: where they stand.
+        entries: each with the number of its line.
+
+    Raises:
+        BaselineError: an entry stands there twice.
+    """
+    found: dict[str, int] = {}
+    for line, entry in entries:
+        if entry in found:
+            raise BaselineError(f"{file}, line {line}: {entry!r} is an entry already; take a sound copy of the file")
+        found[entry] = len(found)
+    return found
+
+
+def counted(file: Path) -> dict[str, int]:
+    """The entries of a vocabulary of lines ``ENTRY COUNT``, each with its id; blank lines are left out.
+
+    Raises:
+        BaselineError: a line is another, or an entry stands there twice, or there is none.
+    """
+    entries = []
+    for number, line in enumerate(read_lines(file), start=1):
+        if line.strip():
+            # The released vocabulary of characters has a tab behind the control symbols.
+            entry = line.rpartition(" ")[0] or line.rpartition("\t")[0]
+            if not entry:
+                raise BaselineError(f"{file}, line {number}: not ENTRY COUNT")
+            entries.append((number, entry))
+    if not entries:
+        raise BaselineError(f"{file}: holds no entry; take a sound copy of it")
+    return numbered(file, entries)
+
+
 def replace_file(path: Path, content: bytes) -> Path:
     """Writes a file beside its place first, then renames it; returns the path."""
     with replacing(path) as file:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import ClassVar
 
-from phonemic.baselines.base import Baseline, BaselineError, library, register
+from phonemic.baselines.base import Baseline, BaselineError, library, numbered, read_lines, register
 from phonemic.baselines.offsets import Span
 from phonemic.files.jsons import read_object
 
@@ -25,9 +25,10 @@ class _WordPiece(Baseline):
     def __init__(self, path: Path) -> None:
         super().__init__(path)
         tokenizers = library("tokenizers")
-        vocab = tokenizers.models.WordPiece.read_file(str(path / "vocab.txt"))
+        file = path / "vocab.txt"
+        vocab = numbered(file, ((number, line.rstrip()) for number, line in enumerate(read_lines(file), start=1)))
         if "[UNK]" not in vocab:
-            raise BaselineError(f"{path / 'vocab.txt'}: not a BERT vocabulary, since it lacks [UNK]")
+            raise BaselineError(f"{file}: not a BERT vocabulary, since it lacks [UNK]")
         model = tokenizers.models.WordPiece(vocab, unk_token="[UNK]", max_input_chars_per_word=LONGEST_WORD)
         self._tokenizer = tokenizers.Tokenizer(model)
         self._tokenizer.normalizer = tokenizers.normalizers.BertNormalizer(lowercase=self._lower_case(path))

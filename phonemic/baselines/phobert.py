@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, ClassVar
 
-from phonemic.baselines.base import Baseline, BaselineError, library, register
+from phonemic.baselines.base import Baseline, BaselineError, counted, library, read_lines, register
 from phonemic.baselines.offsets import Rewritten, Span
 from phonemic.baselines.segmented import aligned, composed
 
@@ -41,9 +41,10 @@ class PhoBert(Baseline):
         super().__init__(path)
         self._given = segment
         self._segment = segment or self.segmenter()
-        self._model, self._id_of = _bpe(path)
+        self._entries = list(counted(path / "vocab.txt"))
+        self._model, self._id_of = _bpe(path, self._entries)
         #: transformers' vocab_size; <mask>, which is a control symbol, is not in it.
-        self.vocab_size = len(_entries(path)) + RESERVED
+        self.vocab_size = len(self._entries) + RESERVED
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.path, self._given)
@@ -76,7 +77,7 @@ class PhoBert(Baseline):
 
     def tokens(self, ids: Iterable[int]) -> list[str]:
         """The entries, with "@@" behind what does not end a word."""
-        entries = ["<s>", "<pad>", "</s>", "<unk>", *_entries(self.path)]
+        entries = ["<s>", "<pad>", "</s>", "<unk>", *self._entries]
         return [entries[number] for number in ids]
 
     def _segmented(self, texts: list[str]) -> list[str]:
@@ -105,22 +106,17 @@ class PhoBertUnsegmented(PhoBert):
         return str
 
 
-def _entries(path: Path) -> list[str]:
-    lines = (path / "vocab.txt").read_text(encoding="utf-8").split("\n")
-    return [line.rpartition(" ")[0] for line in lines if line.strip()]
-
-
-def _bpe(path: Path) -> tuple[Any, dict[int, int]]:
+def _bpe(path: Path, entries: list[str]) -> tuple[Any, dict[int, int]]:
     """FastBPE's codes as a BPE of the library tokenizers, and PhoBERT's id for each of that one's.
 
     A merge may give a symbol that the vocabulary lacks; it is <unk> then, but may still be merged.
     """
     tokenizers = library("tokenizers")
     id_of_symbol: dict[str, int] = {}
-    for number, entry in enumerate(_entries(path), start=RESERVED):
+    for number, entry in enumerate(entries, start=RESERVED):
         id_of_symbol.setdefault(entry[:-2] if entry.endswith("@@") else entry + END, number)
     merges = []
-    for number, line in enumerate((path / "bpe.codes").read_text(encoding="utf-8").split("\n"), start=1):
+    for number, line in enumerate(read_lines(path / "bpe.codes"), start=1):
         if line:
             parts = line.split(" ")
             if len(parts) < 2:

@@ -13,7 +13,17 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import ClassVar
 
-from phonemic.baselines.base import Baseline, BaselineError, SentencePiece, library, only, register, replace_file
+from phonemic.baselines.base import (
+    Baseline,
+    BaselineError,
+    SentencePiece,
+    counted,
+    library,
+    only,
+    read_lines,
+    register,
+    replace_file,
+)
 from phonemic.baselines.offsets import Rewritten, Span, cut
 
 HOME = "https://github.com/thunlp/SubCharTokenization"
@@ -53,10 +63,10 @@ class Character(_SubCharPaper):
 
     def __init__(self, path: Path) -> None:
         super().__init__(path)
-        lines = only(path, next(iter(self.files))).read_text(encoding="utf-8").split("\n")
-        self._entries = [line.rpartition(" ")[0] for line in lines if line]
-        self.vocab_size = len(self._entries)
-        self._id_of = {entry: number for number, entry in enumerate(self._entries) if entry not in SPECIALS}
+        numbers = counted(only(path, next(iter(self.files))))
+        self._entries = list(numbers)
+        self.vocab_size = len(numbers)
+        self._id_of = {entry: number for entry, number in numbers.items() if entry not in SPECIALS}
 
     def ids(self, texts: list[str]) -> list[list[int]]:
         """An id a character."""
@@ -184,7 +194,7 @@ class _SubChar(_SentencePiece):
         if not codes.is_file():
             raise BaselineError(f"{cls.name}: {path} lacks {cls.codes}, published at {cls.files[cls.codes]}")
         table: dict[str, str] = {}
-        for number, line in enumerate(codes.read_text(encoding="utf-8").split("\n"), start=1):
+        for number, line in enumerate(read_lines(codes), start=1):
             char, tab, code = line.partition("\t")
             if line and not (len(char) == 1 and tab and code):
                 raise BaselineError(f"{codes}, line {number}: not CHARACTER<TAB>CODE")
