@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Sequence
+from itertools import accumulate
 from pathlib import Path
 
 from phonemic.errors import InputError
@@ -63,9 +64,10 @@ def _sentence(
     if words:
         found = None if text is None else _places_in(words, text)
         if found is None:
-            text = "".join(word + space for word, space in zip(words, spaces, strict=True)).rstrip(" ")
-            ends = [sum(map(len, words[: at + 1])) + sum(map(len, spaces[:at])) for at in range(len(words))]
-            found = [(end - len(word), end) for word, end in zip(words, ends, strict=True)]
+            spaced_words = [word + space for word, space in zip(words, spaces, strict=True)]
+            text = "".join(spaced_words).rstrip(" ")
+            starts = accumulate(map(len, spaced_words), initial=0)
+            found = [(start, start + len(word)) for start, word in zip(starts, words, strict=False)]
         tags = [row[column] for row in kept]
         yield labelled_text(text or "", found, tags, places[0], list(_analyses(kept)))
 
@@ -82,7 +84,9 @@ def _places_in(words: list[str], text: str) -> list[tuple[int, int]] | None:
     """Where the words lie in a text of nothing but them and whitespace; None where it is another text."""
     places, end = [], 0
     for word in words:
-        start = end + len(text[end:]) - len(text[end:].lstrip())
+        start = end
+        while text[start : start + 1].isspace():
+            start += 1
         end = start + len(word)
         if text[start:end] != word:
             return None

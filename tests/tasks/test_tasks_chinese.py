@@ -214,6 +214,11 @@ def test_cluener(write: Write) -> None:
         ({"name": {"叶老桂": [[5, 8]]}}, r"train\.json:2: name '叶老桂' does not stand at characters \[5, 8\]"),
         ({"name": {"叶老桂": [["5", 7]]}}, "does not stand at characters"),
         ({"name": [[5, 7]]}, r"train\.json:2: 'name' is list, not dict"),
+        ({"name": {"叶老桂": 5}}, r"train\.json:2: '叶老桂' is int, not list"),
+        (
+            {"company": {"商": [[True, True]]}},
+            r"train\.json:2: company '商' does not stand at characters \[True, True\]",
+        ),
     ):
         fails("cluener", write("train.json", [row, row | {"label": wrong}]), message)
     assert texts("cluener", write("train.json", [row])) == [row["text"]]

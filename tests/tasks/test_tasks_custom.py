@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import pickle
+import time
 from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
@@ -320,6 +321,16 @@ def test_conllu(tmp_path: Path) -> None:
     write(path, CONLLU.replace("1.1", "1-2"))
     with pytest.raises(InputError, match=r"t.conllu:3: 1-2 is not a word's number"):
         alone("sequence-labelling", path)
+
+
+@pytest.mark.parametrize("comment", ["", f"# text = {'a ' * 40_000}\n"])
+def test_conllu_of_one_long_sentence(tmp_path: Path, comment: str) -> None:
+    """It takes time in proportion to its words."""
+    rows = "".join(f"{number}\ta\t_\tX\tFW\t_\t0\troot\t_\t_\n" for number in range(1, 40_001))
+    began = time.process_time()
+    [example] = conllu.parse([write(tmp_path / "t.conllu", comment + rows)])
+    assert time.process_time() - began < 5
+    assert (len(example.text), example.tokens[-1]) == (79_999, (79_998, 79_999))
 
 
 def test_docbin(tmp_path: Path) -> None:

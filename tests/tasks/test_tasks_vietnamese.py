@@ -88,7 +88,7 @@ def test_vihos_by_characters(folder: Path) -> None:
         ("[4, 99]", r"train\.csv:2: index_spans: no character 99, the comment has 24"),
         ("[-1]", "no character -1"),
         ("[4,", r"train\.csv:2: index_spans is not a list of integers"),
-        ("4", r"train\.csv:2: index_spans is not a list of integers"),
+        *((wrong, r"train\.csv:2: index_spans is not a list of integers") for wrong in ("4", "[0.0, 1.5]", "[true]")),
     ):
         write(
             folder, "data/Span_Extraction_based_version/train.csv", f',content,index_spans\n0,"{COMMENT}","{wrong}"\n'

@@ -26,14 +26,17 @@ def _spans(record: Record, text: str) -> Iterator[Span]:
     for label, mentions in record.get("label", dict).items():
         if label not in LABELS:
             raise record.error(f"{label!r} is not a label of this set: {', '.join(LABELS)}")
-        for mention, places in Record(record.place, {label: mentions}).get(label, dict).items():
-            for place in places:
+        found = Record(record.place, {label: mentions}).get(label, dict)
+        for mention in found:
+            for place in Record(record.place, found).get(mention, list):
                 yield _span(record, text, label, mention, place)
 
 
 def _span(record: Record, text: str, label: str, mention: str, place: Any) -> Span:
     match place:
-        case [int(first), int(last)] if 0 <= first <= last and text[first : last + 1] == mention:
+        case [int(first), int(last)] if (
+            type(first) is type(last) is int and 0 <= first <= last and text[first : last + 1] == mention
+        ):
             return Span(first, last + 1, label)
     raise record.error(f"{label} {mention!r} does not stand at characters {place}")
 

@@ -36,10 +36,13 @@ def _comment(record: Record) -> TaggedExample:
     """The characters that are listed, as runs; the tokens lie between whitespace, as in the syllable version."""
     text = record.text("content")
     try:
-        places = sorted(set(loads(record.text("index_spans"))))
-        outside = [place for place in places if not 0 <= place < len(text)]
-    except (ValueError, TypeError) as error:
+        listed = loads(record.text("index_spans"))
+    except ValueError as error:
         raise record.error(f"index_spans is not a list of integers ({error})") from error
+    if not isinstance(listed, list) or any(type(place) is not int for place in listed):
+        raise record.error("index_spans is not a list of integers")
+    places = sorted(set(listed))
+    outside = [place for place in places if not 0 <= place < len(text)]
     if outside:
         raise record.error(f"index_spans: no character {outside[0]}, the comment has {len(text)}")
     spans = [Span(run[0], run[-1] + 1, "T") for run in _runs(places)]
