@@ -23,7 +23,7 @@ LANG_OF_FILE := $(if $(filter vi zh,$(LANG)),--lang $(LANG))
 .PHONY: demo test test-benchmarks test-models lint format docs bench bench-gate sanitize sdist-check release-check packages-check clean
 
 demo: $(DEMO)/installed
-	$(DEMO)/bin/python examples/demo.py $(FILE) $(LANG_OF_FILE) --html build/demo.html
+	$(DEMO)/bin/python examples/demo.py $(if $(FILE),"$(FILE)") $(LANG_OF_FILE) --html build/demo.html
 
 test: lint
 	OMP_NUM_THREADS=1 $(BIN)/$(TEST) -m "not benchmarks"

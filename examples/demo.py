@@ -34,7 +34,13 @@ _TOKEN = (
 
 def read_sentences(path: Path) -> list[str]:
     """The sentences of a text file or a treebank."""
-    lines = [line.rstrip("\r") for line in path.read_text("utf-8").split("\n")]
+    try:
+        text = path.read_text("utf-8")
+    except OSError as error:
+        raise SystemExit(f"{path}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise SystemExit(f"{path}: not UTF-8 at byte {error.start}; save the file as UTF-8") from error
+    lines = [line.rstrip("\r") for line in text.split("\n")]
     if path.suffix == ".conllu":
         lines = [line.removeprefix("# text = ") for line in lines if line.startswith("# text = ")]
     return [line for line in lines if line.strip()]
@@ -82,6 +88,9 @@ def run(console: Console, lang: str, path: Path) -> str:
     start = time.perf_counter()
     batch = tokenizer.encode_batch(sentences, spans=True)
     seconds = time.perf_counter() - start
+    if not len(batch.ids):
+        where = " in lines '# text = '" if path.suffix == ".conllu" else ""
+        raise SystemExit(f"{path}: holds no text{where}")
     console.rule(f"{lang}: {path.name}")
     shown = [tokenizer.encode(text) for text in FIRST[lang] if text in sentences] or batch[:2]
     for encoding in shown:

@@ -1,6 +1,7 @@
 """What a newcomer meets first: the demonstration, and sources that were never built."""
 
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -48,6 +49,34 @@ def test_the_demonstration_takes_a_file(tmp_path, lang, name):
         shown.split()
     )
     assert tokenizer.decode(tokenizer.encode(texts[0])) in shown
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("none.txt", None, "No such file or directory"),
+        ("text.txt", b"m\xff", "not UTF-8 at byte 1; save the file as UTF-8"),
+        ("text.txt", b"", "holds no text"),
+        ("text.txt", "\u200b\n".encode(), "holds no text"),
+        ("bank.conllu", b"1\ta\n", "holds no text in lines '# text = '"),
+    ],
+)
+def test_the_demonstration_says_what_is_wrong_with_a_file(tmp_path, name, content, said):
+    pytest.importorskip("rich")
+    if content is not None:
+        (tmp_path / name).write_bytes(content)
+    with pytest.raises(subprocess.CalledProcessError) as error:
+        demo(tmp_path / name)
+    assert (error.value.stdout, error.value.stderr) == ("", f"{tmp_path / name}: {said}\n")
+
+
+@pytest.mark.skipif(not (shutil.which("make") and (ROOT / "Makefile").is_file()), reason="needs make and its file")
+@pytest.mark.parametrize(("name", "words"), [("my file.txt", ["my file.txt"]), ("", [])])
+def test_make_demo_takes_a_name_with_spaces(name, words):
+    command = ["make", "--dry-run", "demo", f"FILE={name}", "LANG=vi"]
+    done = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
+    line = next(line for line in done.stdout.splitlines() if "examples/demo.py" in line)
+    assert shlex.split(line)[2:] == [*words, "--lang", "vi", "--html", "build/demo.html"]
 
 
 def import_of_copy(folder, *left_out):
