@@ -255,8 +255,8 @@ class Tokenizer:
 
         Raises:
             ValueError: an id is not in the vocabulary, ``ids`` is an Encoding of another language, ``to``, ``style``
-                or ``dialect`` does not fit, there is no text whose spacing could be kept, or the positions do not follow
-                one another in it.
+                or ``dialect`` does not fit, there is no text whose spacing could be kept, or the positions do not
+                follow one another in it.
         """
         from phonemic.decoding import erhua_of, join, packed_ids, spaced
         from phonemic.notations import notation, speller
