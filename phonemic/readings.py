@@ -8,13 +8,15 @@ lexicon and from ``lexicon/readings.tsv``. ``lexicon/contexts.py`` compiles both
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
+from itertools import islice
 from typing import NamedTuple
 
 from phonemic import mandarin
-from phonemic.characters import LETTER, fold, kind_of
+from phonemic.characters import IGNORABLE, JAMO, LETTER, MARK, fold, kind_of
 from phonemic.lexicon.models import ReadingData, feature_key, more_of, reading_data
 
 #: What is seen: places of characters, then places whose classes are seen. The order is that of the slots.
@@ -22,11 +24,14 @@ WINDOWS = ((-2, -1), (-1, 1), (1, 2), (-1,), (1,), (-2,), (2,), (-3,), (3,))
 CLASS_WINDOWS = ((-1,), (1,), (-1, 1))
 #: How far a character sees, and how far one of SCRIPTS looks for traditional characters.
 REACH, SCRIPT_REACH = 3, 32
-#: Marks that a model sees as themselves; digits, letters and other symbols are one each, as are rare characters.
+#: Marks that a model sees as themselves; digits, letters outside Han and other symbols are one each, as are rare
+#: characters.
 MARKS = "，。、：；！？“”《》（）"
 DIGIT, OTHER_LETTER, SYMBOL, RARE = 1, 2, 3, 4
 #: What ends a sentence: seen from before, and nothing beyond it.
 ENDS = "。！？；!?;\n"
+#: What belongs to the character before it takes no place: what is seen is the same in every normal form.
+PASSED = (IGNORABLE, MARK, JAMO)
 
 
 class Look(NamedTuple):
@@ -52,23 +57,24 @@ class Reader:
     data: ReadingData
 
     def look(self, char: str) -> Look:
-        """What is seen of a character."""
+        """What is seen of a character: the same in every normal form, and in upper and lower case."""
+        char = unicodedata.normalize("NFD", char)[0]
+        char = char.upper() if len(char.upper()) == 1 else char
         plain = self.data.simplified.get(char, char)
         code, kind = ord(plain), self.data.classes.get(plain, 0)
         if ord(char) > 0xFFFF or code > 0xFFFF:
             return Look(RARE, 0, False, False)
+        if kind_of(plain) == LETTER and not mandarin.lexicon().han.match(plain):
+            return Look(OTHER_LETTER, 0, False, False)
         seen = code
         if plain not in MARKS and (0x20 <= code < 0x3000 or 0xFF00 <= code < 0xFFF0):
-            digit = (fold(plain) or "").isdigit()
-            seen = DIGIT if digit else OTHER_LETTER if kind_of(plain) == LETTER else SYMBOL
+            seen = DIGIT if (fold(plain) or "").isdigit() else SYMBOL
         return Look(seen, kind, char in ENDS, char in self.data.traditional)
 
     def _near(self, text: str, at: int, direction: int, most: int) -> Iterator[Look]:
         """What is seen on one side within the sentence, the nearest first."""
-        for place in range(at + direction, at + direction * (most + 1), direction):
-            if not 0 <= place < len(text):
-                return
-            look = self.look(text[place])
+        beside = (text[place] for place in (range(at + 1, len(text)) if direction > 0 else range(at - 1, -1, -1)))
+        for look in islice((self.look(char) for char in beside if kind_of(char) not in PASSED), most):
             if look.ends and direction < 0:
                 return
             yield look

@@ -9,8 +9,13 @@ from hypothesis import strategies as st
 
 from phonemic import Tokenizer, reference, vietnamese
 from phonemic.characters import IGNORABLE, JAMO, MARK, SPACE, kind_of
+from phonemic.readings import reader
 
 TOKENIZERS = {lang: Tokenizer(lang) for lang in ("vi", "zh")}
+CONTEXT = Tokenizer("zh", readings="context")
+SPOKEN = Tokenizer("zh", readings="context", sandhi=True, erhua=True)
+#: Those that read the same whatever the normal form and the case.
+READERS = (*TOKENIZERS.values(), CONTEXT, Tokenizer("zh", sandhi=True, erhua=True), SPOKEN)
 
 VIETNAMESE = "aăâeêioôơuưyáàảãạắằẳẵặấầẩẫậéèẻẽẹếềểễệíìỉĩịóòỏõọốồổỗộớờởỡợúùủũụứừửữựýỳỷỹỵbcdđghklmnpqrstvxfjwz"
 HAN = "银行长重庆不了了之一做二休中国人的地得都好干樂龍門\uf900\uf95c\U00020000\U0002f802\U00030000〇"
@@ -38,10 +43,30 @@ NASTY = [
 ]  # fmt: skip
 
 
+#: Beside letters that have other forms or cases, characters whose readings vary.
+BESIDE = [
+    "café行", "Beyoncé为", "José重", "한국还", "行\u1112\u1161\u11ab长", "银行и长x好", "银行И长X好", "会计Ⅱ行", "行\u037e长", "が行",
+    "か\u3099か\u3099重が长", "\U0002f999行", "行\uf90a长", "\uf91a著", "音\uf95c重", "\U0002f99f名", "看\U0002f99f", "\U0002f96a重",
+    "\uf96e公好龙", "行\u200b\u0301\u0301业", "\u0301行\ufe0f长\U000e0100", "\U0001d15e重\U0001d165", "著" + "e\u0301" * 31 + "這",
+    "著" + "é" * 32 + "這", "這" + "각" * 31 + "著",
+]  # fmt: skip
+
+
 def nasty(test):
     for text in NASTY:
         test = example(text)(test)
     return test
+
+
+def beside(test):
+    for text in BESIDE:
+        test = example(text)(test)
+    return test
+
+
+#: Han characters whose readings vary, between anything else.
+varied = st.one_of(st.sampled_from("行长重为还著的地得好"), odd, st.text(max_size=3))
+varying = st.lists(varied, max_size=8).map("".join)
 
 
 def rows(tokenizer, encoding):
@@ -72,6 +97,32 @@ def test_core_equals_reference_with_options(text):
 
 
 @nasty
+@beside
+@given(st.one_of(texts, varying))
+def test_core_equals_reference_in_context(text):
+    assert rows(CONTEXT, CONTEXT.encode(text)) == reference.encode(text, "zh", readings="context")
+    spoken = reference.encode(text, "zh", readings="context", sandhi=True, erhua=True)
+    assert rows(SPOKEN, SPOKEN.encode(text)) == spoken
+
+
+@pytest.mark.parametrize("text", ["café行", "Beyoncé为", "José重", "한국还", "银行и长x好"])
+def test_what_stands_beside_is_seen_alike_in_every_form(text):
+    ids = CONTEXT.encode(text).ids.tolist()
+    for other in (unicodedata.normalize("NFD", text), text.upper(), unicodedata.normalize("NFD", text.upper())):
+        assert CONTEXT.encode(other).ids.tolist() == ids
+
+
+def test_every_character_is_seen_alike_in_every_form():
+    look = reader().look
+    for char in map(chr, range(0x110000)):
+        if kind_of(char) in (MARK, IGNORABLE, JAMO):
+            continue
+        assert look(unicodedata.normalize("NFC", char)[0]) == look(unicodedata.normalize("NFD", char)[0]) == look(char)
+        if one_to_one(char):
+            assert look(char.upper()) == look(char.lower()) == look(char)
+
+
+@nasty
 @given(texts)
 def test_spans_are_ordered_disjoint_and_cover_every_character(text):
     for tokenizer in TOKENIZERS.values():
@@ -97,10 +148,11 @@ def test_mandarin_has_one_position_a_character(text):
 
 
 @nasty
-@given(texts)
+@beside
+@given(st.one_of(texts, varying))
 def test_normal_forms_give_the_same_ids(text):
     text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    for tokenizer in TOKENIZERS.values():
+    for tokenizer in READERS:
         ids = tokenizer.encode(text).ids.tolist()
         assert tokenizer.encode(unicodedata.normalize("NFC", text)).ids.tolist() == ids
         assert tokenizer.encode(unicodedata.normalize("NFD", text)).ids.tolist() == ids
@@ -114,10 +166,11 @@ def one_to_one(text):
 
 
 @nasty
-@given(texts)
+@beside
+@given(st.one_of(texts, varying))
 def test_case_does_not_matter(text):
     text = one_to_one(text)
-    for tokenizer in TOKENIZERS.values():
+    for tokenizer in READERS:
         ids = tokenizer.encode(text).ids.tolist()
         for other in (text.upper(), text.lower(), text.swapcase()):
             assert tokenizer.encode(other).ids.tolist() == ids

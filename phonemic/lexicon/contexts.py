@@ -2,8 +2,10 @@
 
 ``native/context.pxd`` reads them under the same names:
 
-* ``bmp``: in place of the default's, uint32 a character: its reading, or with MODEL the number of its model.
-* ``looks``: (65536,) uint32: what models see of a character, its class << 16, and flags.
+* ``bmp``, ``astral``, ``astral_index``: in place of the default's, uint32 a character: its reading, or with MODEL the
+  number of its model.
+* ``looks.bmp``, ``looks.astral``, ``looks.astral_index``: uint32 a character, laid out as its entries are: what models
+  see of it, its class << 16, and flags.
 * ``models``: (models, 21) int32, see ``Model`` there: nine numbers, four biases, eight packed readings.
 * ``buckets``: (buckets, 2) uint64: four keys, each the lower 15 bits of a feature's hash and whether the bucket that it
   belongs to has an odd number; and their payloads: DECIDES and the number of a reading, or weights, the lowest bits
@@ -16,8 +18,19 @@ from __future__ import annotations
 import numpy as np
 
 from phonemic import mandarin
+from phonemic.characters import kind_of
 from phonemic.inventory import vocabulary
-from phonemic.lexicon.entries import PACKED, ZH_FIRST, ZH_HAN, ZH_MODEL, ZH_SECOND, Tables
+from phonemic.lexicon.entries import (
+    PACKED,
+    ZH_FIRST,
+    ZH_HAN,
+    ZH_MODEL,
+    ZH_SECOND,
+    Tables,
+    character_table,
+    entry,
+    with_entries,
+)
 from phonemic.lexicon.models import (
     IN_BUCKET,
     MOST_READINGS,
@@ -28,9 +41,9 @@ from phonemic.lexicon.models import (
     hash_of,
     reading_data,
 )
-from phonemic.readings import Reader
+from phonemic.readings import PASSED, Reader
 
-CLASS_SHIFT, ENDS_FLAG, TRADITIONAL_FLAG = 16, 1 << 23, 1 << 24
+CLASS_SHIFT, ENDS_FLAG, TRADITIONAL_FLAG, PASSED_FLAG = 16, 1 << 23, 1 << 24, 1 << 25
 DECIDES = 1 << 15
 _SCALARS, _MOST_BITS = 9, 1 << 15
 _FIELDS = _SCALARS + MOST_SCORED + MOST_READINGS
@@ -40,14 +53,16 @@ def _packed(reading: str) -> int:
     return vocabulary("zh").pack(mandarin.factorize(reading))
 
 
-def _looks(data: ReadingData) -> np.ndarray:
+def _looks(data: ReadingData) -> Tables:
     reader = Reader(data)
-    table = np.zeros(0x10000, np.uint32)
-    for code in range(0x10000):
+    table = np.zeros(0x110000, np.uint32)
+    for code in range(len(table)):
         look = reader.look(chr(code))
         flags = (ENDS_FLAG if look.ends else 0) | (TRADITIONAL_FLAG if look.traditional else 0)
         table[code] = look.seen | look.kind << CLASS_SHIFT | flags
-    return table
+        if kind_of(chr(code)) in PASSED:
+            table[code] = PASSED_FLAG
+    return {f"looks.{name}": part for name, part in character_table(table).items()}
 
 
 def _payload(model: Model, key: int) -> int:
@@ -101,16 +116,18 @@ def compiled_contexts(base: Tables) -> Tables:
         base: those of tables-zh.bin.
     """
     data = reading_data()
-    bmp = base["bmp"] & ~np.uint32(ZH_FIRST | ZH_SECOND)
+    base = base | {name: base[name] & ~np.uint32(ZH_FIRST | ZH_SECOND) for name in ("bmp", "astral")}
+    bmp = base["bmp"]
     for char, reading in data.alone.items():
         if ord(char) < 0x10000 and bmp[ord(char)] & ZH_HAN:
             bmp[ord(char)] = bmp[ord(char)] & ~np.uint32(PACKED) | np.uint32(_packed(reading))
     models: list[Model] = []
     numbers: dict[int, int] = {}
+    changes: dict[str, int] = {}
     for char, model in sorted(data.models.items()):
-        if ord(char) < 0x10000:
-            number = numbers.setdefault(id(model), len(models))
-            if number == len(models):
-                models.append(model)
-            bmp[ord(char)] = bmp[ord(char)] & ~np.uint32(PACKED) | np.uint32(ZH_MODEL | number)
-    return {"bmp": bmp, "looks": _looks(data)} | _arrays(models)
+        number = numbers.setdefault(id(model), len(models))
+        if number == len(models):
+            models.append(model)
+        changes[char] = entry(base, char) & ~PACKED | ZH_MODEL | number
+    changed = with_entries(base, changes)
+    return {name: changed[name] for name in ("bmp", "astral", "astral_index")} | _looks(data) | _arrays(models)

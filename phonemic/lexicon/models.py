@@ -352,8 +352,11 @@ def reading_data() -> ReadingData:
     words.add_words(reviewed())
     _share(models, alone, simplified)
     for char, other in mandarin.compatibility_ideographs().items():
-        if ord(char) > 0xFFFF and other in lexicon.characters:
-            alone[char] = numbered(lexicon.characters[other])
+        models.pop(char, None)
+        if other in models:
+            models[char] = models[other]
+        elif other in alone:
+            alone[char] = alone[other]
     classes = dict(zip(texts["classed"], made["classes"].tolist(), strict=True))
     for char in models:
         alone.pop(char, None)

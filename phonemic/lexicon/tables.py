@@ -89,8 +89,7 @@ def context_tables() -> dict[str, NDArray[Any]]:
     Raises:
         TableError: a file is missing, damaged, or made for another vocabulary.
     """
-    tables = tables_of("zh") | read_tables(tables_path("zh-context"), vocabulary("zh").checksum)
-    return tables | {"astral": tables["astral"] & 0x3FFFFFFF}  # without ZH_FIRST, ZH_SECOND
+    return tables_of("zh") | read_tables(tables_path("zh-context"), vocabulary("zh").checksum)
 
 
 @cache

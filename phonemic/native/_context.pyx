@@ -25,7 +25,9 @@ cdef const void* numbers_in(dict sections, str name, type dtype) except NULL:
 
 
 cdef int take_contexts(Contexts* contexts, dict sections) except -1:
-    contexts.looks = <const uint32_t*>numbers_in(sections, "looks", np.uint32)
+    contexts.looks.bmp = <const uint32_t*>numbers_in(sections, "looks.bmp", np.uint32)
+    contexts.looks.astral = <const uint32_t*>numbers_in(sections, "looks.astral", np.uint32)
+    contexts.looks.astral_index = <const uint16_t*>numbers_in(sections, "looks.astral_index", np.uint16)
     contexts.models = <const Model*>numbers_in(sections, "models", np.int32)
     contexts.buckets = <const Bucket*>numbers_in(sections, "buckets", np.uint64)
     contexts.filters = <const uint8_t*>numbers_in(sections, "filters", np.uint8)

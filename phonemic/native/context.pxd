@@ -15,7 +15,7 @@ cdef enum:
     CLASS_MASK = 127
     ENDS = 1 << 23
     TRADITIONAL = 1 << 24
-    RARE = 4                # what a character beyond the basic plane is seen as
+    PASSED = 1 << 25        # takes no place
     REACH = 3               # places that are seen on either side
     SCRIPT_REACH = 32       # places on either side that tell of the script
     MOST_SCORED = 4
@@ -66,14 +66,32 @@ cdef struct Waiting:
 
 
 cdef struct Contexts:
-    const uint32_t* looks
+    Characters looks        # in place of entries, what models see
     const Model* models
     const Bucket* buckets
     const uint8_t* filters
 
 
-cdef inline uint32_t looks_of(const Contexts* contexts, uint32_t char) noexcept nogil:
-    return contexts.looks[char] if char < 0x10000 else RARE
+cdef inline uint32_t nearest_before(const Contexts* contexts, uint32_t looks, const text_t* text, Py_ssize_t length,
+                                    Py_ssize_t* place) noexcept nogil:
+    """``looks``, or where that is PASSED, the looks of the nearest character before that is not; ENDS without one."""
+    while looks & PASSED:
+        if place[0] == 0:
+            return ENDS
+        looks = entry_of(&contexts.looks, char_before(text, place[0], length, place))
+    return looks
+
+
+cdef inline uint32_t nearest_behind(const Contexts* contexts, uint32_t looks, const text_t* text, Py_ssize_t length,
+                                    Py_ssize_t* place) noexcept nogil:
+    """As :func:`nearest_before`, from ``place`` on."""
+    cdef Py_ssize_t step = 0
+    while looks & PASSED:
+        if place[0] >= length:
+            return ENDS
+        looks = entry_of(&contexts.looks, char_at(text, place[0], length, &step))
+        place[0] += step
+    return looks
 
 
 cdef inline void look_around(const Contexts* contexts, const text_t* text, Py_ssize_t at, Py_ssize_t end,
@@ -90,45 +108,43 @@ cdef inline void look_around(const Contexts* contexts, const text_t* text, Py_ss
     for number in range(REACH):
         if place == 0:
             break
-        looks = looks_of(contexts, char_before(text, place, length, &place))
-        if looks & ENDS:
-            break
+        looks = entry_of(&contexts.looks, char_before(text, place, length, &place))
+        if looks & (ENDS | PASSED):
+            looks = nearest_before(contexts, looks, text, length, &place)
+            if looks & ENDS:
+                break
         around[REACH - 1 - number] = looks
     place = end
     for number in range(REACH):
         if place >= length:
             break
-        looks = looks_of(contexts, char_at(text, place, length, &step))
-        around[REACH + number] = looks
-        if looks & ENDS:
-            break
+        looks = entry_of(&contexts.looks, char_at(text, place, length, &step))
         place += step
+        if looks & (ENDS | PASSED):
+            looks = nearest_behind(contexts, looks, text, length, &place)
+            if looks & ENDS:
+                around[REACH + number] = looks
+                break
+        around[REACH + number] = looks
 
 
 cdef inline bint is_traditional(const Contexts* contexts, const text_t* text, Py_ssize_t at, Py_ssize_t end,
                                 Py_ssize_t length) noexcept nogil:
     """Whether a character near by, in the same sentence, is of traditional text only."""
-    cdef Py_ssize_t place = at, step = 0
     cdef uint32_t looks
     cdef int _
     for _ in range(SCRIPT_REACH):
-        if place == 0:
-            break
-        looks = looks_of(contexts, char_before(text, place, length, &place))
+        looks = nearest_before(contexts, PASSED, text, length, &at)
         if looks & TRADITIONAL:
             return True
         if looks & ENDS:
             break
-    place = end
     for _ in range(SCRIPT_REACH):
-        if place >= length:
-            break
-        looks = looks_of(contexts, char_at(text, place, length, &step))
+        looks = nearest_behind(contexts, PASSED, text, length, &end)
         if looks & TRADITIONAL:
             return True
         if looks & ENDS:
             break
-        place += step
     return False
 
 
