@@ -36,13 +36,14 @@ def seen(monkeypatch):
 def model(request, tiny):
     if request.param == "plain":
         shape = {"num_hidden_layers": 2, "hidden_size": 24, "num_attention_heads": 3, "intermediate_size": 40}
-        return PlainModernBertModel(PlainModernBertConfig(vocab_size=1 << 24, **shape))
+        return PlainModernBertModel(PlainModernBertConfig(vocab_size=256, **shape))
     return PhonemicBertModel(tiny(backbone=request.param))
 
 
 @pytest.mark.parametrize("before", [True, False])
 def test_a_model_by_itself(before, model, random_ids, seen):
     ids, mask = random_ids()
+    ids = ids % model.config.vocab_size if isinstance(model, PlainModernBertModel) else ids
     torch.backends.cuda.enable_cudnn_sdp(before)
     try:
         model(ids, mask)
