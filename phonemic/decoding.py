@@ -70,10 +70,10 @@ def spaced(encoding: Encoding, spell: Callable[[Triple], str], name: str) -> str
     as_spelled, lang = name == "spelling", encoding.vocabulary.lang
     pieces: list[str] = []
     text, spans = encoding.text, encoding.spans.tolist()
-    first, last = (spans[0][0], spans[-1][1]) if encoding.is_part and spans else (0, len(text))
-    if encoding.is_part and not spans:
-        return ""
-    at, before = first, ""  # what kind of piece is before
+    at, last = 0, len(text)
+    if encoding.is_part:
+        at, last = (spans[0][0], spans[-1][1]) if spans else (0, 0)
+    before = ""  # what kind of piece is before
     for triple, kind, (start, end) in zip(encoding.triples, encoding.kinds, spans, strict=True):
         if start < at:
             raise ValueError("the positions do not follow one another in their text, so its spacing cannot be kept")
