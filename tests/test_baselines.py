@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import string
 import unicodedata
 from collections import Counter
@@ -287,54 +286,6 @@ class TestSubChar:
     def test_long_texts_are_learnt_from(self, tmp_path):
         once = baselines.train("Subword", ["".join(CHINESE) * 200], tmp_path, 49)
         assert once.unknown_id not in once.encode("".join(CHINESE))
-
-
-SOUND = {"mBERT": "[UNK]\na\n", "PhoBERT-unsegmented": "to 7\na 7\n", "Character": "[UNK]\t0\na 7\n"}
-
-
-class TestDamagedText:
-    @staticmethod
-    def file(name, folder):
-        (folder / "bpe.codes").write_text("t o</w> 9\n", encoding="utf-8")
-        return folder / ("bert_chinese_uncased_9.vocab" if name == "Character" else "vocab.txt")
-
-    @pytest.mark.parametrize("name", SOUND)
-    def test_vocabulary(self, name, tmp_path):
-        file = self.file(name, tmp_path)
-        last = SOUND[name].splitlines()[-1]
-        file.write_text(SOUND[name], encoding="utf-8")
-        sound = baselines.load(name, tmp_path)
-        assert sound.tokens(sound.encode("a")) == ["a"]
-        for content, message in (
-            (SOUND[name].encode() + b"\xff\xfe", f"{file}: not UTF-8 at byte {len(SOUND[name])}"),
-            (f"{SOUND[name]}{last}\n".encode(), f"{file}, line 3: 'a' is an entry already"),
-            (f"{last}\n{SOUND[name]}".encode(), f"{file}, line 3: 'a' is an entry already"),
-        ):
-            file.write_bytes(content)
-            with pytest.raises(BaselineError, match=re.escape(message)):
-                baselines.load(name, tmp_path)
-
-    @pytest.mark.parametrize("name", ["Character", "PhoBERT-unsegmented"])
-    def test_entries_with_counts(self, name, tmp_path):
-        file = self.file(name, tmp_path)
-        for content, message in (
-            ("", ": holds no entry"),
-            ("\n \n", ": holds no entry"),
-            ("a 1\nb\n", ", line 2: not"),
-        ):
-            file.write_text(content, encoding="utf-8")
-            with pytest.raises(BaselineError, match=re.escape(f"{file}{message}")):
-                baselines.load(name, tmp_path)
-
-    @pytest.mark.parametrize(
-        ("name", "file"), [("PhoBERT-unsegmented", "bpe.codes"), ("SubChar-Wubi", "chinese_to_wubi.tsv")]
-    )
-    def test_codes(self, name, file, trained, tmp_path):
-        self.file(name, tmp_path).write_text("to 7\n", encoding="utf-8")
-        (tmp_path / "wubi_zh_60.model").write_bytes((trained / "subchar/wubi_zh_60.model").read_bytes())
-        (tmp_path / file).write_bytes(b"\xff\xfe")
-        with pytest.raises(BaselineError, match=rf"{file}: not UTF-8 at byte 0; take a sound copy"):
-            baselines.load(name, tmp_path)
 
 
 def test_published_files_cannot_be_trained(tmp_path):
