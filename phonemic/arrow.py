@@ -154,10 +154,17 @@ def _decoded(array: Any) -> Any:
     if not pa.types.is_dictionary(array.type):
         return array
     try:
-        _sound(array.dictionary)
+        values = _sound(array.dictionary)
+        if str(values.type) == "string_view":  # which Arrow cannot decode
+            array = pa.DictionaryArray.from_arrays(array.indices, _unviewed(values))
         return array.dictionary_decode()
     except pa.ArrowException as error:
         raise InputError(f"a damaged array of {array.type}: {error}") from error
+
+
+def _unviewed(array: Any) -> Any:
+    """Views of strings as large_string, whether they are UTF-8 or not."""
+    return array.view(pa.binary_view()).cast(pa.large_binary()).view(pa.large_string())
 
 
 def utf8(array: Any) -> Texts:
@@ -183,7 +190,7 @@ def _strings(array: Any) -> Any:
     if pa.types.is_null(kind):
         array = array.cast(pa.string())
     elif str(kind) == "string_view":
-        array = _sound(array).view(pa.binary_view()).cast(pa.large_binary()).view(pa.large_string())
+        array = _unviewed(_sound(array))
     elif not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
         raise TypeError(f"expected an array of strings, not {kind}")
     return _sound(array).fill_null("") if array.null_count else array

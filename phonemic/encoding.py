@@ -229,6 +229,8 @@ class Encoding(_Positions):
     def _repr_html_(self) -> str:
         from html import escape
 
+        if not self.has_spans:
+            return f"<p>{escape(repr(self))}</p>"
         rows: dict[str, list[str]] = {"text": [], "onset": [], "rime": [], "tone": [], "IPA": []}
         for syllable in self.syllables[:200]:
             for name, cell in zip(rows, syllable[:5], strict=True):

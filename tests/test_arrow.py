@@ -46,6 +46,14 @@ def test_slices_chunks_views_and_dictionaries(vi):
     assert arrow.encode(array[0:0], vi).to_pylist() == arrow.encode(pa.array([], pa.string()), vi).to_pylist() == []
     assert arrow.encode(pa.array(texts, pa.string_view()), vi).to_pylist() == rows
     assert arrow.encode(array.dictionary_encode(), vi).to_pylist() == rows
+    categories = pa.DictionaryArray.from_arrays(
+        pa.array([1, None, 0], pa.uint32()), pa.array(["giếng", "ba"], pa.string_view())
+    )
+    assert arrow.encode(categories, vi).to_pylist() == [
+        vi.encode("ba").ids.tolist(),
+        None,
+        vi.encode("giếng").ids.tolist(),
+    ]
     chunked = arrow.encode(pa.chunked_array([array[:3], array[3:]]), vi, num_threads=2)
     assert isinstance(chunked, pa.ChunkedArray)
     assert [len(chunk) for chunk in chunked.chunks] == [3, 4]

@@ -328,6 +328,7 @@ def test_html_shows_each_syllable_and_escapes(vi):
     assert "… and 100 more positions" in vi.encode("a " * 300)._repr_html_()
     assert vi.encode_batch(["a", "b"], spans=True)._repr_html_().count("<table") == 2
     assert "2 texts" in vi.encode_batch(["a", "b"])._repr_html_()
+    assert "1 positions" in vi.encode_batch(["giếng"])[0]._repr_html_()
 
 
 def test_version():

@@ -39,6 +39,8 @@ def text_cells(file: Any, path: str, column: str, groups: Iterable[int] | None, 
     for group in range(file.metadata.num_row_groups) if groups is None else groups:
         for batch in file.iter_batches(_rows(file.metadata.row_group(group), column), [group], [column]):
             cells = batch.column(0)
+            if str(cells.type) == "null":
+                cells = cells.cast("large_string")
             sizes = _sizes(cells)
             if len(long := np.flatnonzero(sizes > max_line)):
                 raise InputError(

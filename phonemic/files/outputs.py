@@ -19,13 +19,15 @@ def claim(outputs: Iterable[AnyPath | None], force: bool, inputs: Iterable[str] 
         inputs: what is read; it is never written to, even so.
 
     Raises:
-        OutputError: an output is there, is an input too, or is named twice.
+        OutputError: an output is there, is an input too, is named twice, or is "-".
     """
     seen: dict[str, AnyPath] = {}
     read = {key: path for path in inputs for key in _keys(path)}
     for path in outputs:
         if path is None or is_stream(path):
             continue
+        if os.fspath(path) == "-":
+            raise OutputError("-: this is written to a file; name one")
         real = os.path.realpath(path)
         if common := read.keys() & set(_keys(path)):
             raise OutputError(f"{path}: is also read, as {read[common.pop()]}; name another output")

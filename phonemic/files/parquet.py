@@ -95,9 +95,9 @@ def text_arrays(path: str, column: str, advance: Advance, max_line: int) -> Iter
 
 
 def _is_string(kind: Any) -> bool:
-    """Whether an Arrow type is of strings, in a dictionary or not."""
+    """Whether an Arrow type is of strings, in a dictionary or not, or of nothing but nulls."""
     plain = kind.value_type if require("pyarrow.types").is_dictionary(kind) else kind
-    return str(plain) in ("string", "large_string", "string_view")
+    return str(plain) in ("string", "large_string", "string_view", "null")
 
 
 def _is_integer_list(kind: Any) -> bool:

@@ -33,9 +33,13 @@ class Record:
         return InputError(f"{self.place}: {reason}")
 
     def get(self, key: str, kind: type[Any], default: Any = None) -> Any:
-        """A field of one type; without a default it must be there."""
-        value = self.fields.get(key, default)
+        """A field of one type; without a default it must be there, and not null."""
+        value = self.fields.get(key)
         if value is None:
+            value = default
+        if value is None:
+            if key in self.fields:
+                raise self.error(f"{key!r} is null")
             raise self.error(f"no field {key!r}; the fields are {', '.join(map(str, self.fields)) or 'none'}")
         if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
             raise self.error(f"{key!r} is {type(value).__name__}, not {kind.__name__}")
@@ -122,7 +126,9 @@ def entries(path: Path, items: Any, what: str = "entry") -> Iterator[Record]:
         yield Record(f"{path}: {what} {at}", item)
 
 
-def table(path: Path, columns: Sequence[str], delimiter: str = ",", quoting: bool = True) -> Iterator[Record]:
+def table(
+    path: Path, columns: Sequence[str], delimiter: str = ",", quoting: bool = True, workbook: bool | None = None
+) -> Iterator[Record]:
     """The rows of a CSV file (or of an .xlsx workbook's first sheet) with a header.
 
     Arguments:
@@ -130,16 +136,22 @@ def table(path: Path, columns: Sequence[str], delimiter: str = ",", quoting: boo
         columns: those that it must have.
         delimiter: between the fields of a CSV file.
         quoting: a field of a CSV file may stand in double quotes.
+        workbook: whether it is one; None if its suffix says so.
 
     Raises:
-        InputError: a column is missing, or a row has not as many fields as the header.
+        InputError: a column is missing or there twice, or a row has not as many fields as the header.
         PhonemicError: it is a workbook and openpyxl is not installed.
     """
-    rows = workbook_rows(path) if path.suffix == ".xlsx" else csv_rows(path, delimiter, quoting)
+    if workbook is None:
+        workbook = path.suffix.lower() == ".xlsx"
+    rows = workbook_rows(path) if workbook else csv_rows(path, delimiter, quoting)
     header: list[Any] = next((row for _, row in rows), [])
     absent = [column for column in columns if column not in header]
     if absent:
         raise InputError(f"{path}:1: no column {', '.join(absent)}; the columns are {', '.join(map(str, header))}")
+    for column in columns:
+        if (count := header.count(column)) > 1:
+            raise InputError(f"{path}:1: {count} columns are named {column!r}; rename all but one")
     for place, row in rows:
         if len(row) != len(header):
             raise InputError(f"{place}: {len(row)} fields, but the header has {len(header)}")
@@ -172,16 +184,14 @@ def csv_rows(path: Path, delimiter: str = ",", quoting: bool = True) -> Iterator
 def workbook_rows(path: Path) -> Iterator[tuple[str, list[Any]]]:
     """The place and the cells of each row of a workbook's first sheet, as str; empty cells are empty strings."""
     openpyxl = require("openpyxl", "tasks")
-    try:
-        book = openpyxl.load_workbook(path, read_only=True)
-    except Exception as error:  # a damaged workbook may fail in the zip, in the XML or in openpyxl itself
-        raise InputError(f"{path}: is not a workbook: {error}") from error
-    try:
+    with open(path, "rb") as file:  # of a path it would look at the suffix
+        try:
+            book = openpyxl.load_workbook(file, read_only=True)
+        except Exception as error:  # a damaged workbook may fail in the zip, in the XML or in openpyxl itself
+            raise InputError(f"{path}: is not a workbook: {error}") from error
         for number, row in enumerate(book.worksheets[0].iter_rows(values_only=True), 1):
             if any(cell is not None for cell in row):
                 yield f"{path}:{number}", [_written(cell) for cell in row]
-    finally:
-        book.close()
 
 
 def _written(cell: Any) -> str:

@@ -89,6 +89,13 @@ class TestEncode:
         assert table["text"].to_pylist() == rows
         assert [row is None for row in table["spans"].to_pylist()] == [row is None for row in rows]
 
+    def test_a_column_of_nothing_but_nulls(self):
+        pq.write_table(pa.table({"text": pa.nulls(3)}), "in.parquet")
+        run("encode", "in.parquet", "out.parquet", "--lang", "vi", "--text")
+        assert pq.read_table("out.parquet").to_pydict() == {"ids": [None] * 3, "text": [None] * 3}
+        run("noise", "in.parquet", "--ratio", "1", "--kind", "typing", "--lang", "vi", "-o", "noisy.parquet")
+        assert pq.read_table("noisy.parquet")["text"].to_pylist() == [None] * 3
+
     def test_column_errors_name_the_columns(self):
         pq.write_table(pa.table({"id": [1], "câu": ["hoa"]}), "in.parquet")
         missing = run("encode", "in.parquet", "out.parquet", "--lang", "vi", status=1).stderr

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import os
 from html.parser import HTMLParser
 
 import pytest
@@ -100,6 +101,18 @@ def test_ruby():
     assert page.base == LINES
     assert "".join(page.ruby) == "银行行长在机走吧重庆"
     assert page.above == [*lazy_pinyin("银行行长", style=1), "zài", "jī", "zǒu", "ba", "chóng", "qìng"]
+
+
+def test_a_page_is_one_whatever_the_text(in_tmp_path, tmp_path):
+    run("read", "--lang", "zh", "--format", "ruby", "-o", "poem.html", "床前\n疑是👨\u200d👩\x1b[31m")
+    html = (tmp_path / "poem.html").read_text("utf-8")
+    assert html.count("<br>") == 1
+    assert "👨\u200d👩" in html
+    assert "\x1b" not in html
+    assert "\\x1b[31m" in html
+    assert Ruby(html).above == [*lazy_pinyin("床前疑是", style=1)]
+    run("read", "--lang", "vi", "--format", "ruby", "-o", "damaged.html", os.fsdecode(b"gi\xff"))
+    assert "\\udcff" in (tmp_path / "damaged.html").read_text("utf-8")
 
 
 def test_output_file(in_tmp_path, tmp_path):

@@ -84,6 +84,10 @@ class TestClaim:
         with pytest.raises(OutputError, match="two outputs have this name"):
             claim(["a.txt", "./a.txt"], False)
 
+    def test_a_dash_is_no_name_of_a_file(self):
+        with pytest.raises(OutputError, match="-: this is written to a file; name one"):
+            claim([None, "-"], True)
+
     def test_a_folder(self):
         Path("a").mkdir()
         with pytest.raises(OutputError, match="is a folder"):

@@ -124,6 +124,37 @@ def test_a_wrong_label_in_json(tmp_path: Path) -> None:
         alone("classification", path, label="class")
 
 
+def test_a_column_that_is_there_twice(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"t.csv:1: 2 columns are named 'text'; rename all but one"):
+        alone("classification", write(tmp_path / "t.csv", "text,text,label\na,b,1\n"))
+    path = write(tmp_path / "u.csv", "note,note,text,label\na,b,c,1\na,b,d,2\n")
+    assert [one.text for one in read(alone("classification", path))] == ["c", "d"]
+
+
+@pytest.mark.parametrize("name", ["t.xlsx", "T.XLSX", "t"])
+def test_a_workbook_by_any_name(name: str, tmp_path: Path) -> None:
+    openpyxl = pytest.importorskip("openpyxl", reason="needs the tasks extra")
+    book = openpyxl.Workbook()
+    for row in (("text", "label"), ("tiếng", 1), ("Việt", 2)):
+        book.active.append(row)
+    book.save(tmp_path / name)
+    found = read(alone("classification", tmp_path / name, file_format=None if "." in name else "xlsx"))
+    assert [(one.text, one.labels) for one in found] == [("tiếng", {"label": "1"}), ("Việt", {"label": "2"})]
+
+
+def test_questions_without_answers(tmp_path: Path) -> None:
+    table = write(tmp_path / "q.csv", "context,question,answer\nHà Nội,q,[]\nHà Nội,q,Hà\n")
+    assert [len(one.answers) for one in read(alone("question-answering", table))] == [0, 1]
+    with pytest.raises(InputError, match=r"q.csv:2: the answer is empty; leave the question out, or write \[\]"):
+        read(alone("question-answering", write(table, "context,question,answer\nHà Nội,q,\n")))
+    lines = json_lines(
+        tmp_path / "q.jsonl", {"context": "Hà Nội", "question": "q", "answer": {"text": "Hà", "answer_start": None}}
+    )
+    assert read(alone("question-answering", lines))[0].answers == (Answer("Hà", 0),)
+    with pytest.raises(InputError, match=r"q.jsonl:1: 'question' is null"):
+        read(alone("question-answering", json_lines(lines, {"context": "a", "question": None, "answer": "a"})))
+
+
 cells = st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1).filter(lambda text: text.strip())
 
 

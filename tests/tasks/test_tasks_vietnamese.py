@@ -259,6 +259,10 @@ def test_vietmed_as_parquet(folder: Path) -> None:
     assert example.text == "đau đầu thì uống thuốc"
     assert pieces(example) == [("đau đầu", "DISEASESYMTOM"), ("thuốc", "DRUGCHEMICAL")]
     assert example.tags[2] == "O"
+    for at in (1, 2):
+        shard = pyarrow.Table.from_pylist([{"words": [f"x{at}"], "labels": ["0"]}])
+        parquet.write_table(shard, folder / "data" / f"train-0000{at}-of-00002.parquet")
+    assert [one.text for one in read("vietmed", folder)] == ["x1", "x2"]
     parquet.write_table(pyarrow.Table.from_pylist([VIETMED, VIETMED | {"labels": ["0"]}]), path)
     fails("vietmed", folder, r"parquet: row 1: 5 words, but 1 tags", "dev")
     parquet.write_table(pyarrow.table({"words": [["a"]]}), path)

@@ -116,6 +116,15 @@ def _numbered(texts: tuple[str, ...], path: str | None) -> Iterator[tuple[int, s
                 yield number, text
 
 
+def _plain(value: Any) -> Any:
+    """The value with objects where it has named tuples, which JSON would write as lists."""
+    if hasattr(value, "_asdict"):
+        value = value._asdict()
+    if isinstance(value, dict):
+        return {name: _plain(one) for name, one in value.items()}
+    return [_plain(one) for one in value] if isinstance(value, list | tuple) else value
+
+
 def _write(
     shown: Iterator[Example],
     number: int,
@@ -130,11 +139,7 @@ def _write(
     from phonemic_bert.inspection.terminal import print_confusions, print_example
 
     if as_json:
-        rows = [asdict(one) for one in shown]
-        for row in rows:
-            for annotated in row["readings"]:
-                for position in annotated["positions"]:
-                    position["syllable"] = position["syllable"]._asdict()
+        rows = [_plain(asdict(one)) for one in shown]
         checkpoint = inspected.name if inspected else None
         errors = asdict(found) if found else None
         print_json({"checkpoint": checkpoint, "lang": lang, "texts": number, "errors": errors, "examples": rows})

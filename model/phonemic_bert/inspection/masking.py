@@ -104,7 +104,7 @@ def mask_each(
     special = torch.isin(ids, torch.tensor([packed for packed in SPECIAL_IDS.values() if packed != mask]))
     places = (~special).nonzero()[:, 0]
     found: list[Masked | None] = [None] * length
-    for some in places.split(_ROWS):
+    for some in places.split(_ROWS) if len(places) else ():
         rows = ids.repeat(len(some), 1)
         at = torch.arange(len(some))
         rows[at, some] = mask

@@ -106,14 +106,14 @@ def _record(line: int, text: str) -> tuple[PredictionRecord, str | None]:
         tokens = [_span(one, row["text"]) for one in _list("tokens", tokens)]
     gold, predicted = (_plain(row.get(name)) for name in ("gold", "predicted"))
     forms = [_form(value) for value in (gold, predicted) if value not in (None, [])]
-    form = _common(forms, gold, predicted)
+    notes = {name: row[name] for name in _NOTES if row.get(name) is not None}
+    form = _common(forms, gold, predicted, answered="question" in notes and "choices" not in notes)
     if form in ("spans", "aspects", "tags"):
         gold, predicted = (_listed(form, value, row["text"]) for value in (gold, predicted))
     if form == "tags":
         lengths = {len(value) for value in (gold, predicted, tokens) if value is not None}
         if len(lengths) > 1:
             raise ValueError(f"gold, predicted and tokens are of different lengths: {sorted(lengths)}")
-    notes = {name: row[name] for name in _NOTES if row.get(name) is not None}
     return PredictionRecord(line, row["text"], row.get("text_b"), gold, predicted, tokens, notes), form
 
 
@@ -135,8 +135,10 @@ def _form(value: Any) -> str:
     raise ValueError(f"{_short(value)} is not a label, nor a list of tags, spans or aspects")
 
 
-def _common(forms: list[str], gold: Any, predicted: Any) -> str | None:
-    if isinstance(gold, list) and isinstance(predicted, str) and set(forms) <= {"tags", "label"}:
+def _common(forms: list[str], gold: Any, predicted: Any, answered: bool) -> str | None:
+    """The form of both; ``answered``: a question is put, without choices."""
+    texts = (gold is None or isinstance(gold, list)) and (predicted is None or isinstance(predicted, str))
+    if forms and texts and set(forms) <= {"tags", "label"} and (answered or None not in (gold, predicted)):
         return "answer"
     if len(set(forms)) > 1 or (isinstance(gold, list) != isinstance(predicted, list) and None not in (gold, predicted)):
         raise ValueError(f"gold ({_short(gold)}) and predicted ({_short(predicted)}) are of different forms")

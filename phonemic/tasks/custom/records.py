@@ -39,7 +39,7 @@ def _records(path: Path, form: str, kind: str, fields: Fields) -> Iterator[Recor
         "multiple-choice": (fields.context, fields.question, *_several(fields.choices), fields.answer),
         "question-answering": (fields.context, fields.question, fields.answer),
     }[kind]
-    return table(path, columns, "\t" if form == "tsv" else ",", fields.quoting)
+    return table(path, columns, "\t" if form == "tsv" else ",", fields.quoting, workbook=form == "xlsx")
 
 
 def _several(columns: str | Sequence[str]) -> tuple[str, ...]:
@@ -106,7 +106,8 @@ def _answers(record: Record, value: Any) -> Iterator[tuple[str, int]]:
         case str(text):
             if not text.strip():
                 raise record.error("the answer is empty; leave the question out, or write [] if it has none")
-            yield text, -1
+            if text.strip() != "[]":  # a cell of a table cannot be a list
+                yield text, -1
         case {"text": list(texts), "answer_start": list(starts)} if len(texts) == len(starts):
             for text, start in zip(texts, starts, strict=True):
                 yield from _answers(record, {"text": text, "answer_start": start})

@@ -20,10 +20,10 @@ LABELS = tuple(
 
 def parse(paths: Sequence[Path]) -> Iterator[TaggedExample]:
     """Lists ``words`` and ``labels``, in Parquet or in JSON lines. The set writes ``0`` for ``O``."""
-    records = _parquet(paths[0]) if paths[0].suffix == ".parquet" else json_lines(paths[0])
-    for record in records:
-        tags = ["O" if tag == "0" else tag for tag in strings(record, "labels")]
-        yield tagged_words(strings(record, "words"), tags, [record.place], LABELS, joiner="_")
+    for path in paths:
+        for record in _parquet(path) if path.suffix == ".parquet" else json_lines(path):
+            tags = ["O" if tag == "0" else tag for tag in strings(record, "labels")]
+            yield tagged_words(strings(record, "words"), tags, [record.place], LABELS, joiner="_")
 
 
 def _parquet(path: Path) -> Iterator[Record]:

@@ -103,6 +103,27 @@ def test_what_does_not_fit_the_model_is_left_out(save):
     ] * 8
 
 
+def test_a_text_without_anything_to_mask(save, tmp_path):
+    model, tokenizer, folder = save()
+    assert mask_each(model, tokenizer, "") == []
+    assert mask_each(model, tokenizer, "[SEP]") == [None]
+    (tmp_path / "in.txt").write_text("\u200b\nHà Nội\n", "utf-8")
+    shown = run(folder, "--input", tmp_path / "in.txt", "--json", "-k", "1")
+    assert shown.exit_code == 0, shown.output
+    assert [one["line"] for one in json.loads(shown.stdout)["examples"]] == [1, 2]
+
+
+def test_json_names_everything(save):
+    _, _, folder = save()
+    shown = run(folder, "tôi yêu", "--json", "-k", "2")
+    [reading] = json.loads(shown.output)["examples"][0]["readings"]
+    assert {"onset", "rime", "tone", "joint", "real", "score", "rank", "best"} == set(reading["masked"][0])
+    assert len(reading["masked"][1]["best"]) == len(reading["nearest"][0]) == 2
+    assert reading["masked"][0]["onset"].keys() == {"true", "probability", "best", "best_probability"}
+    assert "cosine" in reading["nearest"][1][0]
+    assert reading["positions"][0]["syllable"]["text"] == "tôi"
+
+
 @pytest.mark.parametrize(("lang", "listed"), [("vi", None), ("zh", None), ("vi", "attested"), ("zh", "attested")])
 def test_neighbours_against_brute_force(save, lang, listed):
     model, tokenizer, _ = save(lang=lang, **({"composition": "table", "syllables": listed} if listed else {}))
