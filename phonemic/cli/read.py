@@ -34,6 +34,7 @@ _TO = (*dict.fromkeys(name for names in NOTATIONS.values() for name in names), "
 _RUBY = f"line-height: 2.4; font-size: 1.4em; max-width: 32em; font-family: {FONT}; color: {COLOR}"
 _SYLLABLE = '<ruby>{}<rp>(</rp><rt style="padding: 0 0.25em">{}</rt><rp>)</rp></ruby>'
 
+#: What may not stand in a page. Format characters may: some join emoji.
 _CONTROL = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 
 Write = Callable[[Encoding], str]
@@ -150,15 +151,12 @@ def _ruby(encoding: Encoding, spell: Callable[..., str], name: str) -> str:
     """A paragraph, with the reading above each syllable."""
     pieces, at = [], 0
     for (own, reading, *_, start, end), kind in zip(_rows(encoding, spell, name), encoding.kinds, strict=True):
-        pieces.append(_escaped(encoding.text[at:start]))
-        pieces.append(_SYLLABLE.format(escape(own), escape(reading)) if kind == NATIVE else _escaped(own))
+        pieces.append(escape(encoding.text[at:start]))
+        pieces.append(_SYLLABLE.format(escape(own), escape(reading)) if kind == NATIVE else escape(own))
         at = end
-    return f"<p>{''.join(pieces)}{_escaped(encoding.text[at:])}</p>\n"
-
-
-def _escaped(text: str) -> str:
-    """What is no syllable, as it may stand in a page: without control characters and halves of pairs."""
-    return _CONTROL.sub(lambda found: repr(found[0])[1:-1], escape(text)).replace("\n", "<br>\n")
+    html = "".join([*pieces, escape(encoding.text[at:])]).replace("\r\n", "\n").replace("\r", "\n")
+    shown = _CONTROL.sub(lambda found: repr(found[0])[1:-1], html).replace("\n", "<br>\n")
+    return f"<p>{shown}</p>\n"
 
 
 def _around(form: str, lang: str) -> tuple[str, str]:

@@ -104,7 +104,7 @@ def test_ruby():
 
 
 def test_a_page_is_one_whatever_the_text(in_tmp_path, tmp_path):
-    run("read", "--lang", "zh", "--format", "ruby", "-o", "poem.html", "床前\n疑是👨\u200d👩\x1b[31m")
+    run("read", "--lang", "zh", "--format", "ruby", "-o", "poem.html", "床前\r\n疑是👨\u200d👩\x1b[31m")
     html = (tmp_path / "poem.html").read_text("utf-8")
     assert html.count("<br>") == 1
     assert "👨\u200d👩" in html

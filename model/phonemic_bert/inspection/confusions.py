@@ -164,7 +164,7 @@ def _of_label(record: PredictionRecord) -> list[Outcome]:
 
 def _of_answer(record: PredictionRecord) -> list[Outcome]:
     """Right where it is literally one of the accepted ones: the metric of the task may forgive more."""
-    accepted = [answer.strip() for answer in record.gold]
+    accepted = [answer.strip() for answer in record.gold] or [""]  # none is right where there is none
     right = record.predicted.strip() in accepted
     return [Outcome(CORRECT if right else "wrong answer", None, None, "" if right else record.predicted)]
 

@@ -62,18 +62,32 @@ def read_predictions(path: str) -> tuple[list[PredictionRecord], str | None]:
     """
     name = "standard input" if path == "-" else path
     records: list[PredictionRecord] = []
-    form, first = None, 0
+    forms: list[tuple[PredictionRecord, str]] = []
     for line, text in _lines(path):
         try:
             record, found = _record(line, text)
-            if found is not None and form not in (None, found):
-                raise ValueError(f"annotated with {_PHRASES[found]}, but line {first} with {_PHRASES[str(form)]}")
         except ValueError as error:
             raise InputError(f"{name}, line {line}: {error}") from error
-        if form is None and found is not None:
-            form, first = found, line
         records.append(record)
+        if found is not None:
+            forms.append((record, found))
+    if not forms:
+        return records, None
+    first, form = next((one for one in forms if _is_whole(one[0])), forms[0])
+    for record, found in forms:
+        if found != form and not (form == "answer" and _is_half_an_answer(record, found)):
+            told = f"annotated with {_PHRASES[found]}, but line {first.line} with {_PHRASES[form]}"
+            raise InputError(f"{name}, line {record.line}: {told}")
     return records, form
+
+
+def _is_whole(record: PredictionRecord) -> bool:
+    return record.gold is not None and record.predicted is not None
+
+
+def _is_half_an_answer(record: PredictionRecord, found: str) -> bool:
+    """Whether one side alone, of which the form cannot be told, may be of an answer."""
+    return not _is_whole(record) and found == ("tags" if record.predicted is None else "label")
 
 
 _PHRASES = {
@@ -106,14 +120,14 @@ def _record(line: int, text: str) -> tuple[PredictionRecord, str | None]:
         tokens = [_span(one, row["text"]) for one in _list("tokens", tokens)]
     gold, predicted = (_plain(row.get(name)) for name in ("gold", "predicted"))
     forms = [_form(value) for value in (gold, predicted) if value not in (None, [])]
-    notes = {name: row[name] for name in _NOTES if row.get(name) is not None}
-    form = _common(forms, gold, predicted, answered="question" in notes and "choices" not in notes)
+    form = _common(forms, gold, predicted)
     if form in ("spans", "aspects", "tags"):
         gold, predicted = (_listed(form, value, row["text"]) for value in (gold, predicted))
     if form == "tags":
         lengths = {len(value) for value in (gold, predicted, tokens) if value is not None}
         if len(lengths) > 1:
             raise ValueError(f"gold, predicted and tokens are of different lengths: {sorted(lengths)}")
+    notes = {name: row[name] for name in _NOTES if row.get(name) is not None}
     return PredictionRecord(line, row["text"], row.get("text_b"), gold, predicted, tokens, notes), form
 
 
@@ -135,10 +149,8 @@ def _form(value: Any) -> str:
     raise ValueError(f"{_short(value)} is not a label, nor a list of tags, spans or aspects")
 
 
-def _common(forms: list[str], gold: Any, predicted: Any, answered: bool) -> str | None:
-    """The form of both; ``answered``: a question is put, without choices."""
-    texts = (gold is None or isinstance(gold, list)) and (predicted is None or isinstance(predicted, str))
-    if forms and texts and set(forms) <= {"tags", "label"} and (answered or None not in (gold, predicted)):
+def _common(forms: list[str], gold: Any, predicted: Any) -> str | None:
+    if isinstance(gold, list) and isinstance(predicted, str) and set(forms) <= {"tags", "label"}:
         return "answer"
     if len(set(forms)) > 1 or (isinstance(gold, list) != isinstance(predicted, list) and None not in (gold, predicted)):
         raise ValueError(f"gold ({_short(gold)}) and predicted ({_short(predicted)}) are of different forms")

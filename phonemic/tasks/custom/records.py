@@ -93,10 +93,9 @@ def _choice(record: Record, fields: Fields, labels: Labels | None) -> ChoiceExam
 def _question(record: Record, fields: Fields, labels: Labels | None) -> QuestionExample:
     context = record.text(fields.context)
     name = str(record.fields.get("id", record.place.rpartition(":")[2]))
-    answers = tuple(
-        Answer(text, squad.place_of(text, start, context))
-        for text, start in _answers(record, record.fields.get(fields.answer))
-    )
+    written = record.fields.get(fields.answer)
+    accepted = () if written == "[]" else _answers(record, written)  # a cell of a table cannot be a list
+    answers = tuple(Answer(text, squad.place_of(text, start, context)) for text, start in accepted)
     return QuestionExample(name, context, record.text(fields.question), answers)
 
 
@@ -106,8 +105,7 @@ def _answers(record: Record, value: Any) -> Iterator[tuple[str, int]]:
         case str(text):
             if not text.strip():
                 raise record.error("the answer is empty; leave the question out, or write [] if it has none")
-            if text.strip() != "[]":  # a cell of a table cannot be a list
-                yield text, -1
+            yield text, -1
         case {"text": list(texts), "answer_start": list(starts)} if len(texts) == len(starts):
             for text, start in zip(texts, starts, strict=True):
                 yield from _answers(record, {"text": text, "answer_start": start})

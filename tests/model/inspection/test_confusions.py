@@ -91,9 +91,11 @@ def test_labels_aspects_answers_and_tags_worked_by_hand(write):
         "": {"CAM#tốt": 1},
     }
     answers = [{"text": "x", "gold": ["Hà Nội", "HN"], "predicted": one} for one in ("HN ", "Huế")]
-    asked = {"text": "x", "question": "?"}
-    halves = [asked | {"gold": None, "predicted": "HN"}, asked | {"gold": ["HN"]}, asked]
-    assert confusions(*reversed(read_predictions(write(*answers, *halves)))).texts == 2
+    halves = [{"text": "x", "gold": None, "predicted": "HN"}, {"text": "x", "gold": ["HN"]}, {"text": "x"}]
+    for rows in (answers + halves, halves + answers):
+        assert confusions(*reversed(read_predictions(write(*rows)))).texts == 2
+    nothing = [{"text": "x", "gold": [], "predicted": one} for one in ("", "Huế")]
+    assert confusions(*reversed(read_predictions(write(*nothing)))).outcomes == {"correct": 1, "wrong answer": 1}
     assert confusions(*reversed(read_predictions(write(*answers)))).outcomes == {"correct": 1, "wrong answer": 1}
     choices = [{"text": "x", "gold": 2, "predicted": one} for one in (2, 0, 0)]
     assert confusions(*reversed(read_predictions(write(*choices)))).table == {"2": {"2": 1, "0": 2}}
