@@ -138,6 +138,8 @@ class TestBenchmark:
             "--output",
             str(output),
         ]
+        for lang in ("vi", "zh"):
+            options += [f"--checkpoint-{lang}", str(ROOT / "model" / "checkpoints" / f"phonemic-bert-mini-{lang}")]
         done = CliRunner().invoke(spacy_speed.main, options, catch_exceptions=False)
         assert done.output.splitlines()[-1].startswith("| vtb | ")
         found = json.loads(output.read_text("utf-8"))["vtb"]
