@@ -87,7 +87,7 @@ def inspect(
     for one in records[:limit]:
         check.add(tokenizer.phonemic.encode(one.text).kinds)
     check.warn()
-    annotated = form is not None and any(one.gold is not None and one.predicted is not None for one in records)
+    annotated = form is not None and any(one.has_both for one in records)
     if errors_only and not annotated:
         raise InputError("--errors-only needs texts with a gold and a predicted annotation")
     found = confusions(form, records) if annotated and form else None

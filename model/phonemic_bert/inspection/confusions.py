@@ -82,7 +82,7 @@ class Confusions:
 
 def outcomes_of(form: str, record: PredictionRecord) -> list[Outcome]:
     """What became of each label of one record, in the order of the text; none where gold or predicted is missing."""
-    if record.gold is None or record.predicted is None:
+    if not record.has_both:
         return []
     return _OUTCOMES[form](record)
 
@@ -99,7 +99,7 @@ def confusions(form: str, records: Sequence[PredictionRecord]) -> Confusions:
     wrong: dict[tuple[str, str | None, str | None], list[tuple[int, str]]] = {}
     texts = wrong_texts = 0
     for record in records:
-        if record.gold is None or record.predicted is None:
+        if not record.has_both:
             continue
         texts += 1
         found = outcomes_of(form, record)
@@ -218,6 +218,6 @@ _OUTCOMES: dict[str, Callable[[PredictionRecord], list[Outcome]]] = {
 
 def is_correct(form: str | None, record: PredictionRecord) -> bool | None:
     """Whether a record holds no error; None where it has no gold or no predicted annotation."""
-    if form is None or record.gold is None or record.predicted is None:
+    if form is None or not record.has_both:
         return None
     return all(one.outcome == CORRECT for one in outcomes_of(form, record))

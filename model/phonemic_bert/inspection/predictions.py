@@ -41,6 +41,11 @@ class PredictionRecord:
     tokens: list[tuple[int, int]] | None = None
     notes: dict[str, Any] = field(default_factory=dict)
 
+    @property
+    def has_both(self) -> bool:
+        """Whether it is annotated on both sides, so that they can be compared."""
+        return self.gold is not None and self.predicted is not None
+
 
 #: The name of the class in earlier versions.
 Record = PredictionRecord
@@ -57,7 +62,7 @@ def read_predictions(path: str) -> tuple[list[PredictionRecord], str | None]:
         Its records, and which of FORMS their annotation has; None where there is none at all.
 
     Raises:
-        InputError: a line is damaged, or of another form than those before; the message names it.
+        InputError: a line is damaged, or of another form than the first that has both; the message names it.
         OSError: the file cannot be read.
     """
     name = "standard input" if path == "-" else path
@@ -73,7 +78,7 @@ def read_predictions(path: str) -> tuple[list[PredictionRecord], str | None]:
             forms.append((record, found))
     if not forms:
         return records, None
-    first, form = next((one for one in forms if _is_whole(one[0])), forms[0])
+    first, form = next((one for one in forms if one[0].has_both), forms[0])
     for record, found in forms:
         if found != form and not (form == "answer" and _is_half_an_answer(record, found)):
             told = f"annotated with {_PHRASES[found]}, but line {first.line} with {_PHRASES[form]}"
@@ -81,13 +86,9 @@ def read_predictions(path: str) -> tuple[list[PredictionRecord], str | None]:
     return records, form
 
 
-def _is_whole(record: PredictionRecord) -> bool:
-    return record.gold is not None and record.predicted is not None
-
-
 def _is_half_an_answer(record: PredictionRecord, found: str) -> bool:
     """Whether one side alone, of which the form cannot be told, may be of an answer."""
-    return not _is_whole(record) and found == ("tags" if record.predicted is None else "label")
+    return not record.has_both and found == ("tags" if record.predicted is None else "label")
 
 
 _PHRASES = {
