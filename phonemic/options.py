@@ -68,13 +68,13 @@ class TokenizerOptions:
     Raises:
         TypeError: ``strict``, ``sandhi`` or ``erhua`` is not a bool.
         ValueError: unknown language, fallback or readings, a joiner that is not a single mark, phrases, readings in
-            context, sandhi or erhua for Vietnamese.
+            context, sandhi or erhua for Vietnamese, strict for Mandarin.
         PhraseError: a phrase is wrong; the message names the line.
     """
 
     lang: str
     _: KW_ONLY
-    strict: bool = _option(False, "Reject syllables that Vietnamese orthography does not allow.", json=bool)
+    strict: bool = _option(False, "Vietnamese: reject syllables that the orthography does not allow.", json=bool)
     word_joiner: str | None = _option(
         None, 'The character that joins the syllables of a word, as "_" in sinh_viên.', metavar="CHAR", json=str | None
     )
@@ -119,6 +119,8 @@ class TokenizerOptions:
         self._set(word_joiner=joiner and plain(joiner))
         if self.readings != READINGS[0] and self.lang != "zh":
             raise ValueError("readings are for Mandarin (lang='zh'); Vietnamese spelling tells how it is read")
+        if self.strict and self.lang != "vi":
+            raise ValueError("strict is for Vietnamese (lang='vi'); a character has no spelling to keep to")
         for name in ("phrases", "sandhi", "erhua"):
             if getattr(self, name) and self.lang != "zh":
                 verb = "are" if name == "phrases" else "is"

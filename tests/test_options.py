@@ -97,6 +97,7 @@ def test_options_go_by_name_and_have_their_type():
         ({"lang": "zh", "readings": "best"}, "unknown readings 'best'"),
         ({"lang": "vi", "readings": "context"}, "readings are for Mandarin"),
         ({"lang": "vi", "sandhi": True}, "sandhi is for Mandarin"),
+        ({"lang": "zh", "strict": True}, "strict is for Vietnamese"),
         ({"lang": "zh", "erhua": "no"}, "erhua is of type str"),
     ],
 )
