@@ -34,6 +34,14 @@ class OptionArguments(TypedDict, total=False):
     erhua: bool
 
 
+#: The options that are for one language, and what is said of them where a text is of the other.
+_ONLY = {"strict": "vi", "phrases": "zh", "readings": "zh", "sandhi": "zh", "erhua": "zh"}
+_REFUSAL = {
+    "vi": "Mandarin (lang='zh'); Vietnamese spelling tells how it is read",
+    "zh": "Vietnamese (lang='vi'); a character has no spelling to keep to",
+}
+
+
 def _option(default: Any, description: str, hashed: bool = True, **more: Any) -> Any:
     return field(default=default, hash=hashed, metadata={"help": description, **more})
 
@@ -117,14 +125,10 @@ class TokenizerOptions:
             )
         self._set(lang=plain(self.lang), fallback=plain(self.fallback), readings=plain(self.readings))
         self._set(word_joiner=joiner and plain(joiner))
-        if self.readings != READINGS[0] and self.lang != "zh":
-            raise ValueError("readings are for Mandarin (lang='zh'); Vietnamese spelling tells how it is read")
-        if self.strict and self.lang != "vi":
-            raise ValueError("strict is for Vietnamese (lang='vi'); a character has no spelling to keep to")
-        for name in ("phrases", "sandhi", "erhua"):
-            if getattr(self, name) and self.lang != "zh":
-                verb = "are" if name == "phrases" else "is"
-                raise ValueError(f"{name} {verb} for Mandarin (lang='zh'); Vietnamese spelling tells how it is read")
+        for name in self._changed():
+            if _ONLY.get(name, self.lang) != self.lang:
+                verb = "are" if name in ("phrases", "readings") else "is"
+                raise ValueError(f"{name} {verb} for {_REFUSAL[self.lang]}")
         self._set(phrases=_checked_phrases(self.phrases) if self.phrases else MappingProxyType({}))
 
     def _set(self, **values: Any) -> None:
@@ -133,10 +137,15 @@ class TokenizerOptions:
 
     def to_json(self) -> dict[str, Any]:
         """The language, and the options that are not as by default: a dict of what JSON can hold."""
+        changed = self._changed()
+        return {"lang": self.lang} | {
+            name: dict(value) if isinstance(value, Mapping) else value for name, value in changed.items()
+        }
+
+    def _changed(self) -> dict[str, Any]:
+        """The options that are not as by default."""
         values = {name: (getattr(self, name), default) for name, default in option_defaults().items()}
-        changed = {name: value for name, (value, default) in values.items() if (value or None) != (default or None)}
-        plain_values = {name: dict(value) if isinstance(value, Mapping) else value for name, value in changed.items()}
-        return {"lang": self.lang} | plain_values
+        return {name: value for name, (value, default) in values.items() if (value or None) != (default or None)}
 
     @classmethod
     def from_json(cls, value: object, where: object) -> TokenizerOptions:
