@@ -103,7 +103,7 @@ cdef class Core:
 
     def __cinit__(self, dict sections not None, bint strict=False):
         self._alive = tuple(sections.values())  # the arrays themselves: the dictionary may change
-        self.strict = strict
+        self.strict, self.expansion, self.slack = strict, 1, 0
         take_characters(&self.chars, sections, "")
         self.is_mandarin = "inner" in sections
         if "classes" in sections:

@@ -32,6 +32,7 @@ class OptionArguments(TypedDict, total=False):
     readings: str
     sandhi: bool
     erhua: bool
+    form: bool
 
 
 #: The options that are for one language, and what is said of them where a text is of the other.
@@ -107,11 +108,12 @@ class TokenizerOptions:
     )
     sandhi: bool = _option(False, "Mandarin: tones as they change in speech: bú qù, ní hǎo, péng you.", json=bool)
     erhua: bool = _option(False, "Mandarin: 儿, where it is not a syllable, is part of the one before it.", json=bool)
+    form: bool = _option(False, "Ids that also say how each position is written, so that decoding gives the text back.", json=bool)
 
     def __post_init__(self) -> None:
         if self.lang not in LANGUAGES:
             raise ValueError(f"unknown language {self.lang!r}: choose one of {', '.join(LANGUAGES)}")
-        for name in ("strict", "sandhi", "erhua"):
+        for name in ("strict", "sandhi", "erhua", "form"):
             if not isinstance(getattr(self, name), bool):
                 raise TypeError(f"{name} must be True or False, not {getattr(self, name)!r}")
         if self.fallback not in FALLBACKS:
@@ -129,6 +131,17 @@ class TokenizerOptions:
             if _ONLY.get(name, self.lang) != self.lang:
                 verb = "are" if name in ("phrases", "readings") else "is"
                 raise ValueError(f"{name} {verb} for {_REFUSAL[self.lang]}")
+        if self.form:
+            for name in ("sandhi", "erhua"):
+                if getattr(self, name):
+                    raise ValueError(
+                        f"form and {name} exclude each other: with {name} a syllable is not its character's own, whose "
+                        "form would say another"
+                    )
+            if self.fallback != FALLBACKS[0]:
+                raise ValueError(
+                    f"form needs fallback={FALLBACKS[0]!r}: a packed position has no room for the forms of three letters"
+                )
         self._set(phrases=_checked_phrases(self.phrases) if self.phrases else MappingProxyType({}))
 
     def _set(self, **values: Any) -> None:

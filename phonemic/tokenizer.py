@@ -15,7 +15,7 @@ from phonemic.encoding import Batch, Encoding, Syllable
 from phonemic.errors import SavedTokenizerError
 from phonemic.inventory import Triple, Vocabulary, kinds_of, vocabulary
 from phonemic.lexicon.entries import JOINER, ZH_JOINER, Tables, with_entries, with_packing
-from phonemic.lexicon.tables import context_tables, speech_tables, tables_of
+from phonemic.lexicon.tables import context_tables, form_tables, speech_tables, tables_of
 from phonemic.native._batch import Work
 from phonemic.options import OptionArguments, TokenizerOptions
 
@@ -35,8 +35,8 @@ class Tokenizer:
 
     Arguments:
         lang: ``"vi"`` or ``"zh"``.
-        options: ``strict``, ``word_joiner``, ``phrases``, ``fallback``, ``readings``, ``sandhi``, ``erhua``: see
-            :class:`phonemic.TokenizerOptions`.
+        options: ``strict``, ``word_joiner``, ``phrases``, ``fallback``, ``readings``, ``sandhi``, ``erhua``, ``form``:
+            see :class:`phonemic.TokenizerOptions`.
 
     Raises:
         TypeError: no such option, or one that is given by position.
@@ -71,6 +71,8 @@ class Tokenizer:
             tables = with_phrases(tables, options.phrases)
         if options.sandhi or options.erhua:
             tables = tables | speech_tables() | {"speech.does": np.array([options.sandhi, options.erhua])}
+        if options.form:
+            tables = tables | _written(lang, joiner)
         self._options = options
         self._vocabulary: Vocabulary = vocabulary(lang)
         self._core = _core_class(options)(tables, options.strict)
@@ -119,6 +121,11 @@ class Tokenizer:
     def fallback(self) -> str:
         """What becomes of text that is not a syllable: ``"character"`` or ``"packed"``."""
         return self._options.fallback
+
+    @property
+    def form(self) -> bool:
+        """Whether ids say how the text is written, so that it can be given back from them alone."""
+        return self._options.form
 
     @property
     def vocabulary(self) -> Vocabulary:
@@ -345,7 +352,24 @@ def _tables(lang: str, readings: str, fallback: str) -> Tables:
     return tables_of(lang)
 
 
+def _written(lang: str, joiner: str | None) -> Tables:
+    """The tables of forms; the joiner, which makes no position, has none."""
+    tables = form_tables(lang)
+    if joiner:
+        first = {name.removeprefix("first."): tables[name] for name in tables if name.startswith("first.")}
+        changed = with_entries(first, {joiner: 0})
+        tables = tables | {f"first.{name}": array for name, array in changed.items()}
+    if lang == "zh":
+        alone = tables_of(lang)
+        tables = tables | {f"default.{name}": alone[name] for name in ("bmp", "astral", "astral_index")}
+    return {f"written.{name}": array for name, array in tables.items()}
+
+
 def _core_class(options: TokenizerOptions) -> type[Core]:
+    if options.form:
+        from phonemic.native._written import WrittenCore
+
+        return WrittenCore
     if options.sandhi or options.erhua:
         from phonemic.native._speech import SpokenCore
 

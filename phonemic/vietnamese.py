@@ -120,13 +120,15 @@ class Spelling(NamedTuple):
     """One way to write an onset and a rime, without its tone mark.
 
     ``irregular`` spellings are read in the lenient reading only: *k* before a non-front vowel, *c g ng* before a front
-    one, *yn*, and the letter names *qu*, *qun*.
+    one, *yn*, and the letter names *qu*, *qun*. ``bearers`` are the places of the letter that bears the tone mark by
+    today's rule (*hoà*) and by the old one (*hòa*).
     """
 
     text: str
     onset: str
     rime: str
     irregular: bool
+    bearers: tuple[int, int]
 
 
 def _expand(table: str) -> Iterator[tuple[str, str, str]]:
@@ -177,10 +179,45 @@ def spellings() -> dict[str, Spelling]:
                 continue
             wrong_letter = (letters == "k" and not front) or (letters in ("c", "g", "ng") and front)
             irregular = wrong_letter or (nucleus + coda == "yn" and not medial)
-            table.setdefault(text, Spelling(text, onset, rime_of(medial, nucleus, coda), irregular))
+            before = len(text) - len(rime)
+            new, old = (before + _bearer((medial, nucleus, coda), letters == "q", style) for style in (False, True))
+            table.setdefault(text, Spelling(text, onset, rime_of(medial, nucleus, coda), irregular, (new, old)))
     for text in ("qu", "qun"):
-        table[text] = Spelling(text, "k", rime_of("", "u", text[2:]), True)
+        table[text] = Spelling(text, "k", rime_of("", "u", text[2:]), True, (1, 1))
     return table
+
+
+@cache
+def standard(onset: str, rime: str) -> Spelling | None:
+    """The standard spelling of an onset and a rime; None where no syllable has them."""
+    try:
+        stripped = strip_tone(spell((onset, rime, TONES["ngang"][0])))
+    except ValueError:
+        return None
+    return spellings()[stripped[0]] if stripped else None
+
+
+def spelled(text: str) -> Spelling:
+    """The spelling that a string is, an eth read as *đ*.
+
+    Raises:
+        KeyError: it is none.
+    """
+    return spellings()[text.replace("ð", "đ")]
+
+
+def alternatives() -> dict[str, list[str]]:
+    """Every standard spelling -> the other spellings that are read as the same syllable, in the order of the alphabet.
+
+    With an eth for *đ* (Ðà Nẵng), too, the one look-alike that real text is full of.
+    """
+    found: dict[str, list[str]] = {}
+    for spelling in spellings().values():
+        usual = standard(spelling.onset, spelling.rime)
+        if usual is not None:
+            others = found.setdefault(usual.text, ["ð" + usual.text[1:]] if usual.text[0] == "đ" else [])
+            others += [spelling.text] * (spelling.text != usual.text)
+    return {text: sorted(others) for text, others in sorted(found.items())}
 
 
 def strip_tone(syllable: str) -> tuple[str, str] | None:
@@ -259,14 +296,18 @@ def _choose(onset: str, rime: str) -> tuple[str, tuple[str, str, str]] | None:
     return letters[1 if front and len(letters) > 1 else 0], parts
 
 
+def _bearer(parts: tuple[str, str, str], after_q: bool, old_style: bool) -> int:
+    """The place among a rime's letters of the vowel that today's rule (or the old one) gives the tone mark."""
+    medial, nucleus, coda = parts
+    if old_style and medial and not coda and not after_q and nucleus in ("a", "e", "y"):
+        return 0
+    return len(medial) + (len(nucleus) - 1 if coda or nucleus not in ("ia", "ya", "ua", "ưa") else 0)
+
+
 def _place_tone(parts: tuple[str, str, str], mark: str, after_q: bool, old_style: bool) -> str:
     """The rime's letters with the tone mark on the vowel that today's rule (or the old one) gives it."""
-    medial, nucleus, coda = parts
-    at = len(nucleus) - 1 if coda or nucleus not in ("ia", "ya", "ua", "ưa") else 0
-    at += len(medial)
-    if old_style and medial and not coda and not after_q and nucleus in ("a", "e", "y"):
-        at = 0
-    letters = medial + nucleus + coda
+    at = _bearer(parts, after_q, old_style)
+    letters = "".join(parts)
     return unicodedata.normalize("NFC", letters[: at + 1] + mark + letters[at + 1 :])
 
 

@@ -20,6 +20,7 @@ from phonemic import characters, inventory, mandarin, vietnamese
 from phonemic.lexicon import entries
 from phonemic.lexicon.contexts import compiled_contexts
 from phonemic.lexicon.entries import Tables, character_table
+from phonemic.lexicon.forms import mandarin_forms, vietnamese_forms
 from phonemic.lexicon.models import reading_data
 from phonemic.lexicon.phrases import PhraseTable, pair_set
 from phonemic.lexicon.spoken import compiled_speech
@@ -34,7 +35,7 @@ def _code_points(kind: str) -> list[int]:
     return [code for codes, row_kind, _ in characters.rows() if row_kind == kind for code in codes]
 
 
-def _fallback_symbols(lang: str) -> NDArray[np.uint32]:
+def fallback_symbols(lang: str) -> NDArray[np.uint32]:
     """For every code point the id that stands for it in the fallback."""
     vocabulary = inventory.vocabulary(lang)
     symbols = np.full(0x110000, inventory.UNK, np.uint32)
@@ -64,7 +65,7 @@ def _native_letters() -> dict[int, tuple[str, int]]:
 def vietnamese_characters() -> NDArray[np.uint32]:
     """The character table of the Vietnamese core."""
     codes = _letter_codes()
-    table = _fallback_symbols("vi")
+    table = fallback_symbols("vi")
     for rows, row_kind, targets in characters.rows():
         if row_kind == characters.LETTER:
             table[rows.start : rows.stop] |= entries.FOREIGN
@@ -139,7 +140,7 @@ def mandarin_tables() -> Tables:
     same = mandarin.compatibility_ideographs()
     han = [char for char in map(chr, range(0x3000, 0x110000)) if lexicon.han.match(char) or char in same]
 
-    table = _fallback_symbols("zh") * 0x010101
+    table = fallback_symbols("zh") * 0x010101
     for char in han:
         text = lexicon.characters.get(same.get(char, char))
         table[ord(char)] = (table[ord(char)] if text is None else pack(mandarin.factorize(text))) | entries.ZH_HAN
@@ -188,13 +189,15 @@ def pair_sets(phrases: Iterable[str], changing: Iterable[str], same: Mapping[str
 
 
 def main(folder: Path = characters.DATA) -> None:
-    """Writes the four files into ``folder``."""
+    """Writes the table files into ``folder``."""
     mandarin_sections = mandarin_tables()
     for name, tables in (
         ("vi", vietnamese_tables()),
         ("zh", mandarin_sections),
         ("zh-context", compiled_contexts(mandarin_sections)),
         ("zh-speech", compiled_speech(reading_data().simplified)),
+        ("vi-forms", vietnamese_forms()),
+        ("zh-forms", mandarin_forms()),
     ):
         write_tables(folder / f"tables-{name}.bin", inventory.vocabulary(name[:2]).checksum, tables)
 

@@ -102,6 +102,16 @@ def speech_tables() -> dict[str, NDArray[Any]]:
     return read_tables(tables_path("zh-speech"), vocabulary("zh").checksum)
 
 
+@cache
+def form_tables(lang: str) -> dict[str, NDArray[Any]]:
+    """The tables of a language's written forms, read once.
+
+    Raises:
+        TableError: the file is missing, damaged, or made for another vocabulary.
+    """
+    return read_tables(tables_path(f"{lang}-forms"), vocabulary(lang).checksum)
+
+
 def tables_path(name: str) -> Path:
-    """The table file of a language, or of ``"zh-context"`` or ``"zh-speech"``."""
+    """The table file of a language, or of ``"zh-context"``, ``"zh-speech"``, ``"vi-forms"`` or ``"zh-forms"``."""
     return Path(__file__).parent / f"tables-{name}.bin"

@@ -183,7 +183,7 @@ cdef class Work:
                 self._take(&piece, piece.stop)
                 if memo == NULL and piece.units > MEMO_THRESHOLD:
                     memo = self._borrow_memo()
-                if not self._make_room(&self.out, piece.units, piece.start):
+                if not self._make_room(&self.out, piece.units + self.core.slack, piece.start):
                     raise MemoryError("no memory for the ids")
                 self._encode(&piece, memo, &self.out, self.ends + piece.start + 1)
                 PyErr_CheckSignals()
@@ -238,7 +238,7 @@ cdef class Work:
                     slot = &self.slots[number % self.size_of_ring]
                     slot.start, slot.stop, slot.out = piece.start, piece.stop, self.spare[self.spares]
                 slot.out.count = 0
-                if not reserve(slot.out, piece.units, self.spans, self.words):
+                if not reserve(slot.out, piece.units + self.core.slack, self.spans, self.words):
                     raise MemoryError("no memory for the ids")
                 self._encode(&piece, memo, slot.out, self.ends + piece.start + 1)
                 self._put(slot)
@@ -361,7 +361,7 @@ cdef class Work:
                     if wrong:
                         break
                     utf8.data, utf8.length = self.data + begin, end - begin
-                failed = not reserve(&local, text.length, self.spans, self.words)
+                failed = not reserve(&local, text.length * self.core.expansion, self.spans, self.words)
                 if failed:
                     break
                 self.core.read(text, memo, &local)

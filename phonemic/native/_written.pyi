@@ -1,0 +1,3 @@
+from phonemic._core import Core
+
+class WrittenCore(Core): ...
