@@ -69,6 +69,7 @@ setup(
             "phonemic._core",
             "phonemic.native._batch",
             "phonemic.native._context",
+            "phonemic.native._decode",
             "phonemic.native._speech",
             "phonemic.native._written",
             "phonemic.sound._search",

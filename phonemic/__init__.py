@@ -7,6 +7,7 @@ try:
     from phonemic import moved
     from phonemic.encoding import Batch, Encoding, Syllable
     from phonemic.errors import (
+        DecodingError,
         InputError,
         PhonemicError,
         PhraseError,
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Batch",
+    "DecodingError",
     "Encoding",
     "Index",
     "InputError",

@@ -3,43 +3,248 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from phonemic.encoding import Batch, Encoding
-from phonemic.inventory import FALLBACK, NATIVE, SPECIALS, UNKNOWN, Triple, Vocabulary, characters_of, packs
-from phonemic.notations import cased, is_erhua, with_erhua
+from phonemic.errors import DecodingError
+from phonemic.forms import without_forms
+from phonemic.inventory import (
+    FALLBACK,
+    FORM_SHIFT,
+    NATIVE,
+    SPECIALS,
+    TRIPLE,
+    UNKNOWN,
+    Triple,
+    Vocabulary,
+    characters_of,
+    kinds_of,
+    pack,
+    packs,
+)
+from phonemic.notations import cased, is_erhua, notation, speller, with_erhua
+from phonemic.pieces import DIGIT, LETTER, PLAIN, SKIPPED, SLOW, Piece, Pieces
+from phonemic.vietnamese import ALPHABET
+from phonemic.written import REPLACEMENT, Writer, form_piece
 
-#: What an unknown character decodes to; it encodes to [UNK] again.
-REPLACEMENT = "\ufffd"
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from phonemic.tokenizer import Tokenizer
+
+_RHOTIC = frozenset("儿兒")
 
 
-def packed_ids(ids: Any, vocabulary: Vocabulary) -> list[int]:
-    """Packed ids of whatever ``Tokenizer.decode`` takes.
+def packed_ids(ids: Any, lang: str) -> NDArray[np.int32]:
+    """Packed ids of whatever ``Tokenizer.decode`` takes, contiguous.
 
     Raises:
-        ValueError: an id is not in the vocabulary, or the ids are of another language or shape.
+        ValueError: they are of another language or shape, or none of 32 bits.
     """
-    lang = vocabulary.lang
     if isinstance(ids, Encoding) and ids.vocabulary.lang != lang:
         raise ValueError(f"an Encoding of {ids.vocabulary.lang} cannot be decoded by a tokenizer of {lang}")
     if isinstance(ids, Batch):
-        raise ValueError("decode takes one row of a batch: decode(batch[i])")
+        raise ValueError("decode takes one row of a batch: decode(batch[i]), or decode_batch(batch)")
     array = np.asarray(ids.ids if isinstance(ids, Encoding) else ids)
     if array.size == 0:
-        return []
-    if array.ndim == 2 and array.shape[1] == 3 and array.dtype.kind in "iu":
-        parts = array.astype(np.int64)
-    elif array.ndim == 1 and array.dtype.kind in "iu":
-        wide = array.astype(np.int64)
-        parts = np.stack([wide & 255, wide >> 8 & 255, wide >> 16], axis=-1)
-    else:
+        return np.zeros(0, np.int32)
+    if array.dtype.kind not in "iu" or not (array.ndim == 1 or (array.ndim == 2 and array.shape[1] == 3)):
         raise ValueError(f"decode takes packed ids (N,) or triples (N, 3), not shape {array.shape} of {array.dtype}")
-    wrong = np.flatnonzero(((parts < 0) | (parts >= len(vocabulary))).any(axis=1))
-    if len(wrong):
-        raise ValueError(f"position {wrong[0]}: {parts[wrong[0]].tolist()} is not in the {lang} vocabulary")
-    return [int(o | r << 8 | t << 16) for o, r, t in parts.tolist()]
+    if array.ndim == 2:
+        wrong = np.flatnonzero(((array < 0) | (array > 255)).any(axis=1))
+        if len(wrong):
+            raise ValueError(f"position {wrong[0]}: {array[wrong[0]].tolist()} is not in the {lang} vocabulary")
+        return pack(array)
+    if array.dtype != np.int32:
+        wrong = np.flatnonzero((array < 0) | (array > 0x7FFFFFFF))
+        if len(wrong):
+            raise DecodingError(f"position {wrong[0]}: id {array[wrong[0]]} is not a packed id")
+    return np.ascontiguousarray(array, np.int32)
+
+
+def check_vocabulary(packed: NDArray[np.int32], vocabulary: Vocabulary) -> None:
+    """Checks ids without forms.
+
+    Raises:
+        DecodingError: an id is not in the vocabulary, or has a form.
+    """
+    for position, number in enumerate(packed.tolist()):
+        parts = [number & 255, number >> 8 & 255, number >> 16]
+        if number >> FORM_SHIFT and number > 0:
+            raise DecodingError(
+                f"position {position}: id {number:#x} has a form: decode it by a Tokenizer(form=True), or mask the ids "
+                "with 0xFFFFFF"
+            )
+        if number < 0 or max(parts) >= len(vocabulary):
+            raise DecodingError(f"position {position}: {parts} is not in the {vocabulary.lang} vocabulary")
+
+
+def unit_piece(
+    vocabulary: Vocabulary, spell: Callable[[Triple], str], skip_special_tokens: bool, packed: bool
+) -> Callable[[int], Piece]:
+    """A function that gives the piece of an id without a form, as :func:`join` writes it.
+
+    Arguments:
+        vocabulary: the symbols.
+        spell: writes a syllable.
+        skip_special_tokens: leave out the special symbols other than [UNK].
+        packed: the positions are of the packed fallback.
+    """
+    codes = {letter: number for number, letter in enumerate(ALPHABET, start=1)}
+
+    def piece(number: int) -> Piece:
+        if not 0 <= number <= TRIPLE or max(number >> 16, number >> 8 & 255, number & 255) >= len(vocabulary):
+            return Piece("", SLOW)
+        triple = vocabulary.unpack(number)
+        kind = kinds_of(np.array([number], np.int32))[0]
+        if kind == NATIVE:
+            return Piece(_write(triple, spell, None))
+        if kind == UNKNOWN:
+            return Piece(REPLACEMENT)
+        if kind != FALLBACK:
+            return Piece("", SKIPPED) if skip_special_tokens else Piece(triple.onset)
+        text = characters_of(triple)
+        joined = text.isalpha() or text.isdigit()
+        if len(text) > 1 or (packed and joined):
+            return Piece("", SLOW)
+        return Piece(text, (LETTER if text.isalpha() else DIGIT) if joined else PLAIN, codes.get(text, 0))
+
+    return piece
+
+
+def packed_rows(ids: Any, offsets: Any, lang: str) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """Packed ids of whatever ``Tokenizer.decode_batch`` takes, in one array, with checked offsets.
+
+    Raises:
+        ValueError: they are of another language or shape, or the offsets are not of these ids.
+    """
+    if isinstance(ids, Batch):
+        if ids.vocabulary.lang != lang:
+            raise ValueError(f"a Batch of {ids.vocabulary.lang} cannot be decoded by a tokenizer of {lang}")
+        ids, offsets = ids.ids, ids.offsets
+    if offsets is None:
+        rows = [packed_ids(row, lang) for row in ids]
+        offsets = np.cumsum([0, *map(len, rows)])
+        ids = np.concatenate([*rows, np.zeros(0, np.int32)])
+    packed, bounds = packed_ids(ids, lang), np.ascontiguousarray(offsets)
+    if bounds.ndim != 1 or bounds.dtype.kind not in "iu" or not len(bounds):
+        raise ValueError(f"offsets are integers of shape (B + 1,), not {bounds.dtype} of shape {bounds.shape}")
+    bounds = bounds.astype(np.int64)
+    if bounds[0] < 0 or bounds[-1] > len(packed) or (np.diff(bounds) < 0).any():
+        raise ValueError(f"offsets run upwards from 0 to at most the {len(packed)} ids; these do not")
+    return packed, bounds
+
+
+class Decoder:
+    """Writes rows of ids in one way.
+
+    Arguments:
+        tokenizer: whose ids they are.
+        to, style, skip_special_tokens, dialect, errors: see ``Tokenizer.decode``.
+    """
+
+    def __init__(
+        self, tokenizer: Tokenizer, to: str | None, style: str, skip_special_tokens: bool, dialect: str | None,
+        errors: str,
+    ) -> None:  # fmt: skip
+        if errors not in ("strict", "replace"):
+            raise ValueError(f"errors is 'strict' or 'replace', not {errors!r}")
+        lang = tokenizer.lang
+        self.spell, self.name = speller(lang, to, style, dialect), notation(lang, to, dialect)
+        self._vocabulary, self._options = tokenizer.vocabulary, tokenizer.options
+        self._skip = skip_special_tokens
+        self._read = tokenizer.factorize if lang == "vi" else _never
+        self._packed = tokenizer.fallback == "packed"
+        core = tokenizer.core if lang == "vi" else None
+        piece = unit_piece(self._vocabulary, self.spell, skip_special_tokens, self._packed)
+        self._units = Pieces(piece, False, core)
+        self._syllables: dict[int, str | None] = {}
+        self._forms = None
+        self._drops = tokenizer.form and (to is not None or dialect is not None)
+        if tokenizer.form and not self._drops:
+            self._forms = Pieces(form_piece(lang, skip_special_tokens), True, None)
+            unit = lambda number: self._join(np.array([number], np.int32))  # noqa: E731
+            self._writer = Writer(self._vocabulary, unit, skip_special_tokens, errors == "replace")
+
+    def rows(self, ids: NDArray[np.int32], offsets: NDArray[np.int64]) -> list[str]:
+        """The texts of rows of ids; see :func:`packed_rows`."""
+        if self._forms is not None:
+            return self._forms.write(ids, offsets, self._write_forms)
+        if self._drops:
+            joiner, lang = self._options.word_joiner, self._vocabulary.lang
+            rows = [without_forms(ids[start:end], lang, joiner) for start, end in pairwise(offsets.tolist())]
+            ids, offsets = np.concatenate([*rows, np.zeros(0, np.int32)]), np.cumsum([0, *map(len, rows)])
+        return self._units.write(ids, offsets, self._join)
+
+    def _write_forms(self, ids: NDArray[np.int32]) -> str:
+        if not (ids >> FORM_SHIFT).any():
+            return self._units.write(ids, np.array([0, len(ids)], np.int64), self._join)[0]
+        return self._writer.write(ids)
+
+    def _join(self, ids: NDArray[np.int32], erhua: list[str | None] | None = None) -> str:
+        check_vocabulary(ids, self._vocabulary)
+        positions = zip(
+            map(self._vocabulary.unpack, ids.tolist()), kinds_of(ids).tolist(), erhua or [None] * len(ids), strict=True
+        )
+        return join(positions, self.spell, self._read, self._skip, self._packed)
+
+    def merged(self, encoding: Encoding) -> str:
+        """An Encoding some of whose syllables have 儿 merged with them."""
+        return self._join(encoding.ids, erhua_of(encoding, self.name))
+
+    def spaced(self, encoding: Encoding) -> str:
+        """An Encoding's text with its syllables written anew; see :func:`spaced`."""
+        if encoding.forms.any() and encoding.has_spans and len(encoding):
+            spans = encoding.spans  # bytes have the span of what they belong to
+            first = np.concatenate([[True], (spans[1:] != spans[:-1]).any(axis=1)])
+            part = Encoding(encoding.text, encoding.ids[first] & TRIPLE, spans[first], None, encoding.vocabulary)
+            part.is_part = encoding.is_part
+            encoding = part
+        return spaced(encoding, self._syllable, self.name)
+
+    def _syllable(self, number: int) -> str | None:
+        """What a packed id is written as where it is a syllable."""
+        try:
+            return self._syllables[number]
+        except KeyError:
+            native = kinds_of(np.array([number], np.int32))[0] == NATIVE
+            written = _write(self._vocabulary.unpack(number), self.spell, None) if native else None
+            self._syllables[number] = written
+            return written
+
+
+def decoder(tokenizer: Tokenizer, *way: Any) -> Decoder:
+    """What writes a tokenizer's ids in a way, kept with what it has learnt.
+
+    Raises:
+        ValueError: there is no such way.
+    """
+    found: Decoder | None = tokenizer.writers.get(way)
+    if found is None:
+        found = tokenizer.writers[way] = Decoder(tokenizer, *way)
+    return found
+
+
+def spaced_text(write: Decoder, ids: Any) -> str:
+    """The text of an Encoding, with its syllables written anew.
+
+    Raises:
+        ValueError: it is no Encoding.
+    """
+    if not isinstance(ids, Encoding):
+        raise ValueError("keep='spacing' needs an Encoding, which knows its text; ids alone do not")
+    return write.spaced(ids)
+
+
+def has_erhua(ids: Any) -> bool:
+    """Whether it is an Encoding in which 儿 may be merged with the syllable before it."""
+    return (
+        isinstance(ids, Encoding) and ids.vocabulary.lang == "zh" and ids.has_spans
+        and not _RHOTIC.isdisjoint(ids.text) and any(erhua_of(ids, "pinyin"))
+    )  # fmt: skip
 
 
 def erhua_of(ids: Any, name: str) -> list[str | None]:
@@ -55,12 +260,12 @@ def erhua_of(ids: Any, name: str) -> list[str | None]:
     return [name if is_erhua(lang, ids.text[start:end]) else None for start, end in ids.spans.tolist()]
 
 
-def spaced(encoding: Encoding, spell: Callable[[Triple], str], name: str) -> str:
+def spaced(encoding: Encoding, write: Callable[[int], str | None], name: str) -> str:
     """A text, or the part of it that an Encoding is, with its syllables written anew and all else as it stood.
 
     Arguments:
         encoding: of the text, with spans.
-        spell: writes a syllable.
+        write: writes the syllable that a packed id is; None where it is none.
         name: the notation. Vietnamese spelling takes the case of the letters that it stands for; any other is parted by
             a space from letters, digits and syllables that touch it.
 
@@ -74,17 +279,22 @@ def spaced(encoding: Encoding, spell: Callable[[Triple], str], name: str) -> str
     if encoding.is_part:
         at, last = (spans[0][0], spans[-1][1]) if spans else (0, 0)
     before = ""  # what kind of piece is before
-    for triple, kind, (start, end) in zip(encoding.triples, encoding.kinds, spans, strict=True):
+    for number, (start, end) in zip(encoding.ids.tolist(), spans, strict=True):
         if start < at:
             raise ValueError("the positions do not follow one another in their text, so its spacing cannot be kept")
-        native = bool(kind == NATIVE)
-        own = text[start:end]
-        written = _write(triple, spell, name if is_erhua(lang, own) else None) if native else own
-        word = native or own[:1].isalnum()
-        if not as_spelled and at == start and before and word and (native or before == "syllable"):
+        own, written = text[start:end], write(number)
+        if written is None:
+            word, touches = own[:1].isalnum(), before == "syllable"
+        else:
+            word = touches = True
+            if end - start > 1 and is_erhua(lang, own):
+                written = with_erhua(written, name)
+            if as_spelled:
+                written = cased(written, own)
+        if at == start and before and word and touches and not as_spelled:
             pieces.append(" ")
-        pieces += [text[at:start], cased(written, own) if as_spelled and native else written]
-        at, before = end, "syllable" if native else "word" if word else ""
+        pieces += [text[at:start], own if written is None else written]
+        at, before = end, "syllable" if written is not None else "word" if word else ""
     return "".join([*pieces, text[at:last]])
 
 
@@ -121,6 +331,10 @@ def join(
         elif not skip_special_tokens:
             pieces.append(triple.onset)
     return " ".join(pieces + _write_run(run, spell, read))
+
+
+def _never(run: str) -> None:
+    """Letters in Mandarin text are not syllables."""
 
 
 def _follows(characters: str, char: str, packed: bool) -> bool:

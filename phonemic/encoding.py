@@ -8,7 +8,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple, overload
 import numpy as np
 
 from phonemic.characters import plain
-from phonemic.inventory import CLS, EMPTY, NATIVE, SEP, Triple, Vocabulary, characters_of, kinds_of, unpack
+from phonemic.inventory import (
+    CLS,
+    EMPTY,
+    NATIVE,
+    SEP,
+    Triple,
+    Vocabulary,
+    characters_of,
+    forms_of,
+    kinds_of,
+    unpack,
+    whole,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -81,6 +93,14 @@ class _Positions:
     def components(self) -> NDArray[np.uint8]:
         """Onset, rime and tone ids: uint8 (N, 3), a view of ``ids``."""
         return unpack(self.ids)
+
+    @property
+    def forms(self) -> NDArray[np.uint8]:
+        """The written form of each position, 0 without ``form=True``: uint8 (N,), a view of ``ids``.
+
+        :func:`phonemic.forms.form_of` has what a form means.
+        """
+        return forms_of(self.ids)
 
     @property
     def kinds(self) -> NDArray[np.uint8]:
@@ -184,8 +204,10 @@ class Encoding(_Positions):
         return [syllable_of(triple, kind == NATIVE, self.text, start, end) for triple, kind, (start, end) in rows]
 
     def truncate(self, max_length: int) -> Encoding:
-        """The first ``max_length`` positions, as a view."""
-        return self[: special_room(max_length, special_tokens=False)]
+        """The first ``max_length`` positions, as a view; fewer where the cut would fall among the bytes of a character
+        or between a position and the bytes of how it is written (``form=True``).
+        """
+        return self[: whole(self.ids, special_room(max_length, special_tokens=False))]
 
     def pad(self, max_length: int | None = None, special_tokens: bool = True) -> dict[str, NDArray[np.int32]]:
         """``input_ids`` and ``attention_mask``, int32 (N,): a padded batch of one, see :meth:`Batch.pad`."""
@@ -300,9 +322,9 @@ class Batch(_Positions, Sequence[Encoding]):
         return np.diff(self.offsets)
 
     def truncate(self, max_length: int) -> Batch:
-        """The first ``max_length`` positions of each text."""
-        keep = _first(self.lengths, special_room(max_length, special_tokens=False))
-        ends = np.minimum(self.lengths, max_length).cumsum()
+        """The first ``max_length`` positions of each text; see :meth:`Encoding.truncate`."""
+        lengths = self._cut_lengths(special_room(max_length, special_tokens=False))
+        keep, ends = _first(self.lengths, lengths), lengths.cumsum()
         spans = None if self._spans is None else self._spans[keep]
         words = None if self._words is None else self._words[keep]
         made = Batch(self.texts, self.ids[keep], np.concatenate([[0], ends]), spans, words, self.vocabulary)
@@ -326,17 +348,24 @@ class Batch(_Positions, Sequence[Encoding]):
         if max_length is None:
             max_length = max(int(self.lengths.max(initial=0)) + 2 * special_tokens, 1)
         room = special_room(max_length, special_tokens)
-        lengths = np.minimum(self.lengths, room)
+        lengths = self._cut_lengths(room)
         input_ids = np.zeros((len(self), max_length), np.int32)
         columns = np.arange(max_length)
         shift = int(special_tokens)
-        flat = self.ids if lengths.sum() == len(self.ids) else self.ids[_first(self.lengths, room)]
+        flat = self.ids if lengths.sum() == len(self.ids) else self.ids[_first(self.lengths, lengths)]
         input_ids[(columns >= shift) & (columns < lengths[:, None] + shift)] = flat
         if special_tokens:
             input_ids[:, 0] = PACKED_CLS
             input_ids[np.arange(len(self)), lengths + 1] = PACKED_SEP
         mask = columns < lengths[:, None] + 2 * shift
         return {"input_ids": input_ids, "attention_mask": mask.astype(np.int32)}
+
+    def _cut_lengths(self, limit: int) -> NDArray[np.int64]:
+        """How many positions are left of each text."""
+        lengths: NDArray[np.int64] = np.minimum(self.lengths, limit)
+        for row in np.flatnonzero(self.lengths > limit).tolist():
+            lengths[row] = whole(self.ids[self.offsets[row] : self.offsets[row + 1]], limit)
+        return lengths
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -392,8 +421,8 @@ def _part(array: NDArray[np.int32] | None, index: slice) -> NDArray[np.int32] | 
     return None if array is None else array[index]
 
 
-def _first(lengths: NDArray[np.int64], limit: int) -> NDArray[np.bool_]:
-    """Which positions of a flat array are among the first ``limit`` of their row."""
+def _first(lengths: NDArray[np.int64], kept: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Which positions of a flat array, of rows of these lengths, are among the first ``kept`` of their row."""
     starts = np.repeat(lengths.cumsum() - lengths, lengths)
-    kept: NDArray[np.bool_] = np.arange(len(starts)) - starts < limit
-    return kept
+    first: NDArray[np.bool_] = np.arange(len(starts)) - starts < np.repeat(kept, lengths)
+    return first

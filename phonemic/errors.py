@@ -28,6 +28,10 @@ class PinyinError(PhonemicError, ValueError):
     """A text is not pinyin."""
 
 
+class DecodingError(PhonemicError, ValueError):
+    """Ids are of no text; the message says which position is wrong, and why."""
+
+
 class OutputError(PhonemicError):
     """An output already exists, or is also an input."""
 

@@ -18,11 +18,16 @@ from __future__ import annotations
 
 import unicodedata
 from functools import cache, lru_cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from phonemic import mandarin, vietnamese
-from phonemic.inventory import EMPTY, SPECIALS, UNK, Triple, fallback_triple, vocabulary
+import numpy as np
+
+from phonemic import characters, mandarin, vietnamese
+from phonemic.inventory import FORM_SHIFT, SPECIALS, TRIPLE, UNKNOWN_ID, Triple, fallback_triple, vocabulary
 from phonemic.lexicon.forms import MOST_CHARACTERS, forms
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 #: The position's bytes follow.
 ESCAPED = 127
@@ -35,10 +40,9 @@ WHITE_SPACE = " \n\t\r\u3000\u00a0"
 #: How many forms there are, 0 included.
 FORMS = 128
 
-FORM_SHIFT = 24
-#: What is left of an id without its form.
-TRIPLE = (1 << FORM_SHIFT) - 1
-UNKNOWN = UNK * 0x010101
+UNKNOWN = UNKNOWN_ID
+#: The position that closes an escape.
+CLOSING = UNKNOWN | END_OF_ESCAPE << FORM_SHIFT
 
 CASES = ("lower", "first", "upper")
 NORMALIZATIONS = ("NFC", "NFD", "tone apart")
@@ -91,7 +95,7 @@ def form_of(packed: int, lang: str) -> Form | None:
         return _byte(number)
     onset, rime, tone = (symbols[triple >> shift & 255] for shift in (0, 8, 16))
     if number == ESCAPED:
-        known = onset == rime == tone and onset not in SPECIALS or _heard(lang, onset, rime, tone)
+        known = (onset == rime == tone and onset not in SPECIALS) or _heard(lang, onset, rime, tone)
         return Form("", "escaped") if known else None
     if onset == rime == tone:
         return _character(lang, onset, number) if onset not in SPECIALS else None
@@ -99,7 +103,7 @@ def form_of(packed: int, lang: str) -> Form | None:
 
 
 def written(packed: int, lang: str) -> str | None:
-    """The text that an id writes; None where it writes none of its own (a byte, an escape, form 0, an impossible id)."""
+    """The text that an id writes; None where it writes none of its own (bytes, an escape, form 0, an impossible id)."""
     found = form_of(packed, lang)
     return found.text if found and found.text else None
 
@@ -222,6 +226,100 @@ def byte_form(byte: int) -> int:
     return byte - 0xC0 + LEAD if byte >= 0xC0 else byte - 0x80 + CONTINUATION
 
 
+def escapes(ids: NDArray[np.int32]) -> list[tuple[int, int]]:
+    """The escapes among ids, as half-open ranges of positions: one that is escaped, its bytes, what closes them.
+
+    One that is cut ends with its last byte.
+    """
+    unknown = (ids & TRIPLE) == UNKNOWN
+    found = []
+    for start in np.flatnonzero(((ids >> FORM_SHIFT) == ESCAPED) & ~unknown).tolist():
+        end = start + 1
+        while end < len(ids) and unknown[end] and ids[end] >> FORM_SHIFT not in (0, END_OF_ESCAPE):
+            end += 1
+        found.append((start, end + bool(end < len(ids) and ids[end] == CLOSING)))
+    return found
+
+
+def may_begin(ids: NDArray[np.int32], at: int) -> bool:
+    """Whether a part may begin with a position: not in the middle of a character or an escape, nor with a mark."""
+    number = int(ids[at]) >> FORM_SHIFT
+    if ids[at] & TRIPLE != UNKNOWN or number == 0 or WHITE <= number < WHITE + len(WHITE_SPACE):
+        return True
+    if number == END_OF_ESCAPE or number < LEAD:
+        return False
+    before = at
+    while before and ids[before - 1] & TRIPLE == UNKNOWN and ids[before - 1] >> FORM_SHIFT not in (0, END_OF_ESCAPE):
+        before -= 1
+    if before and ids[before - 1] >> FORM_SHIFT == ESCAPED:
+        return False
+    char = _character_at(ids, at)
+    return not char or characters.kind_of(char) in (characters.LETTER, characters.OTHER, characters.SPACE)
+
+
+def without_forms(ids: Any, lang: str, joiner: str | None = None) -> NDArray[np.int32]:
+    """The ids that the same text has without forms: the paper's.
+
+    Arguments:
+        ids: packed ids with forms, shape (N,).
+        lang: ``"vi"`` or ``"zh"``.
+        joiner: the tokenizer's ``word_joiner``.
+
+    Returns:
+        int32 (M,): ``ids & 0xFFFFFF`` without the positions that are bytes or white space; of a character that no
+        symbol stands for its first byte stays, as [UNK].
+    """
+    packed = np.asarray(ids, np.int32)
+    plain = packed & TRIPLE
+    bytewise = (plain == UNKNOWN) & (packed != UNKNOWN)
+    if not bytewise.any():
+        return plain
+    kept = ~bytewise
+    inside = np.zeros(len(packed), bool)
+    for start, end in escapes(packed):
+        inside[start:end] = True
+    for at in np.flatnonzero(bytewise & ~inside).tolist():
+        char = _character_at(packed, at)
+        if char and char != joiner:
+            kind = characters.kind_of(char)
+            kept[at] = kind in (characters.LETTER, characters.OTHER) or (
+                kind == characters.JAMO and not _is_open(packed, at, joiner)
+            )
+    made: NDArray[np.int32] = plain[kept]
+    return made
+
+
+def _character_at(ids: NDArray[np.int32], at: int) -> str:
+    """The character whose first byte is at a position; "" where none is."""
+    found = _byte(int(ids[at]) >> FORM_SHIFT)
+    if found is None or found.kind == "white space" or not found.bytes or found.bytes[0] < 0xC0:
+        return ""
+    data, end = bytearray(found.bytes), at + 1
+    while end < len(ids) and ids[end] & TRIPLE == UNKNOWN and 0 < ids[end] >> FORM_SHIFT < LEAD:
+        data.append(0x80 + (int(ids[end]) >> FORM_SHIFT) - CONTINUATION)
+        end += 1
+    if data[0] < 0xC2:
+        return chr((data[0] & 3) << 6 | data[1] & 63) if len(data) > 1 else ""
+    return bytes(data).decode("utf-8", "surrogatepass")[:1]
+
+
+def _is_open(ids: NDArray[np.int32], at: int, joiner: str | None) -> bool:
+    """Whether a mark at a position would belong to the character before it."""
+    while at > 0:
+        at -= 1
+        number = int(ids[at]) >> FORM_SHIFT
+        if ids[at] & TRIPLE != UNKNOWN or number == END_OF_ESCAPE:
+            return True
+        if WHITE <= number < WHITE + len(WHITE_SPACE):
+            return False
+        char = _character_at(ids, at)
+        if char and (char == joiner or characters.kind_of(char) == characters.SPACE):
+            return False
+        if char and characters.kind_of(char) in (characters.LETTER, characters.OTHER):
+            return True
+    return False
+
+
 def triples_with_forms(lang: str) -> list[int]:
     """Every packed triple, without a form, that a position with a form can have, but for [UNK]."""
     vocab = vocabulary(lang)
@@ -229,6 +327,4 @@ def triples_with_forms(lang: str) -> list[int]:
     if lang == "zh":
         return packed + list(_characters())
     heard = {(spelling.onset, spelling.rime) for spelling in vietnamese.spellings().values()}
-    return packed + [
-        vocab.pack(Triple(onset, rime, tone)) for onset, rime in sorted(heard) for tone in _tone_marks()
-    ]
+    return packed + [vocab.pack(Triple(onset, rime, tone)) for onset, rime in sorted(heard) for tone in _tone_marks()]

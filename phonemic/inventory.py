@@ -1,7 +1,8 @@
 """Symbols and their ids, and triples packed into integers.
 
-A position is ``packed = onset | rime << 8 | tone << 16`` in an int32. On a little-endian machine the bytes of that
-integer are the triple, so both layouts are views of one array.
+A position is ``packed = onset | rime << 8 | tone << 16 | form << 24`` in an int32, of which the form, at most 127, says
+how it is written (:mod:`phonemic.forms`; 0 says nothing). On a little-endian machine the bytes of that integer are the
+triple and the form, so all layouts are views of one array.
 """
 
 from __future__ import annotations
@@ -23,6 +24,11 @@ PAD, UNK, CLS, SEP, MASK, EMPTY_ID = range(6)
 EMPTY = "[EMPTY]"
 
 LANGUAGES = ("vi", "zh")
+
+#: Where the form lies in a packed id, and what is left without it.
+FORM_SHIFT = 24
+TRIPLE = (1 << FORM_SHIFT) - 1
+UNKNOWN_ID = UNK * 0x010101
 
 #: What ``Tokenizer(fallback=...)`` may be.
 FALLBACKS = ("character", "packed")
@@ -189,13 +195,48 @@ def unpack(packed: Any) -> NDArray[np.uint8]:
     return np.stack([ids >> shift & 255 for shift in (0, 8, 16)], axis=-1).astype(np.uint8)
 
 
-def kinds_of(packed: NDArray[np.int32]) -> NDArray[np.uint8]:
-    """NATIVE, FALLBACK, UNKNOWN or SPECIAL for each packed id: uint8 of the same shape."""
+def forms_of(packed: Any) -> NDArray[np.uint8]:
+    """The forms of packed ids.
+
+    Arguments:
+        packed: packed ids of shape (...).
+
+    Returns:
+        uint8 of shape (...); a view where the memory allows it.
+    """
     ids = np.asarray(packed, dtype=np.int32)
+    if ids.flags.c_contiguous and sys.byteorder == "little":
+        return ids.reshape(-1).view(np.uint8).reshape(*ids.shape, 4)[..., 3]
+    return (ids >> FORM_SHIFT).astype(np.uint8)
+
+
+def whole(ids: NDArray[np.int32], limit: int) -> int:
+    """How many of the first ``limit`` ids to keep, so that no character and no escape is cut.
+
+    Arguments:
+        ids: packed ids, shape (N,).
+        limit: positions there is room for.
+
+    Returns:
+        ``limit``, or less; but ``limit`` where nothing would be left, or nothing is cut.
+    """
+    if limit >= len(ids):
+        return limit
+    from phonemic.forms import may_begin
+
+    kept = limit
+    while kept and not may_begin(ids, kept):
+        kept -= 1
+    return kept or limit
+
+
+def kinds_of(packed: NDArray[np.int32]) -> NDArray[np.uint8]:
+    """NATIVE, FALLBACK, UNKNOWN or SPECIAL for each packed id, whatever its form: uint8 of the same shape."""
+    ids = np.asarray(packed, dtype=np.int32) & TRIPLE
     kinds = np.where(_ends_syllable()[ids >> 16 & 255], np.uint8(NATIVE), np.uint8(FALLBACK))
     special = (ids & 255 < len(SPECIALS)) & (ids == (ids & 255) * 0x010101)
     kinds[special] = SPECIAL
-    kinds[ids == UNK * 0x010101] = UNKNOWN
+    kinds[ids == UNKNOWN_ID] = UNKNOWN
     return kinds
 
 

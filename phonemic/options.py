@@ -73,11 +73,14 @@ class TokenizerOptions:
             rules. What ``phrases`` of two characters or more say stays.
         erhua: Mandarin: 儿 that is not a syllable of its own (花儿, but not 女儿) is part of the syllable before it:
             one position, with that syllable's triple and a span of both characters.
+        form: the highest byte of each id says how the position is written, and white space and what no symbol stands
+            for have positions of their own, so that decoding gives the text back (:mod:`phonemic.forms`). Not with
+            ``sandhi``, ``erhua`` or the packed fallback.
 
     Raises:
-        TypeError: ``strict``, ``sandhi`` or ``erhua`` is not a bool.
+        TypeError: ``strict``, ``sandhi``, ``erhua`` or ``form`` is not a bool.
         ValueError: unknown language, fallback or readings, a joiner that is not a single mark, phrases, readings in
-            context, sandhi or erhua for Vietnamese, strict for Mandarin.
+            context, sandhi or erhua for Vietnamese, strict for Mandarin, form with what it excludes.
         PhraseError: a phrase is wrong; the message names the line.
     """
 
@@ -108,7 +111,9 @@ class TokenizerOptions:
     )
     sandhi: bool = _option(False, "Mandarin: tones as they change in speech: bú qù, ní hǎo, péng you.", json=bool)
     erhua: bool = _option(False, "Mandarin: 儿, where it is not a syllable, is part of the one before it.", json=bool)
-    form: bool = _option(False, "Ids that also say how each position is written, so that decoding gives the text back.", json=bool)
+    form: bool = _option(
+        False, "Ids that also say how each position is written, so that decoding gives the text back.", json=bool
+    )
 
     def __post_init__(self) -> None:
         if self.lang not in LANGUAGES:
@@ -139,9 +144,7 @@ class TokenizerOptions:
                         "form would say another"
                     )
             if self.fallback != FALLBACKS[0]:
-                raise ValueError(
-                    f"form needs fallback={FALLBACKS[0]!r}: a packed position has no room for the forms of three letters"
-                )
+                raise ValueError(f"form needs fallback={FALLBACKS[0]!r}: a packed position has no room for three forms")
         self._set(phrases=_checked_phrases(self.phrases) if self.phrases else MappingProxyType({}))
 
     def _set(self, **values: Any) -> None:

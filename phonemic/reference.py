@@ -24,12 +24,15 @@ _UNKNOWN = Triple(*(SPECIALS[UNK],) * 3)
 
 
 class Position(NamedTuple):
-    """Three symbols, the half-open span of the text they come from, and the whitespace-delimited unit they lie in."""
+    """Three symbols, the half-open span of the text they come from, the whitespace-delimited unit they lie in (-1 for
+    none), and the form.
+    """
 
     triple: Triple
     start: int
     end: int
     word: int
+    form: int = 0
 
 
 class Cluster(NamedTuple):

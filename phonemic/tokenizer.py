@@ -13,7 +13,7 @@ from phonemic._core import Core
 from phonemic.characters import plain
 from phonemic.encoding import Batch, Encoding, Syllable
 from phonemic.errors import SavedTokenizerError
-from phonemic.inventory import Triple, Vocabulary, kinds_of, vocabulary
+from phonemic.inventory import Triple, Vocabulary, vocabulary
 from phonemic.lexicon.entries import JOINER, ZH_JOINER, Tables, with_entries, with_packing
 from phonemic.lexicon.tables import context_tables, form_tables, speech_tables, tables_of
 from phonemic.native._batch import Work
@@ -76,6 +76,7 @@ class Tokenizer:
         self._options = options
         self._vocabulary: Vocabulary = vocabulary(lang)
         self._core = _core_class(options)(tables, options.strict)
+        self.writers: dict[tuple[Any, ...], Any] = {}
 
     @property
     def options(self) -> TokenizerOptions:
@@ -187,9 +188,25 @@ class Tokenizer:
             return self.encode(texts).pad(max_length, special_tokens)
         return self.encode_batch(texts).pad(max_length, special_tokens)
 
-    def syllables(self, text: str) -> list[Syllable]:
-        """One Syllable a position of the text."""
-        return self.encode(text).syllables
+    def syllables(self, text: str | Any) -> list[Syllable]:
+        """One Syllable per position.
+
+        Arguments:
+            text: a text; or, with ``form=True``, packed ids, which have the text themselves. Their spans are into what
+                :meth:`decode` gives.
+
+        Raises:
+            DecodingError: ids that no text has.
+            TypeError: ids, without ``form=True``.
+        """
+        if isinstance(text, str):
+            return self.encode(text).syllables
+        if not self.form:
+            raise TypeError("only with form=True do ids have their text; give the text")
+        from phonemic.decoding import packed_ids
+        from phonemic.written import syllables_of
+
+        return syllables_of(packed_ids(text, self.lang), self._vocabulary)
 
     def factorize(self, unit: str) -> Triple | None:
         """The symbols of one written syllable, None where it is not one.
@@ -237,14 +254,18 @@ class Tokenizer:
         skip_special_tokens: bool = True,
         dialect: str | None = None,
         keep: str | None = None,
+        errors: str = "strict",
     ) -> str:
         """Writes ids as text.
+
+        With ``form=True`` and no ``to`` it is the text itself, to the byte. A position without a form is then written
+        as without ``form=True``, between spaces; a character that is cut off gives U+FFFD.
 
         Arguments:
             ids: packed ids (an Encoding, an array, a list) or triples of ids, shape (N, 3). An Encoding also tells
                 where ``erhua=True`` merged 儿 (*huār*); its ids alone do not (*huā*).
             to: ``"spelling"`` or ``"ipa"`` for Vietnamese; ``"pinyin"``, ``"numbers"`` (pinyin with tone numbers),
-                ``"zhuyin"`` or ``"ipa"`` for Mandarin; None is the first.
+                ``"zhuyin"`` or ``"ipa"`` for Mandarin; None: the text where ids have forms, else the first.
             style: Vietnamese tone-mark placement, ``"new"`` or ``"old"``.
             skip_special_tokens: leave out [CLS], [PAD] and the others; an unknown character is always written, as
                 U+FFFD.
@@ -252,6 +273,7 @@ class Tokenizer:
                 :mod:`phonemic.dialects`; None writes the sounds that the spelling keeps apart.
             keep: ``"spacing"``: all but the syllables as it stood in the text of an Encoding: case, punctuation,
                 digits, unknown characters, white space. None: what ids alone tell.
+            errors: ``"strict"``, or ``"replace"`` for U+FFFD where ids with forms are of no text.
 
         Returns:
             Units separated by spaces, lower-case; letters and digits of the fallback are joined. Vietnamese spelling
@@ -261,26 +283,51 @@ class Tokenizer:
             ``keep="spacing"`` the text, with its syllables written anew; Mandarin ones are parted by spaces.
 
         Raises:
-            ValueError: an id is not in the vocabulary, ``ids`` is an Encoding of another language, ``to``, ``style``
-                or ``dialect`` does not fit, there is no text whose spacing could be kept, or the positions do not
-                follow one another in it.
+            DecodingError: an id is not in the vocabulary, or no position can have its form; the message names the
+                position.
+            ValueError: ``ids`` is an Encoding of another language, ``to``, ``style``, ``dialect`` or ``errors`` does
+                not fit, there is no text whose spacing could be kept, or the positions do not follow one another in it.
         """
-        from phonemic.decoding import erhua_of, join, packed_ids, spaced
-        from phonemic.notations import notation, speller
+        from phonemic.decoding import decoder, has_erhua, packed_ids, spaced_text
 
-        write, name = speller(self.lang, to, style, dialect), notation(self.lang, to, dialect)
-        packed = packed_ids(ids, self.vocabulary)
+        write = decoder(self, to, style, skip_special_tokens, dialect, errors)
+        packed = packed_ids(ids, self.lang)
         if keep not in (None, "spacing"):
             raise ValueError(f"keep is 'spacing' or None, not {keep!r}")
-        if keep:
-            if not isinstance(ids, Encoding):
-                raise ValueError("keep='spacing' needs an Encoding, which knows its text; ids alone do not")
-            return spaced(ids, write, name)
-        kinds = kinds_of(np.array(packed, np.int32)).tolist()
-        merged = erhua_of(ids, name) or [None] * len(packed)
-        positions = zip(map(self.vocabulary.unpack, packed), kinds, merged, strict=True)
-        read = self.factorize if self.lang == "vi" else _never
-        return join(positions, write, read, skip_special_tokens, self.fallback == "packed")
+        if keep or has_erhua(ids):
+            return spaced_text(write, ids) if keep else write.merged(ids)
+        return write.rows(packed, np.array([0, len(packed)], np.int64))[0]
+
+    def decode_batch(
+        self,
+        ids: Any,
+        offsets: Any = None,
+        to: str | None = None,
+        style: str = "new",
+        skip_special_tokens: bool = True,
+        dialect: str | None = None,
+        errors: str = "strict",
+    ) -> list[str]:
+        """Writes many rows of ids as text; see :meth:`decode`. :func:`phonemic.arrow.decode` does it for Arrow.
+
+        Arguments:
+            ids: a Batch; packed ids, int32 (N,), with ``offsets``; or a list of what :meth:`decode` takes.
+            offsets: row i is ``ids[offsets[i]:offsets[i + 1]]``; integers (B + 1,).
+            to: see :meth:`decode`, as the arguments that follow.
+            style: tone-mark placement.
+            skip_special_tokens: leave out the special symbols.
+            dialect: a city.
+            errors: ``"strict"`` or ``"replace"``.
+
+        Raises:
+            DecodingError: an id is not in the vocabulary, or no position can have its form; the message names the row
+                and the position.
+            ValueError: an argument does not fit, or the offsets are not of these ids.
+        """
+        from phonemic.decoding import decoder, packed_rows
+
+        write = decoder(self, to, style, skip_special_tokens, dialect, errors)
+        return write.rows(*packed_rows(ids, offsets, self.lang))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the options and the vocabulary's checksum as a small JSON file.
@@ -379,10 +426,6 @@ def _core_class(options: TokenizerOptions) -> type[Core]:
     from phonemic.native._context import ContextCore
 
     return ContextCore
-
-
-def _never(run: str) -> None:
-    """Letters in Mandarin text are not syllables."""
 
 
 def encode_rows(

@@ -72,7 +72,7 @@ varying = st.lists(varied, max_size=8).map("".join)
 def rows(tokenizer, encoding):
     unpack = tokenizer.vocab.unpack
     columns = zip(encoding.ids.tolist(), encoding.spans.tolist(), encoding.word_ids.tolist(), strict=True)
-    return [(unpack(packed), start, end, word) for packed, (start, end), word in columns]
+    return [(unpack(packed), start, end, word, packed >> 24) for packed, (start, end), word in columns]
 
 
 @nasty

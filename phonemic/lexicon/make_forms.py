@@ -1,7 +1,7 @@
 """Write forms-zh.tsv, forms-vi.tsv: which characters a symbol or a syllable is written with, the commonest first.
 
-Run from the repository, with ``pip install opencc pypinyin``: ``python -m phonemic.lexicon.make_forms DATA``. Afterwards
-the files are frozen, because trained weights depend on them: a form is a row's place in them.
+Run from the repository, with ``pip install opencc pypinyin``: ``python -m phonemic.lexicon.make_forms DATA``.
+Afterwards the files are frozen, because trained weights depend on them: a form is a place in their rows.
 
 Characters are counted in the ``raw`` and ``more`` folders of DATA (``vi`` and ``zh``), read with
 both ``readings``; Mandarin text a second time as OpenCC converts it to traditional characters (``s2t``). A
@@ -67,7 +67,7 @@ def count_readings(folder: Path) -> Counter[tuple[int, str]]:
 
 
 def variants(lang: str, counts: Counter[str]) -> Iterator[list[str]]:
-    """Give the rows of a language's fallback: the symbol, then each letter in both cases, or each mark or digit alone."""
+    """Give the rows of a language's fallback: the symbol, then letters in both cases, or marks or digits alone."""
     vocab = vocabulary(lang)
     symbols = fallback_symbols(lang)
     han = mandarin.lexicon().han
@@ -97,7 +97,8 @@ def count_spellings(folder: Path) -> Counter[str]:
 
 def spellings(counts: Counter[str]) -> Iterator[list[str]]:
     """Give the rows of Vietnamese syllables that are written in several ways: the standard one, that with the other of
-    i and y ("-" where there is none), and the others, the commonest first."""
+    i and y ("-" where there is none), and the others, the commonest first.
+    """
     for standard, others in vietnamese.alternatives().items():
         swapped = standard.translate(str.maketrans("iy", "yi"))
         others.sort(key=lambda text: (-counts[text], text))
@@ -108,12 +109,10 @@ def spellings(counts: Counter[str]) -> Iterator[list[str]]:
 
 
 def paired(char: str, folded: list[str]) -> str:
-    """Pair a letter's lower and upper case; the character alone where it has no other case that folds to the same symbol."""
+    """Pair a letter's lower and upper case; the character alone where the other does not fold to the same symbol."""
     lower, upper = char.lower(), char.upper()
-    if len(lower) == len(upper) == 1 and lower != upper and lower.upper() == upper and upper.lower() == lower:
-        if lower in folded and upper in folded:
-            return lower + upper
-    return char
+    pair = len(lower) == len(upper) == 1 and lower != upper and lower.upper() == upper and upper.lower() == lower
+    return lower + upper if pair and lower in folded and upper in folded else char
 
 
 def readings() -> set[tuple[int, str]]:
@@ -150,7 +149,11 @@ def syllables(counts: Counter[tuple[int, str]]) -> Iterator[list[str]]:
             usual = default is not None and mandarin.factorize(default) == triple
             return -counts[packed, char], not usual, not encodes(char, "gb2312"), not encodes(char, "big5"), char
 
-        yield ["syllable", mandarin.spell(triple, numbers=True), "".join(sorted(rows[packed], key=place)[:MOST_CHARACTERS])]
+        yield [
+            "syllable",
+            mandarin.spell(triple, numbers=True),
+            "".join(sorted(rows[packed], key=place)[:MOST_CHARACTERS]),
+        ]
 
 
 def encodes(char: str, charset: str) -> bool:
@@ -169,7 +172,6 @@ def main(data: Path) -> None:
         rows += syllables(count_readings(data / lang)) if lang == "zh" else spellings(count_spellings(data / lang))
         text = "".join("\t".join(row) + "\n" for row in rows)
         (folder / f"forms-{lang}.tsv").write_text(text, encoding="utf-8")
-        print(f"forms-{lang}.tsv: {len(rows)} rows")
 
 
 if __name__ == "__main__":

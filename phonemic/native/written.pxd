@@ -184,12 +184,15 @@ cdef inline Py_ssize_t run_end(const Characters* chars, const text_t* text, Py_s
     return at
 
 
-cdef inline void extend_cluster(const Walk* walk, Py_ssize_t end, Output* out) noexcept nogil:
-    """Lets the spans of the last character's positions end where the marks behind it do."""
-    cdef Py_ssize_t at
+cdef inline void put_marks(const text_t* text, Py_ssize_t at, Py_ssize_t end, Py_ssize_t length, const Walk* walk,
+                           Output* out) noexcept nogil:
+    """The bytes of ``text[at:end]``, marks of the last character, whose positions' spans then end where they do."""
+    cdef Py_ssize_t number, start = at
     if out.spans != NULL:
-        for at in range(walk.cluster, out.count):
-            out.spans[2 * at + 1] = <int32_t>end
+        start = out.spans[2 * walk.cluster]
+        for number in range(walk.cluster, out.count):
+            out.spans[2 * number + 1] = <int32_t>end
+    put_characters(out, text, at, end, length, start, end, walk.word)
 
 
 # --- Mandarin
@@ -239,8 +242,7 @@ cdef inline void write_mandarin_at(const Written* written, const Characters* cha
         stop = at + step
     place[0] = run_end(chars, text, at + step, length, ZH_TRANSPARENT)
     if stop == at:
-        extend_cluster(walk, place[0], out)
-        put_characters(out, text, at, place[0], length, at, place[0], walk.word)
+        put_marks(text, at, place[0], length, walk, out)
         return
     walk.open = True
     if packed == UNKNOWN:
@@ -623,8 +625,7 @@ cdef inline void write_part(const Written* written, const Characters* chars, con
             at += step
         elif entry & TRANSPARENT and walk.open:
             stop = run_end(chars, text, at, end, TRANSPARENT)
-            extend_cluster(walk, stop, out)
-            put_characters(out, text, at, stop, end, at, stop, walk.word)
+            put_marks(text, at, stop, end, walk, out)
             at = stop
         else:
             packed = <uint32_t>walk.ids[0]
@@ -705,7 +706,7 @@ cdef inline bint write_word(const Written* written, const Characters* chars, con
 cdef inline void write_new(const Written* written, const Characters* chars, const Syllables* table, Memo* memo,
                            uint64_t low, uint64_t high, uint64_t width, const text_t* text, Py_ssize_t start,
                            Py_ssize_t end, Py_ssize_t length, bint strict, Walk* walk, Output* out) noexcept nogil:
-    """``text[start:end]``, not remembered. It will be, if ``low`` is not 0, and it is a syllable whose form says all."""
+    """``text[start:end]``, not remembered. It will be, if ``low`` is not 0, as a syllable whose form says all."""
     cdef Py_ssize_t count = out.count
     cdef uint64_t packed, space = (CASES << FORM) if walk.space >= 0 else 0
     cdef Remembered* cell

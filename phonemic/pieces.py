@@ -1,0 +1,123 @@
+"""What each id is written as, kept where the core looks it up when it decodes.
+
+A table grows with the ids that are met. It is never changed, only replaced by a larger one, so that any number of
+threads may read it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from phonemic.native._decode import decode_rows, put_cell
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from phonemic._core import Core
+
+# Layout of a cell: native/_decode.pyx.
+UNITS, CODE_SHIFT = 14, 8
+PLAIN, LETTER, DIGIT, SKIPPED, SLOW = (number << 3 for number in range(5))
+#: A table that would hold more ids than this is begun anew.
+MOST_CELLS = 1 << 17
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """What an id writes.
+
+    Attributes:
+        text: the text.
+        kind: ``PLAIN``; ``LETTER`` or ``DIGIT``, runs of which are written together; ``SKIPPED``; or ``SLOW``, for what
+            takes more than a look-up.
+        code: the number of a letter of the Vietnamese alphabet, 0 for all else.
+    """
+
+    text: str
+    kind: int = PLAIN
+    code: int = 0
+
+
+class _Table(NamedTuple):
+    keys: NDArray[np.uint32]
+    cells: NDArray[np.uint16]
+    held: int
+
+
+def _empty(size: int) -> _Table:
+    return _Table(np.zeros(size, np.uint32), np.zeros((size, UNITS + 2), np.uint16), 0)
+
+
+class Pieces:
+    """The table of one way of writing.
+
+    Arguments:
+        piece: tells what an id is written as.
+        forms: whether positions have forms; else units are separated by spaces.
+        core: reads runs of Vietnamese letters, so that none is written that would be read as a syllable; or None.
+    """
+
+    def __init__(self, piece: Callable[[int], Piece], forms: bool, core: Core | None) -> None:
+        self._piece = piece
+        self._forms = forms
+        self._core = core
+        self._table = _empty(1 << 12)
+
+    def write(
+        self, ids: NDArray[np.int32], offsets: NDArray[np.int64], slow: Callable[[NDArray[np.int32]], str]
+    ) -> list[str]:
+        """The texts of rows of ids.
+
+        Arguments:
+            ids: ids of the vocabulary, with or without forms, contiguous int32 (N,).
+            offsets: row i is ``ids[offsets[i]:offsets[i + 1]]``; int64 (B + 1,), within ``ids``, none below the last.
+            slow: writes a row for which looking up is not enough.
+        """
+        rows = len(offsets) - 1
+        texts: list[str] = [""] * rows
+        waiting = np.ones(rows, np.uint8)
+        while rows:
+            table = self._table
+            again, missing, left = decode_rows(
+                ids, offsets, table.keys, table.cells, self._forms, self._core, texts, waiting
+            )
+            for row in left:
+                texts[row] = slow(ids[offsets[row] : offsets[row + 1]])
+            if not again:
+                break
+            waiting[:] = 0
+            waiting[again] = 1
+            self._table = self._with(set(missing), table)
+        return texts
+
+    def _with(self, missing: set[int], table: _Table) -> _Table:
+        """A table with more ids."""
+        keys, cells, count = table
+        if count and count + len(missing) > MOST_CELLS:
+            keys, cells, count = _empty(1 << 12)
+        size = len(keys)
+        while size < 2 * (count + len(missing)):
+            size *= 2
+        made = _empty(size)
+        for slot in np.flatnonzero(keys).tolist():
+            put_cell(made.keys, made.cells, int(keys[slot]) - 1, cells[slot])
+        for packed in missing:
+            put_cell(made.keys, made.cells, packed & 0xFFFFFFFF, _cell(self._piece(packed)))
+        return made._replace(held=count + len(missing))
+
+
+def _cell(piece: Piece) -> NDArray[np.uint16]:
+    cell = np.zeros(UNITS + 2, np.uint16)
+    units = np.frombuffer(piece.text.encode("utf-16-le", "surrogatepass"), np.uint16)
+    highest = max(map(ord, piece.text), default=0)
+    if len(units) > UNITS:
+        cell[1] = SLOW
+        return cell
+    cell[0] = len(units)
+    cell[1] = (highest > 0x7F) | (highest > 0xFF) << 1 | (highest > 0xFFFF) << 2 | piece.kind | piece.code << CODE_SHIFT
+    cell[2 : 2 + len(units)] = units
+    return cell
