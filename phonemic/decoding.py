@@ -18,12 +18,15 @@ from phonemic.inventory import (
     SPECIALS,
     TRIPLE,
     UNKNOWN,
+    UNKNOWN_ID,
     Triple,
     Vocabulary,
     characters_of,
+    forms_of,
     kinds_of,
     pack,
     packs,
+    unpack,
 )
 from phonemic.notations import cased, is_erhua, notation, speller, with_erhua
 from phonemic.pieces import DIGIT, LETTER, PLAIN, SKIPPED, SLOW, Piece, Pieces
@@ -59,7 +62,7 @@ def packed_ids(ids: Any, lang: str) -> NDArray[np.int32]:
             raise ValueError(f"position {wrong[0]}: {array[wrong[0]].tolist()} is not in the {lang} vocabulary")
         return pack(array)
     if array.dtype != np.int32:
-        wrong = np.flatnonzero((array < 0) | (array > 0x7FFFFFFF))
+        wrong = np.flatnonzero((array < -(1 << 31)) | (array > 0x7FFFFFFF))
         if len(wrong):
             raise DecodingError(f"position {wrong[0]}: id {array[wrong[0]]} is not a packed id")
     return np.ascontiguousarray(array, np.int32)
@@ -155,7 +158,7 @@ class Decoder:
         lang = tokenizer.lang
         self.spell, self.name = speller(lang, to, style, dialect), notation(lang, to, dialect)
         self._vocabulary, self._options = tokenizer.vocabulary, tokenizer.options
-        self._skip = skip_special_tokens
+        self._skip, self._replaces = skip_special_tokens, errors == "replace"
         self._read = tokenizer.factorize if lang == "vi" else _never
         self._packed = tokenizer.fallback == "packed"
         core = tokenizer.core if lang == "vi" else None
@@ -167,7 +170,7 @@ class Decoder:
         if tokenizer.form and not self._drops:
             self._forms = Pieces(form_piece(lang, skip_special_tokens), True, None)
             unit = lambda number: self._join(np.array([number], np.int32))  # noqa: E731
-            self._writer = Writer(self._vocabulary, unit, skip_special_tokens, errors == "replace")
+            self._writer = Writer(self._vocabulary, unit, skip_special_tokens, self._replaces)
 
     def rows(self, ids: NDArray[np.int32], offsets: NDArray[np.int64]) -> list[str]:
         """The texts of rows of ids; see :func:`packed_rows`."""
@@ -185,6 +188,9 @@ class Decoder:
         return self._writer.write(ids)
 
     def _join(self, ids: NDArray[np.int32], erhua: list[str | None] | None = None) -> str:
+        if self._replaces:
+            outside = (unpack(ids) >= len(self._vocabulary)).any(axis=1) | (forms_of(ids) > 0)
+            ids = np.where(outside, np.int32(UNKNOWN_ID), ids)
         check_vocabulary(ids, self._vocabulary)
         positions = zip(
             map(self._vocabulary.unpack, ids.tolist()), kinds_of(ids).tolist(), erhua or [None] * len(ids), strict=True

@@ -1,18 +1,19 @@
 """What each id is written as, kept where the core looks it up when it decodes.
 
-A table grows with the ids that are met. It is never changed, only replaced by a larger one, so that any number of
-threads may read it.
+A table grows with the ids that are met. Any number of threads may read it while one adds to it, or replaces it by a
+larger one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from phonemic.native._decode import decode_rows, put_cell
+from phonemic.native._decode import decode_rows, move_cells, put_cell
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 UNITS, CODE_SHIFT = 14, 8
 PLAIN, LETTER, DIGIT, SKIPPED, SLOW = (number << 3 for number in range(5))
 #: A table that would hold more ids than this is begun anew.
-MOST_CELLS = 1 << 17
+MOST_CELLS, SMALLEST = 1 << 17, 1 << 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +46,10 @@ class Piece:
 class _Table(NamedTuple):
     keys: NDArray[np.uint32]
     cells: NDArray[np.uint16]
-    held: int
 
 
 def _empty(size: int) -> _Table:
-    return _Table(np.zeros(size, np.uint32), np.zeros((size, UNITS + 2), np.uint16), 0)
+    return _Table(np.zeros(size, np.uint32), np.zeros((size, UNITS + 2), np.uint16))
 
 
 class Pieces:
@@ -65,7 +65,8 @@ class Pieces:
         self._piece = piece
         self._forms = forms
         self._core = core
-        self._table = _empty(1 << 12)
+        self._table, self._held = _empty(SMALLEST), 0
+        self._lock = Lock()
 
     def write(
         self, ids: NDArray[np.int32], offsets: NDArray[np.int64], slow: Callable[[NDArray[np.int32]], str]
@@ -91,23 +92,25 @@ class Pieces:
                 break
             waiting[:] = 0
             waiting[again] = 1
-            self._table = self._with(set(missing), table)
+            if self._held + len(missing) > MOST_CELLS:  # begun anew, it must have all that these rows need
+                missing = np.unique(np.concatenate([ids[offsets[row] : offsets[row + 1]] for row in again])).tolist()
+            self._learn(set(missing))
         return texts
 
-    def _with(self, missing: set[int], table: _Table) -> _Table:
-        """A table with more ids."""
-        keys, cells, count = table
-        if count and count + len(missing) > MOST_CELLS:
-            keys, cells, count = _empty(1 << 12)
-        size = len(keys)
-        while size < 2 * (count + len(missing)):
-            size *= 2
-        made = _empty(size)
-        for slot in np.flatnonzero(keys).tolist():
-            put_cell(made.keys, made.cells, int(keys[slot]) - 1, cells[slot])
-        for packed in missing:
-            put_cell(made.keys, made.cells, packed & 0xFFFFFFFF, _cell(self._piece(packed)))
-        return made._replace(held=count + len(missing))
+    def _learn(self, missing: set[int]) -> None:
+        """Puts ids into the table."""
+        cells = {packed: _cell(self._piece(packed)) for packed in missing}
+        with self._lock:
+            if self._held and self._held + len(missing) > MOST_CELLS:
+                self._table, self._held = _empty(SMALLEST), 0
+            size = len(self._table.keys)
+            while size < 2 * (self._held + len(missing)):
+                size *= 2
+            if size > len(self._table.keys):
+                larger = _empty(size)
+                move_cells(*self._table, *larger)
+                self._table = larger
+            self._held += sum(put_cell(*self._table, packed, cell) for packed, cell in cells.items())
 
 
 def _cell(piece: Piece) -> NDArray[np.uint16]:

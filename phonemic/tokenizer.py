@@ -273,7 +273,7 @@ class Tokenizer:
                 :mod:`phonemic.dialects`; None writes the sounds that the spelling keeps apart.
             keep: ``"spacing"``: all but the syllables as it stood in the text of an Encoding: case, punctuation,
                 digits, unknown characters, white space. None: what ids alone tell.
-            errors: ``"strict"``, or ``"replace"`` for U+FFFD where ids with forms are of no text.
+            errors: ``"strict"``, or ``"replace"`` for U+FFFD where an id is of no text.
 
         Returns:
             Units separated by spaces, lower-case; letters and digits of the fallback are joined. Vietnamese spelling

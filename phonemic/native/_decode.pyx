@@ -23,6 +23,20 @@ cdef extern from "Python.h":
     object PyUnicode_FromKindAndData(int kind, const void* buffer, Py_ssize_t size)
     void* PyUnicode_DATA(object text)
 
+cdef extern from *:
+    """
+    #if defined(_MSC_VER)
+    #include <intrin.h>
+    #define phonemic_load(place) (*(const volatile uint32_t *)(place))
+    #define phonemic_store(place, value) ((void)_InterlockedExchange((volatile long *)(place), (long)(value)))
+    #else
+    #define phonemic_load(place) __atomic_load_n(place, __ATOMIC_ACQUIRE)
+    #define phonemic_store(place, value) __atomic_store_n(place, value, __ATOMIC_RELEASE)
+    #endif
+    """
+    uint32_t phonemic_load(const uint32_t* place) noexcept nogil
+    void phonemic_store(uint32_t* place, uint32_t value) noexcept nogil
+
 # A cell: 16 numbers of 16 bits. Layout shared with pieces.py.
 cdef enum:
     UNITS = 14              # of text in a cell
@@ -62,13 +76,24 @@ cdef struct Buffer:
     Py_ssize_t size         # in bytes
 
 
+cdef inline int shift_of(uint32_t size) noexcept nogil:
+    """The bits of a hash that are too many for a table of a power of two."""
+    cdef int shift = 32
+    while size > 1:
+        size >>= 1
+        shift -= 1
+    return shift
+
+
 cdef inline const uint16_t* cell_of(const Cells* table, uint32_t id) noexcept nogil:
-    """The cell of an id, NULL where it has none."""
+    """The cell of an id, which is not negative; NULL where it has none."""
     cdef uint32_t slot = id * <uint32_t>0x9E3779B1 >> table.shift
-    while table.keys[slot] != id + 1:
-        if table.keys[slot] == 0:
+    cdef uint32_t key = phonemic_load(&table.keys[slot])
+    while key != id + 1:
+        if key == 0:
             return NULL
         slot = (slot + 1) & table.mask
+        key = phonemic_load(&table.keys[slot])
     return table.cells + <size_t>slot * CELL
 
 
@@ -194,9 +219,9 @@ cdef inline Result write_with_forms(const Cells* table, const int32_t* ids, Py_s
         id = <uint32_t>ids[number]
         if unlikely(not make_room(buffer, &at)):
             return NO_MEMORY
+        if id >> 31:
+            return NEEDS_MORE
         if id & TRIPLE == UNKNOWN and id != UNKNOWN:
-            if id >> 31:
-                return NEEDS_MORE
             result = put_bytes(ids + number, count - number, &escaped, &at, wide, &taken)
             if result != DONE:
                 return result
@@ -242,6 +267,8 @@ cdef inline Result write_units(const Cells* table, const Syllables* syllables, b
     for number in range(count):
         if unlikely(not make_room(buffer, &at)):
             return NO_MEMORY
+        if ids[number] < 0:
+            return NEEDS_MORE
         cell = cell_of(table, <uint32_t>ids[number])
         if unlikely(cell == NULL):
             missing.append(ids[number])
@@ -331,7 +358,7 @@ def decode_rows(const int32_t[::1] ids not None, const int64_t[::1] offsets not 
     cdef list missing = [], again = [], left = []
     table.keys, table.cells = &keys[0], &cells[0, 0]
     table.mask = <uint32_t>(len(keys) - 1)
-    table.shift = 33 - int(len(keys)).bit_length()
+    table.shift = shift_of(<uint32_t>len(keys))
     buffer.size = 1 << 12
     buffer.data = malloc(buffer.size)
     if buffer.data == NULL:
@@ -367,14 +394,28 @@ def decode_rows(const int32_t[::1] ids not None, const int64_t[::1] offsets not 
     return again, missing, left
 
 
+cdef bint put(uint32_t* keys, uint16_t* cells, uint32_t size, uint32_t key, const uint16_t* cell) noexcept nogil:
+    """Puts a cell where it has none. Its key comes last: another thread may be looking it up."""
+    cdef uint32_t slot = (key - 1) * <uint32_t>0x9E3779B1 >> shift_of(size)
+    while keys[slot]:
+        if keys[slot] == key:
+            return False
+        slot = (slot + 1) & (size - 1)
+    memcpy(cells + <size_t>slot * CELL, cell, CELL * sizeof(uint16_t))
+    phonemic_store(&keys[slot], key)
+    return True
+
+
 def put_cell(uint32_t[::1] keys not None, uint16_t[:, ::1] cells not None, uint32_t packed,
              const uint16_t[::1] cell not None):
-    """Puts an id's cell into a table that has room for it; one that it has stays."""
-    cdef uint32_t mask = <uint32_t>(len(keys) - 1)
-    cdef uint32_t slot = packed * <uint32_t>0x9E3779B1 >> (33 - int(len(keys)).bit_length())
-    cdef Py_ssize_t number
-    while keys[slot] and keys[slot] != packed + 1:
-        slot = (slot + 1) & mask
-    for number in range(CELL):
-        cells[slot, number] = cell[number]
-    keys[slot] = packed + 1
+    """Puts an id's cell into a table that has room for it; returns whether it had none."""
+    return put(&keys[0], &cells[0, 0], <uint32_t>len(keys), packed + 1, &cell[0])
+
+
+def move_cells(const uint32_t[::1] keys not None, const uint16_t[:, ::1] cells not None,
+               uint32_t[::1] to_keys not None, uint16_t[:, ::1] to_cells not None):
+    """Puts all that one table has into another one, which has room for it."""
+    cdef Py_ssize_t slot
+    for slot in range(len(keys)):
+        if keys[slot]:
+            put(&to_keys[0], &to_cells[0, 0], <uint32_t>len(to_keys), keys[slot], &cells[slot, 0])

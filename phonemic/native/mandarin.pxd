@@ -185,30 +185,6 @@ cdef inline const Phrases* match_at(const Characters* chars, const Readings* rea
     return &readings.lexicon
 
 
-cdef inline Py_ssize_t phrases_begin(const Characters* chars, const Readings* readings, const text_t* text,
-                                     Py_ssize_t at, Py_ssize_t length, uint32_t* first, Py_ssize_t* step,
-                                     Output* out) noexcept nogil:
-    """From where the Han characters around ``at`` are to be read phrase by phrase: no phrase lies across that place.
-
-    Takes back the ids that were written of the characters before ``at``.
-
-    Arguments:
-        first: becomes the character there,
-        step: and its units.
-    """
-    cdef Py_ssize_t begin = at, before = 0
-    cdef uint32_t char = char_at(text, at, length, step), previous
-    while begin > 0:
-        previous = char_before(text, begin, length, &before)
-        if not (entry_of(chars, previous) & ZH_HAN and in_set(readings.inner, INNER, previous, char)):
-            break
-        step[0] = begin - before
-        begin, char = before, previous
-        out.count -= 1
-    first[0] = char
-    return begin
-
-
 cdef inline Py_ssize_t read_phrases(const Characters* chars, const Readings* readings, const text_t* text,
                                     Py_ssize_t at, Py_ssize_t length, Match* match, Output* out) noexcept nogil:
     """Reads the Han characters around ``at`` phrase by phrase, from where no phrase can lie across to where none can.
@@ -218,22 +194,19 @@ cdef inline Py_ssize_t read_phrases(const Characters* chars, const Readings* rea
     Arguments:
         match: the lexicon's phrase at ``at``, if it is known that this one is read there unless one lies across.
     """
-    cdef Py_ssize_t step = 0
-    cdef uint32_t char = 0
-    cdef Py_ssize_t begin = phrases_begin(chars, readings, text, at, length, &char, &step, out)
-    return read_phrases_from(chars, readings, text, begin, at, length, char, step, match, out)
-
-
-cdef inline Py_ssize_t read_phrases_from(const Characters* chars, const Readings* readings, const text_t* text,
-                                         Py_ssize_t begin, Py_ssize_t at, Py_ssize_t length, uint32_t char,
-                                         Py_ssize_t step, Match* match, Output* out) noexcept nogil:
-    """The same from ``begin`` on, where ``char`` stands; see :func:`phrases_begin`."""
-    cdef Py_ssize_t number, before = 0
-    cdef uint32_t previous
+    cdef Py_ssize_t begin = at, before = 0, step = 0, number
+    cdef uint32_t char = char_at(text, at, length, &step), previous
     cdef const Characters* table
     cdef const Phrases* phrases
     cdef const uint16_t* numbers
     cdef int32_t* ids
+    while begin > 0:
+        previous = char_before(text, begin, length, &before)
+        if not (entry_of(chars, previous) & ZH_HAN and in_set(readings.inner, INNER, previous, char)):
+            break
+        step = begin - before
+        begin, char = before, previous
+        out.count -= 1
     ids = out.ids + out.count
     if begin < at:
         match.unit = 0

@@ -9,8 +9,8 @@ that far behind, and read from there while the positions with forms are written 
 from libc.stdint cimport int32_t, uint8_t, uint16_t, uint32_t, uint64_t
 
 from phonemic.native.mandarin cimport (
-    CHANGING_PAIRS, PACKED, SPECIAL, ZH_EXACT, ZH_HAN, ZH_JAMO, ZH_JOINER, ZH_SPACE, ZH_TRANSPARENT, Match, Readings,
-    begins_changing, char_before, in_set, phrases_begin, read_phrases_from, write_along,
+    CHANGING_PAIRS, INNER, PACKED, SPECIAL, ZH_EXACT, ZH_HAN, ZH_JAMO, ZH_JOINER, ZH_SPACE, ZH_TRANSPARENT, Match,
+    Readings, begins_changing, char_before, in_set, read_phrases, write_along,
 )
 from phonemic.native.text cimport (
     UNKNOWN, Characters, Output, State, char_at, check, emit, entry_of, text_t, unlikely, utf8_t,
@@ -350,6 +350,20 @@ cdef inline Py_ssize_t write_alone_readings(const Written* written, const Charac
     return at
 
 
+cdef inline Py_ssize_t phrases_begin(const Characters* chars, const Readings* readings, const text_t* text,
+                                     Py_ssize_t at, Py_ssize_t length, Py_ssize_t* count) noexcept nogil:
+    """From where on ``read_phrases`` will read; of ``count`` positions, those that it will write anew are taken."""
+    cdef Py_ssize_t step = 0
+    cdef uint32_t char = char_at(text, at, length, &step), previous
+    while at > 0:
+        previous = char_before(text, at, length, &step)
+        if not (entry_of(chars, previous) & ZH_HAN and in_set(readings.inner, INNER, previous, char)):
+            break
+        at, char = step, previous
+        count[0] -= 1
+    return at
+
+
 cdef inline bint write_phrases(const Written* written, const text_t* text, Py_ssize_t at, Py_ssize_t first,
                                Py_ssize_t length, Output* out) noexcept nogil:
     """Forms for the positions from ``first`` on, which were read by phrases, each a character from ``at`` on.
@@ -386,7 +400,7 @@ cdef inline void write_mandarin(const Written* written, const Characters* chars,
                                 const text_t* text, Py_ssize_t length, Output* out) noexcept nogil:
     """As ``encode_mandarin``, with forms, written while the characters are read."""
     cdef Py_ssize_t at = 0, start, first, step = 0, begin, known
-    cdef uint32_t entry = 0, char = 0
+    cdef uint32_t entry = 0
     cdef bint rest
     cdef Match match
     cdef Walk walk
@@ -406,9 +420,9 @@ cdef inline void write_mandarin(const Written* written, const Characters* chars,
             else:
                 out.count -= 1
                 char_before(text, at, length, &at)
-            begin = phrases_begin(chars, readings, text, at, length, &char, &step, out)
             known = out.count
-            at = read_phrases_from(chars, readings, text, begin, at, length, char, step, &match, out)
+            begin = phrases_begin(chars, readings, text, at, length, &known)
+            at = read_phrases(chars, readings, text, at, length, &match, out)
             rest = write_phrases(written, text, begin, known, length, out) or rest
         if rest:
             write_again(written, chars, text, start, at, first, &walk, out)
