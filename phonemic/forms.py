@@ -315,7 +315,7 @@ def _is_open(ids: NDArray[np.int32], at: int, joiner: str | None) -> bool:
         char = _character_at(ids, at)
         if char and (char == joiner or characters.kind_of(char) == characters.SPACE):
             return False
-        if char and characters.kind_of(char) in (characters.LETTER, characters.OTHER):
+        if char and characters.kind_of(char) in (characters.LETTER, characters.OTHER, characters.JAMO):
             return True
     return False
 

@@ -113,6 +113,7 @@ class Options:
     readings: str
     sandhi: bool = False
     erhua: bool = False
+    form: bool = False
 
     def tokenizer(self) -> Tokenizer:
         phrases = {phrase: list(pinyin) for phrase, pinyin in self.phrases}
@@ -125,6 +126,7 @@ class Options:
             readings=self.readings,
             sandhi=self.sandhi,
             erhua=self.erhua,
+            form=self.form,
         )
 
 
@@ -140,7 +142,22 @@ def options(dice: random.Random) -> Options:
     strict, fallback = lang == "vi" and dice.random() < 0.5, dice.choice(["character", "packed"])
     readings = dice.choice(["pypinyin", "context"]) if lang == "zh" else "pypinyin"
     spoken = [lang == "zh" and dice.random() < 0.3 for _ in range(2)]
-    return Options(lang, strict, joiner, tuple(phrases.items()), fallback, readings, *spoken)
+    form = dice.random() < 0.4
+    if form:
+        fallback, spoken = "character", [False, False]
+    return Options(lang, strict, joiner, tuple(phrases.items()), fallback, readings, *spoken, form)
+
+
+def forged_ids(dice: random.Random, ids: list[int]) -> list[int]:
+    """Ids of a text, some of them other, missing, doubled or moved."""
+    made = list(ids)
+    for _ in range(dice.choice([1, 2, 5, 20])):
+        at = dice.randrange(len(made) + 1)
+        other = dice.choice([dice.getrandbits(32) - (1 << 31), 0x010101 | dice.randrange(128) << 24, 0x020202, 0])
+        if made and dice.random() < 0.5:
+            other = dice.choice(made) & 0xFFFFFF | dice.randrange(128) << 24
+        made[at : at + dice.choice([0, 0, 1, 3])] = [other] * dice.choice([0, 1, 1, 2])
+    return made
 
 
 def layouts(dice: random.Random, rows: list[bytes | None]) -> Iterator[Any]:

@@ -7,12 +7,14 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 import fuzz_cases as cases
 import numpy as np
 
-from phonemic import InputError, SavedTokenizerError, Tokenizer, reference
+from phonemic import DecodingError, InputError, SavedTokenizerError, Tokenizer, reference, reference_forms
+from phonemic.forms import without_forms
 
 FOUND = Path(__file__).parent / "found"
 
@@ -35,25 +37,47 @@ def check_texts(made: cases.Options, tokenizer: Tokenizer, texts: list[str], com
         assert np.array_equal(tokenizer.encode_batch(texts, threads).ids, batch.ids)
     for one in single:
         ids, spans = one.ids, one.spans
-        assert len(ids) <= len(one.text)
+        assert made.form or len(ids) <= len(one.text)
+        if made.form:  # bytes have the span of what they are of
+            spans = spans[np.flatnonzero(np.concatenate([[True], (spans[1:] != spans[:-1]).any(axis=1)])[: len(ids)])]
         assert not len(ids) or (
             spans[0, 0] >= 0 and spans[-1, 1] <= len(one.text) and (np.diff(spans.ravel()) >= 0).all()
         )
     phrases = {phrase: list(pinyin) for phrase, pinyin in made.phrases}
     for one in single[compared]:
-        expected = reference.encode(
+        expected = (reference_forms if made.form else reference).encode(
             one.text,
             made.lang,
-            made.strict,
-            made.word_joiner,
-            phrases,
-            made.fallback,
-            made.readings,
-            made.sandhi,
-            made.erhua,
+            strict=made.strict,
+            joiner=made.word_joiner,
+            phrases=phrases,
+            fallback=made.fallback,
+            readings=made.readings,
+            sandhi=made.sandhi,
+            erhua=made.erhua,
         )
         assert one.triples == [position.triple for position in expected], ascii(one.text)
+        assert one.forms.tolist() == [position.form for position in expected], ascii(one.text)
         assert one.spans.tolist() == [[position.start, position.end] for position in expected], ascii(one.text)
+
+
+def check_decoding(made: cases.Options, tokenizer: Tokenizer, texts: list[str], dice: random.Random) -> None:
+    """Texts come back from their ids; forged ids give a text, or an error that says where."""
+    batch = tokenizer.encode_batch(texts)
+    if made.form:
+        assert tokenizer.decode_batch(batch) == texts
+        plain = replace(made, form=False).tokenizer()
+        for text, row in zip(texts, batch, strict=True):
+            assert np.array_equal(without_forms(row.ids, made.lang, made.word_joiner), plain.encode(text).ids)
+    for row in batch:
+        ids = np.array(cases.forged_ids(dice, row.ids.tolist()[: dice.choice([3, 20, 500])]), np.int32)
+        assert isinstance(tokenizer.decode(ids, errors="replace"), str)
+        try:
+            text = tokenizer.decode(ids)
+        except DecodingError as error:
+            assert str(error).startswith("position "), error
+        else:
+            assert tokenizer.decode_batch(ids, [0, len(ids)]) == [text]
 
 
 def check_bytes(tokenizer: Tokenizer, rows: list[bytes | None], dice: random.Random) -> None:
@@ -124,6 +148,7 @@ def run(
                     None if dice.random() < 0.1 else cases.raw(dice, made.lang) for _ in range(dice.choice([1, 2, 6]))
                 ]
                 check_bytes(tokenizer, rows, dice)
+                check_decoding(made, tokenizer, texts, dice)
                 if seed % 16 == 0:
                     check_saved(tokenizer, Path(folder, "t.json"), dice)
             except BaseException as error:
