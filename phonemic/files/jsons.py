@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,6 +12,9 @@ from typing import Any
 
 from phonemic.errors import InputError, PhonemicError
 from phonemic.files.writing import AnyPath
+
+#: Half of a surrogate pair, which JSON can write, and UTF-8 cannot.
+_HALF = re.compile(r"[\ud800-\udfff]")
 
 
 def loads(text: str | bytes) -> Any:
@@ -63,6 +67,35 @@ def line_object(line: str, place: str, fields: Mapping[str, type | UnionType] = 
     except ValueError as error:
         raise InputError(f"{place}: is not JSON ({error})") from error
     return checked(value, fields, place)
+
+
+def is_blank(line: str) -> bool:
+    """Whether one of JSON lines holds nothing but JSON's white space; all readers leave such lines out."""
+    return not line.strip(" \t\r\n")
+
+
+def text_of(value: Mapping[str, Any], field: str, place: str, errors: str = "strict") -> str | None:
+    """The text of one of JSON lines; None where the field is null or missing.
+
+    Arguments:
+        value: the line's object, see :func:`line_object`.
+        field: the name of the field.
+        place: the file and the line, for errors.
+        errors: "strict" or "replace", what to do about halves of surrogate pairs.
+
+    Raises:
+        InputError: the field is not a string, or not Unicode text and ``errors`` is "strict".
+    """
+    text = value.get(field)
+    if not isinstance(text, str | None):
+        raise InputError(f"{place}: the field {field!r} is not a string")
+    try:
+        (text or "").encode()
+    except UnicodeEncodeError as error:
+        if errors == "strict":
+            raise InputError(f"{place}: the field {field!r} is not Unicode text ({error.reason})") from error
+        text = _HALF.sub("\ufffd", value[field])
+    return text
 
 
 def checked(

@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import codecs
-import re
 from collections.abc import Iterable, Iterator
 from itertools import chain
-from typing import Any, cast
+from typing import cast
 
 from phonemic.errors import InputError
 from phonemic.files.cells import MAX_LINE
 from phonemic.files.compressed import Advance, blocks, shown
-from phonemic.files.jsons import line_object
+from phonemic.files.jsons import is_blank, line_object, text_of
 from phonemic.files.kinds import kind_of
 from phonemic.files.parquet import text_arrays
 
 #: Bytes of text that are held, encoded and written at a time. A longer line is held whole: it is one text.
 CHUNK = 8 << 20
-
-#: Half of a surrogate pair, which JSON can write, and UTF-8 cannot.
-_HALF = re.compile(r"[\ud800-\udfff]")
 
 
 def read_texts(
@@ -137,27 +133,14 @@ def _decoded(name: str, chunks: Iterator[bytes], errors: str) -> Iterator[list[s
 def _json_texts(path: str, chunks: Iterator[list[str]], field: str, errors: str) -> Iterator[list[str | None]]:
     number, known = 0, False
     for lines in chunks:
-        numbered = [(at, line) for at, line in enumerate(lines, number + 1) if line.strip()]
+        numbered = [(at, line) for at, line in enumerate(lines, number + 1) if not is_blank(line)]
         objects = [(at, line_object(line, f"{path}, line {at}")) for at, line in numbered]
         number += len(lines)
         known = known or any(field in value for _, value in objects)
         if objects and not known:
             at, value = objects[0]
             raise InputError(f"{path}, from line {at} on: no field {field!r}; the first has {', '.join(value)}")
-        yield [_field(f"{path}, line {at}", value, field, errors) for at, value in objects]
-
-
-def _field(place: str, value: dict[str, Any], field: str, errors: str) -> str | None:
-    text = value.get(field)
-    if not isinstance(text, str | None):
-        raise InputError(f"{place}: the field {field!r} is not a string")
-    try:
-        (text or "").encode()
-    except UnicodeEncodeError as error:
-        if errors == "strict":
-            raise InputError(f"{place}: the field {field!r} is not Unicode text ({error.reason})") from error
-        text = _HALF.sub("\ufffd", value[field])
-    return text
+        yield [text_of(value, field, f"{path}, line {at}", errors) for at, value in objects]
 
 
 def _parquet_texts(

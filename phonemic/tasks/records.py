@@ -10,7 +10,7 @@ from typing import Any
 
 from phonemic.errors import InputError
 from phonemic.files import MAX_LINE, require
-from phonemic.files.jsons import loads
+from phonemic.files.jsons import is_blank, line_object, loads
 
 #: Labels as a file writes them, to their names.
 Values = Mapping[str, str]
@@ -89,15 +89,9 @@ def lines(path: Path) -> Iterator[tuple[int, str]]:
 def json_lines(path: Path) -> Iterator[Record]:
     """The JSON objects of a file that holds one a line; blank lines are left out."""
     for number, line in lines(path):
-        if line.strip():
+        if not is_blank(line):
             place = f"{path}:{number}"
-            try:
-                fields = loads(line)
-            except ValueError as error:
-                raise InputError(f"{place}: is not JSON: {error}") from error
-            if not isinstance(fields, dict):
-                raise InputError(f"{place}: is not a JSON object")
-            yield Record(place, fields)
+            yield Record(place, line_object(line, place))
 
 
 def json_document(path: Path) -> Any:

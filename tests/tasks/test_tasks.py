@@ -199,8 +199,8 @@ def write(path: Path, content: str | bytes) -> Path:
 
 
 DAMAGED: list[tuple[str, Callable[[Path], object], bytes, str]] = [
-    ("a.json", records.json_lines, b'{"a": 1}\n{"a": \n', r"a\.json:2: is not JSON: "),
-    ("a.json", records.json_lines, b"{}\n\n[1]\n", r"a\.json:3: is not a JSON object"),
+    ("a.json", records.json_lines, b'{"a": 1}\n{"a": \n', r"a\.json:2: is not JSON \("),
+    ("a.json", records.json_lines, b"{}\n\n[1]\n", r"a\.json:3: a JSON object is expected, not of type list"),
     ("a.json", records.json_lines, b"{}\n\xff\n", r"a\.json:2: not UTF-8 \(invalid start byte at byte 0\)"),
     ("a.json", lambda path: [records.json_document(path)], b'{\n"a": [1,\n}', r"a\.json:3: is not JSON: "),
     (
