@@ -10,10 +10,9 @@ from __future__ import annotations
 
 import zlib
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache, cached_property
 from itertools import pairwise
-from pathlib import Path
 from typing import Any, NamedTuple, Protocol, Unpack, cast
 from weakref import WeakKeyDictionary, WeakSet
 
@@ -248,22 +247,19 @@ def _plain(lang: str) -> Way:
     return Way(Tokenizer(lang))
 
 
-def make_tokenizer(lang: str, **options: Unpack[OptionArguments]) -> tuple[Tokenizer, str | None]:
-    """The tokenizer of a component's options, and the file of phrases if it is not there.
+def make_tokenizer(lang: str, **options: Unpack[OptionArguments]) -> Tokenizer:
+    """The tokenizer of a component's options.
 
-    A pipeline that is being loaded brings the readings of a file that may be gone, so its absence is not an error yet.
+    Raises:
+        TypeError: ``phrases`` is not a dict; no file that a config names is opened.
+        ValueError: an option does not fit.
     """
-    phrases = options.get("phrases")
-    missing = phrases if isinstance(phrases, str) and not Path(phrases).exists() else None
-    if missing:
-        options["phrases"] = None
-    return Tokenizer(lang, **options), missing
-
-
-def check_phrases(missing: str | None) -> None:
-    """Raises FileNotFoundError where a pipeline is to run without its file of phrases."""
-    if missing:
-        raise FileNotFoundError(f"the file of phrases {missing!r} does not exist")
+    if not isinstance(phrases := options.get("phrases"), Mapping | None):
+        raise TypeError(
+            f"a config holds readings as phrases, not a file of them ({str(phrases)!r}): "
+            f"config={{'phrases': dict(phonemic.Tokenizer('zh', phrases=pathlib.Path({str(phrases)!r})).phrases)}}"
+        )
+    return Tokenizer(lang, **options)
 
 
 def store(docs: Sequence[Doc], batch: Batch, key: str = KEY) -> None:

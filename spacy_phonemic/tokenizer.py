@@ -16,7 +16,7 @@ from phonemic import Tokenizer
 from phonemic.inventory import LANGUAGES
 from phonemic.options import OptionArguments, spell_out
 from phonemic.units import UnitSpan, units
-from spacy_phonemic.reading import Way, check_phrases, keep, make_tokenizer, read_with, way_of
+from spacy_phonemic.reading import Way, keep, make_tokenizer, read_with, way_of
 from spacy_phonemic.requirements import require
 
 #: What may stand between two units: a run of white space, or of something else (a word joiner, stray marks).
@@ -66,7 +66,7 @@ class SyllableTokenizer:
                 '{"@tokenizers": "spacy_phonemic.SyllableTokenizer.v1", "lang": "vi"}'
             )
         self.vocab = vocab
-        self.tokenizer, self._missing = make_tokenizer(lang, **options)
+        self.tokenizer = make_tokenizer(lang, **options)
         read_with(vocab, self, is_component=False)
 
     def __call__(self, text: str) -> Doc:
@@ -80,7 +80,6 @@ class SyllableTokenizer:
             texts: the texts.
             batch_size: texts in a batch.
         """
-        check_phrases(self._missing)
         for batch in minibatch(texts, batch_size):
             encoded, keeps = self.tokenizer.encode_batch(batch, spans=True), self._reads_as_pipeline()
             for encoding, found in zip(encoded, units(encoded), strict=True):
@@ -138,7 +137,7 @@ class SyllableTokenizer:
 
     def _use(self, tokenizer: Tokenizer) -> None:
         new = tokenizer != self.tokenizer
-        self.tokenizer, self._missing = tokenizer, None
+        self.tokenizer = tokenizer
         if new:  # otherwise the vocab may have been loaded, and say how a component reads that is left out
             read_with(self.vocab, self, is_component=False)
 

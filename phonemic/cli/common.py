@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import wraps
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Unpack
 
 import click
@@ -75,6 +76,8 @@ def tokenizer_option(name: str, description: str | None = None) -> Callable[[Com
     shape: dict[str, Any] = {"metavar": metadata.get("metavar"), "default": default}
     if isinstance(default, bool):
         shape = {"is_flag": True}
+    elif shape["metavar"] == "FILE":
+        shape["type"] = click.Path(path_type=Path)
     elif "choices" in metadata:
         shape = {"type": click.Choice(metadata["choices"]), "default": default, "show_default": True}
     return click.option(f"--{name.replace('_', '-')}", help=description or metadata["help"], **shape)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import chain
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -55,7 +56,7 @@ def search(
     names: str,
     query: tuple[str, ...],
     lang: str | None,
-    phrases: str | None,
+    phrases: Path | None,
     readings: str,
     bare: bool,
     most: int,
@@ -102,7 +103,7 @@ def search(
 def _index(
     names: str,
     lang: str | None,
-    phrases: str | None,
+    phrases: Path | None,
     readings: str,
     bare: bool,
     column: str,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import wraps
 from itertools import chain
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -45,7 +46,7 @@ def group_options(command: Command) -> Command:
     """IN..., how it is read, which group is wanted, and where it goes."""
 
     @wraps(command)
-    def with_tokenizer(*args: Any, lang: str, phrases: str | None, readings: str, **options: Any) -> None:
+    def with_tokenizer(*args: Any, lang: str, phrases: Path | None, readings: str, **options: Any) -> None:
         command(*args, tokenizer=make_tokenizer(lang, phrases=phrases, readings=readings), **options)
 
     added: Command = with_tokenizer

@@ -5,7 +5,6 @@ from __future__ import annotations
 import codecs
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -193,7 +192,7 @@ def texts_of_json(chunk: Chunk, path: str, field: str, errors: str = "strict") -
     first: dict[str, Any] | None = None
     known = chunk.start > len(codecs.BOM_UTF8)  # the file's first lines tell whether it has the field
     texts = []
-    for row, (start, stop) in enumerate(pairwise(chunk.offsets.tolist())):
+    for row, start in enumerate(chunk.offsets[:-1].tolist()):
         line = _utf8(chunk, row, path, errors)
         if is_blank(line):
             continue

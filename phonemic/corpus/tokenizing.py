@@ -55,13 +55,16 @@ def tokenize(chunk: Chunk, path: str, options: Options) -> TokenizedLines:
         InputError: lines that are not JSON, or text that is not UTF-8; the message names the file and the byte.
     """
     core = options.tokenizer.core
-    lines = texts_of_json(chunk, path, options.column, options.errors) if chunk.json else chunk
+
+    def encoded(lines: Chunk) -> tuple[Chunk, Any]:
+        return lines, encode_rows(core, lines.data, lines.offsets, 1, spans=True, word_ids=False)
+
+    texts = texts_of_json(chunk, path, options.column, options.errors) if chunk.json else chunk
     try:
-        ids, ends, spans, _ = encode_rows(core, lines.data, lines.offsets, 1, spans=True, word_ids=False)
+        lines, (ids, ends, spans, _) = encoded(texts)
     except InputError:
         # The text is looked at only now that something is wrong: this names the place, or mends it.
-        lines = checked(lines, path, options.errors)
-        ids, ends, spans, _ = encode_rows(core, lines.data, lines.offsets, 1, spans=True, word_ids=False)
+        lines, (ids, ends, spans, _) = encoded(checked(texts, path, options.errors))
     native, units = native_units(lines.data, lines.offsets, ids, ends, spans, options.tokenizer.lang)
     statuses = np.where(native >= options.min_native * units, KEPT, FOREIGN)
     statuses[units == 0] = EMPTY

@@ -3,7 +3,6 @@
 import gzip
 import json
 import random
-import re
 import shutil
 
 import pyarrow as pa

@@ -153,16 +153,21 @@ class TestOptions:
         nlp.add_pipe("phonemic", config={"word_joiner": "_"})
         assert [len(token._.syllables) for token in nlp("hoà_bình")] == [2]
 
-    def test_phrases_are_saved_and_their_file_is_needed_no_more(self, tmp_path):
-        file = tmp_path / "own.tsv"
-        file.write_text("行长\txing2 chang2\n", encoding="utf-8")
-        nlp = pipeline("zh", phrases=str(file))
-        assert nlp("行长")._.ipa == "ɕiŋ˧˥ t͡ʂʰaŋ˧˥"
+    def test_phrases_are_saved(self, tmp_path):
+        nlp = pipeline("zh", phrases={"行长": "xing2 chang2"})
         nlp.to_disk(tmp_path / "pipeline")
-        file.unlink()
         assert spacy.load(tmp_path / "pipeline")("行长")._.ipa == "ɕiŋ˧˥ t͡ʂʰaŋ˧˥"
-        with pytest.raises(FileNotFoundError, match=r"own\.tsv"):
-            pipeline("zh", phrases=str(file))("行长")
+
+    @pytest.mark.parametrize("name", ["phonemic", "phonemic_matcher"])
+    def test_a_config_names_no_file(self, name, tmp_path):
+        file = tmp_path / "own.tsv"
+        file.write_text("secret", encoding="utf-8")
+        with pytest.raises(TypeError, match=r"a config holds readings as phrases, not a file .*own\.tsv") as raised:
+            spacy.blank("zh").add_pipe(name, config={"phrases": str(file)})
+        assert "secret" not in str(raised.value)
+        made = {"@tokenizers": "spacy_phonemic.SyllableTokenizer.v1", "phrases": str(file)}
+        with pytest.raises(TypeError, match="a config holds readings as phrases"):
+            spacy.blank("zh", config={"nlp": {"tokenizer": made}})
 
     def test_attributes_have_other_names_where_a_plugin_owns_them(self):
         Token.set_extension("tone", default="mine", force=True)
