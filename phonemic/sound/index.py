@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 import math
-import mmap
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from numbers import Integral, Real
@@ -256,7 +255,7 @@ class Index(Sequence[str]):
         return f"Index({len(self):,} names, {self._tokenizer!r}{'' if self._marks else ', marks=False'})"
 
     def save(self, path: AnyPath, overwrite: bool = True) -> None:
-        """Writes the index to a file, which :meth:`load` maps into memory.
+        """Writes the index to a file, which :meth:`load` reads.
 
         Arguments:
             path: the file.
@@ -271,14 +270,14 @@ class Index(Sequence[str]):
 
     @classmethod
     def load(cls, path: AnyPath) -> Index:
-        """Reads what :meth:`save` wrote. The file is checked once, and its pages are read where they are needed.
+        """Reads what :meth:`save` wrote, checks it, and needs the file no more.
 
         Raises:
             TypeError: ``path`` is not a path.
             SavedIndexError: the file is not a saved index, is damaged, or was made by another version.
             OSError: it cannot be read.
         """
-        return cls._read(storage.mapped(os.fspath(path)), path)
+        return cls._read(storage.whole(os.fspath(path)), path)
 
     def to_bytes(self) -> bytes:
         """The index as :meth:`save` writes it."""
@@ -293,10 +292,10 @@ class Index(Sequence[str]):
         Raises:
             SavedIndexError: ``data`` is not that.
         """
-        return cls._read(data, "a saved index")
+        return cls._read(bytes(data), "a saved index")
 
     @classmethod
-    def _read(cls, data: mmap.mmap | bytes, where: object) -> Index:
+    def _read(cls, data: bytes, where: object) -> Index:
         arrays = storage.read(data, _DTYPES, where)
         with damaged(where, SavedIndexError, "build it again"):
             options = loads(arrays["options"].tobytes())

@@ -5,6 +5,8 @@ import io
 import pickle
 import random
 import struct
+import subprocess
+import sys
 import threading
 import zlib
 
@@ -155,7 +157,7 @@ def test_an_index_that_heard_unknown_characters_is_refused():
         Index.from_bytes(data.replace(b"phonemic index\0\x02", b"phonemic index\0\x01", 1))
 
 
-def test_saved_and_mapped(tmp_path):
+def test_saved_and_loaded(tmp_path):
     names = ["Nguyễn Văn An", "Trần Hưng Đạo", "half \ud800 a pair", "", "x\ny"]
     index = Index(names, "vi")
     index.save(tmp_path / "names.index")
@@ -196,6 +198,30 @@ def test_threads_share_an_index():
     for thread in threads:
         thread.join()
     assert found == [True] * 200
+
+
+OVERWRITTEN = """
+import os, sys
+from phonemic import Index
+
+path = sys.argv[1]
+names = [f"{a} {b} {c}" for a in ("lan", "nan", "sâu", "bọ") for b in ("an", "ba", "cha") for c in ("em", "ông")] * 3000
+Index(names, "vi").save(path)
+index, whole = Index.load(path), open(path, "rb").read()
+queries = [index.tokenizer.encode(query) for query in ("lan an em", "sâu cha", "bọ")]
+searches = lambda: ([index.search(query, k=5) for query in queries], index.occurrences(queries[0], 0.5)[:5], index[-1])
+expected = searches()
+for content in (b"\\xff" * len(whole), bytes(len(whole)), os.urandom(len(whole)), whole[: len(whole) // 2], b""):
+    with open(path, "r+b") as file:  # in place: the same inode
+        file.write(content)
+        file.truncate(len(content))
+    assert searches() == expected
+"""
+
+
+def test_a_file_that_is_overwritten_in_place(tmp_path):
+    """What was checked is what is searched: a map of the file would end the process, or find other names."""
+    subprocess.run([sys.executable, "-c", OVERWRITTEN, str(tmp_path / "names.index")], check=True)
 
 
 class TestHostileFiles:
