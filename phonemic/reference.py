@@ -6,14 +6,13 @@ spellings are parsed by ``vietnamese.factorize``, phrases are looked up in pypin
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import NamedTuple
 
 from phonemic import mandarin, vietnamese
 from phonemic import readings as context
-from phonemic.characters import IGNORABLE, JAMO, LETTER, MARK, SPACE, fold, kind_of
+from phonemic.characters import IGNORABLE, JAMO, LETTER, MARK, SPACE, fold, kind_of, normalize
 from phonemic.inventory import SPECIALS, UNK, Triple, Vocabulary, fallback_triple, packs, vocabulary
 from phonemic.lexicon.user_phrases import LONGEST_PHRASE
 from phonemic.speech import speak
@@ -69,12 +68,12 @@ def fallback(cluster: Cluster, vocab: Vocabulary) -> Triple:
     It is [UNK] where ``vocab`` does not have it.
     """
     symbol = fold(cluster.text[0]) or SPECIALS[UNK]
-    marks = unicodedata.normalize("NFD", cluster.text[1:])
+    marks = normalize("NFD", cluster.text[1:])
     for mark in sorted(marks, key=lambda mark: mark != "\u031b"):
         horned = symbol in "ôơ" and mark == "\u031b"
         symbol = "ơ" if horned else vietnamese.QUALITY_MARKS.get(mark, {}).get(symbol, symbol)
     if symbol not in vocab:
-        symbol = unicodedata.normalize("NFD", symbol)[0].replace("đ", "d")
+        symbol = normalize("NFD", symbol)[0].replace("đ", "d")
     if symbol not in vocab:
         symbol = SPECIALS[UNK]
     return Triple(symbol, symbol, symbol)

@@ -6,11 +6,11 @@ them, the reference implementation reads them directly, and :func:`spell` runs t
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
 
+from phonemic.characters import normalize
 from phonemic.inventory import EMPTY, Triple
 
 MEDIAL = "u̯"
@@ -193,16 +193,16 @@ def strip_tone(syllable: str) -> tuple[str, str] | None:
     tone, bare = "ngang", ""
     if len(syllable) > MAX_LENGTH:
         return None
-    for typed in unicodedata.normalize("NFD", syllable.lower()):
+    for typed in normalize("NFD", syllable.lower()):
         char = LOOKALIKES.get(typed, typed)
         if char not in marks:
             bare += char
             continue
-        letter = unicodedata.normalize("NFC", bare)[-1:]
+        letter = normalize("NFC", bare)[-1:]
         if tone != "ngang" or letter not in VOWELS or not letter:
             return None
         tone = marks[char]
-    return unicodedata.normalize("NFC", bare), tone
+    return normalize("NFC", bare), tone
 
 
 def factorize(syllable: str, strict: bool = False) -> Triple | None:
@@ -267,7 +267,7 @@ def _place_tone(parts: tuple[str, str, str], mark: str, after_q: bool, old_style
     if old_style and medial and not coda and not after_q and nucleus in ("a", "e", "y"):
         at = 0
     letters = medial + nucleus + coda
-    return unicodedata.normalize("NFC", letters[: at + 1] + mark + letters[at + 1 :])
+    return normalize("NFC", letters[: at + 1] + mark + letters[at + 1 :])
 
 
 def spell(triple: tuple[str, str, str], style: str = "new") -> str:
