@@ -17,7 +17,6 @@ from typing import Any, NamedTuple, Protocol, Unpack, cast
 from weakref import WeakKeyDictionary, WeakSet
 
 import numpy as np
-from numpy.typing import NDArray
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
@@ -280,17 +279,19 @@ def store(docs: Sequence[Doc], batch: Batch, key: str = KEY) -> None:
 
 
 def _stored(doc: Doc, key: str) -> Encoding | None:
-    """What :func:`store` wrote, if it is there and is of this text."""
+    """What :func:`store` wrote, if it is there, can be that, and is of this text."""
     user_data: dict[Any, Any] = doc.user_data
     kept = user_data.get(_user_data_key(key))
     if not isinstance(kept, dict) or not {"lang", "crc", "positions"} <= kept.keys():
         return None
-    positions: NDArray[np.int32] = np.asarray(kept["positions"])
-    text = doc.text
-    right = positions.ndim == 2 and positions.shape[1] == 3 and positions.dtype == np.int32
-    if not right or kept["lang"] not in LANGUAGES or _crc(text) != kept["crc"]:
+    positions, lang, text = kept["positions"], kept["lang"], doc.text
+    shaped = isinstance(positions, np.ndarray) and positions.ndim == 2 and positions.shape[1] == 3
+    if not shaped or not isinstance(lang, str) or lang not in LANGUAGES or _crc(text) != kept["crc"]:
         return None
-    return Encoding(text, positions[:, 0].copy(), positions[:, 1:], None, vocabulary(kept["lang"]))
+    try:
+        return Encoding(text, positions[:, 0].copy(), positions[:, 1:], None, vocabulary(lang))
+    except ValueError:  # a Doc from elsewhere holds what it likes
+        return None
 
 
 def _crc(text: str) -> int:

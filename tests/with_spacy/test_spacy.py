@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from packaging.requirements import Requirement
 
-from phonemic import SavedTokenizerError, Tokenizer
+from phonemic import SavedTokenizerError, Tokenizer, distance
 
 spacy = pytest.importorskip("spacy")
 from spacy.matcher import Matcher  # noqa: E402
@@ -480,3 +480,32 @@ class TestDialects:
         state = json.loads(pipeline("vi").get_pipe("phonemic").to_bytes()) | {"dialect": "dalat"}
         with pytest.raises(SavedTokenizerError, match="dalat"):
             pipeline("vi").get_pipe("phonemic").from_bytes(json.dumps(state).encode())
+
+
+@pytest.mark.parametrize(
+    "forge",
+    [
+        lambda kept: kept["positions"].__setitem__((0, 0), -1),
+        lambda kept: kept["positions"].__setitem__((0, 0), 0xFF),
+        lambda kept: kept["positions"].__setitem__((1, 0), 0x7FFFFFFF),
+        lambda kept: kept["positions"].__setitem__((1, 1), 99),
+        lambda kept: kept["positions"].__setitem__((1, 2), 99),
+        lambda kept: kept["positions"].__setitem__((0, 1), -1),
+        lambda kept: kept.update(positions=kept["positions"].tolist()),
+        lambda kept: kept.update(positions=kept["positions"][:, :2]),
+        lambda kept: kept.update(positions=None),
+        lambda kept: kept.update(lang=[]),
+        lambda kept: kept.update(lang="en"),
+        lambda kept: kept.update(crc=None),
+    ],
+)
+def test_a_forged_doc_is_read_anew(forge):
+    nlp = pipeline("zh", store=True)
+    doc = nlp("你好吗")
+    expected = doc._.phonemic
+    [kept] = [value for key, value in doc.user_data.items() if "phonemic" in key]
+    forge(kept)
+    forged = Doc(nlp.vocab).from_bytes(doc.to_bytes())
+    assert forged._.phonemic == expected
+    assert [token._.ipa for token in forged] == [token._.ipa for token in doc]
+    assert distance(forged._.phonemic, doc._.phonemic) == 0
