@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -253,8 +254,9 @@ class PhonemicMatcher:
             return
         index, rows = self._marked
         lines = [at for at, between in borders.breaks.items() if is_empty_line(between)]
+        places, marks = [*borders.breaks], [parting(between) for between in borders.breaks.values()]
         for found, first, stop in index.occurrences(encoding, within, breaks=lines, **edges):
-            crossed = [parting(between) for at, between in borders.breaks.items() if first < at < stop]
+            crossed = marks[bisect_right(places, first) : bisect_left(places, stop)]
             if crossed and self._marks[rows[found.row]].issuperset(*crossed):
                 yield found.distance, rows[found.row], first, stop
 

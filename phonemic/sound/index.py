@@ -19,6 +19,7 @@ from phonemic.files.writing import AnyPath, replacing
 from phonemic.sound import storage
 from phonemic.sound._search import Names
 from phonemic.sound.distances import costs, listed, reader
+from phonemic.sound.parts import parts_near
 from phonemic.sound.sequences import DTYPES, LONGEST, build, check
 from phonemic.sound.sounds import LETTER, SYLLABLE, sounds
 from phonemic.tokenizer import Tokenizer
@@ -193,19 +194,13 @@ class Index(Sequence[str]):
         begin = _numbers(where, starts, size)
         end = np.unique(np.searchsorted(where, sorted({*(range(1, size + 1) if ends is None else ends)})))
         cuts = np.append(np.searchsorted(where, sorted({*breaks})), len(rows))
-        weights = np.append(0, sounds(self.lang).gaps[rows[:, 0]].cumsum(dtype=np.int64))
-        groups = self._arrays["groups"].reshape(-1, 3)
-        reach = int(groups[:, 1].max(initial=0)) + limit
         found = []
-        for first in begin.tolist():
-            cut = cuts[np.searchsorted(cuts, first, "right")]
-            last = min(cut, np.searchsorted(weights, weights[first] + reach, "right"))
-            sizes = end[(end > first) & (end <= min(last, first + LONGEST))] - first
-            if not len(sizes):
-                continue
-            query = np.ascontiguousarray(rows[first : first + sizes[-1]])
-            for length, keys in zip(sizes.tolist(), self._names.beginnings(query, limit, sizes), strict=True):
-                place = int(where[first]), int(where[first + length - 1]) + 1
+        weights, gaps = self._arrays["groups"].reshape(-1, 3)[:, 1], sounds(self.lang).gaps[rows[:, 0]]
+        for first, last in parts_near(weights, gaps, begin, end, cuts, limit):
+            start, stop = int(first[0]), int(last.max())
+            near = self._names.parts(rows[start:stop], limit, first - start, last - start)
+            for part, keys in near:
+                place = int(where[first[part]]), int(where[last[part] - 1]) + 1
                 found += [(self._match(key), *place) for key in keys.tolist()]
         return found
 

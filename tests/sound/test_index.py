@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from phonemic import Index, Match, PhonemicError, SavedIndexError, Tokenizer, distance
-from phonemic.sound import homophones, rhymes, storage
+from phonemic.sound import homophones, parts, rhymes, storage
 from phonemic.sound.index import _DTYPES
 from phonemic.sound.sounds import sounds
 
@@ -118,6 +118,38 @@ def test_occurrences_are_the_searches_of_all_parts(vi):
         ]
         encoding = vi.encode(" ".join(words))
         assert index.occurrences(encoding, 0.5, starts=starts, ends=ends, breaks=[cut]) == expected
+
+
+@pytest.mark.parametrize("block", [1, 3, 512])
+def test_occurrences_of_names_of_all_lengths(vi, block, monkeypatch):
+    monkeypatch.setattr(parts, "_BLOCK", block)
+    dice = random.Random(block)
+    words = [*(word for word in SYLLABLES["vi"] if word.isalpha()), "iPhone x", "7"]
+    for within in (0, 0.3, 1.0, 2.5):
+        names = [" ".join(dice.choices(words, k=size)) for size in (1, 2, 2, 3, 9, 14, 15)]
+        text = " ".join([*dice.choices(words, k=5), *names[-2:], *dice.choices(words, k=4)])
+        index, encoding = Index(names, "vi"), vi.encode(text)
+        expected = [
+            (match, start, stop)
+            for start in range(len(encoding))
+            for stop in range(start + 1, len(encoding) + 1)
+            for match in index.search(encoding[start:stop], k=None, within=within)
+        ]
+        assert index.occurrences(encoding, within) == expected
+        assert not within or expected
+
+
+def test_a_long_name_costs_what_it_is_near_to(vi):
+    """Parts of a text are compared with names only where they may be near to one: not all up to the longest name."""
+    words, dice = [word for word in SYLLABLES["vi"] if vi.factorize(word)], random.Random(5)
+    index = Index(["lan sâu", " ".join(dice.choices(words, k=1000))], "vi")
+    encoding = vi.encode(" ".join(dice.choices(words, k=3000)))
+    places, gaps = np.arange(len(encoding) + 1), np.full(len(encoding), 1000, np.uint16)
+    weights = index._arrays["groups"].reshape(-1, 3)[:, 1]
+    found = [len(starts) for starts, _ in parts.parts_near(weights, gaps, places[:-1], places[1:], places[-1:], 300)]
+    assert 3000 < sum(found) < 2 * 3000
+    assert len(found) == 6
+    assert index.occurrences(encoding[:1500], 0.3)
 
 
 def test_occurrences_in_text(vi):
