@@ -7,12 +7,14 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, Unpack
 
+import srsly
 from spacy.language import Language
 from spacy.tokens import Doc
-from spacy.util import from_bytes, minibatch, registry, to_bytes
+from spacy.util import minibatch, registry, to_bytes
 from spacy.vocab import Vocab
 
-from phonemic import Tokenizer
+from phonemic import SavedTokenizerError, Tokenizer
+from phonemic.files.jsons import checked, damaged
 from phonemic.inventory import LANGUAGES
 from phonemic.options import OptionArguments, spell_out
 from phonemic.units import UnitSpan, units
@@ -109,9 +111,12 @@ class SyllableTokenizer:
         """Reads what :meth:`to_bytes` wrote.
 
         Raises:
-            ValueError: ``data`` is not that.
+            SavedTokenizerError: ``data`` is not that.
         """
-        from_bytes(data, {"options": self._restore}, ())
+        where = "a saved SyllableTokenizer"
+        with damaged(where, SavedTokenizerError):
+            state = checked(srsly.msgpack_loads(data), {"options": dict}, where, SavedTokenizerError)
+            self._use(Tokenizer.restore(state["options"], where))
         return self
 
     def to_disk(self, path: str | Path, **kwargs: Any) -> None:
@@ -131,9 +136,6 @@ class SyllableTokenizer:
         """
         self._use(Tokenizer.load(path))
         return self
-
-    def _restore(self, options: Any) -> None:
-        self._use(Tokenizer.restore(options, "a saved SyllableTokenizer"))
 
     def _use(self, tokenizer: Tokenizer) -> None:
         new = tokenizer != self.tokenizer

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from phonemic.corpus.options import Options
 from phonemic.errors import InputError
 from phonemic.files import kind_of, parquet_file
+from phonemic.files.writing import is_stream
 
 #: How many times its size a compressed file is taken to unfold, where only an estimate is needed.
 _UNFOLDS = 4
@@ -52,7 +53,7 @@ def find_sources(inputs: Iterable[str], but: str | Path | None = None) -> list[S
         but: a folder whose files are not among those of folders and globs, as that of the corpus itself.
 
     Raises:
-        InputError: an input names no file, or a file comes twice.
+        InputError: an input names no file, or a device or a FIFO, or a file comes twice.
         OSError: a file cannot be looked at.
     """
     paths: list[str] = []
@@ -67,6 +68,8 @@ def find_sources(inputs: Iterable[str], but: str | Path | None = None) -> list[S
         paths += found
     seen: dict[str, str] = {}
     for path in paths:
+        if is_stream(path):
+            raise InputError(f"{path}: is a device or a FIFO, which cannot be read twice; write it to a file first")
         real = os.path.realpath(path)
         if real in seen:
             raise InputError(f"{path}: given twice (also as {seen[real]})")

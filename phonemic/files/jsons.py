@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -11,7 +12,7 @@ from types import MappingProxyType, UnionType
 from typing import Any
 
 from phonemic.errors import InputError, PhonemicError
-from phonemic.files.writing import AnyPath
+from phonemic.files.writing import AnyPath, is_stream
 
 #: Half of a surrogate pair, which JSON can write, and UTF-8 cannot.
 _HALF = re.compile(r"[\ud800-\udfff]")
@@ -37,9 +38,11 @@ def read_json(path: AnyPath, error: type[PhonemicError] = InputError) -> Any:
         error: what is raised where it is none.
 
     Raises:
-        PhonemicError: as ``error`` says: the file is not JSON; the message names it.
+        PhonemicError: as ``error`` says: the file is not JSON, or a device or a FIFO; the message names it.
         OSError: it cannot be read.
     """
+    if is_stream(path):  # reading might wait, or never end
+        raise error(f"{os.fspath(path)}: is a device or a FIFO, not a file of JSON")
     try:
         return loads(Path(path).read_bytes())
     except ValueError as wrong:

@@ -178,14 +178,16 @@ def csv_rows(path: Path, delimiter: str = ",", quoting: bool = True) -> Iterator
 def workbook_rows(path: Path) -> Iterator[tuple[str, list[Any]]]:
     """The place and the cells of each row of a workbook's first sheet, as str; empty cells are empty strings."""
     openpyxl = require("openpyxl", "tasks")
+    number = 0
     with open(path, "rb") as file:  # of a path it would look at the suffix
         try:
-            book = openpyxl.load_workbook(file, read_only=True)
+            sheet = openpyxl.load_workbook(file, read_only=True).worksheets[0]
+            for number, row in enumerate(sheet.iter_rows(values_only=True), 1):
+                if any(cell is not None for cell in row):
+                    yield f"{path}:{number}", [_written(cell) for cell in row]
         except Exception as error:  # a damaged workbook may fail in the zip, in the XML or in openpyxl itself
-            raise InputError(f"{path}: is not a workbook: {error}") from error
-        for number, row in enumerate(book.worksheets[0].iter_rows(values_only=True), 1):
-            if any(cell is not None for cell in row):
-                yield f"{path}:{number}", [_written(cell) for cell in row]
+            place = f"{path}, behind row {number}" if number else path
+            raise InputError(f"{place}: is not a workbook: {error}") from error
 
 
 def _written(cell: Any) -> str:

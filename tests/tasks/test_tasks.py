@@ -8,6 +8,7 @@ import pickle
 import re
 import subprocess
 import sys
+import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
@@ -229,6 +230,27 @@ def test_damage_is_named_with_its_line(
         pytest.importorskip("openpyxl", reason="reads workbooks")
     with pytest.raises(InputError, match=message):
         list(read(write(tmp_path / name, content)))
+
+
+def test_a_damaged_sheet_of_a_workbook(tmp_path: Path) -> None:
+    """The archive is whole, and what is in it is read only with the rows."""
+    openpyxl = pytest.importorskip("openpyxl", reason="reads workbooks")
+    book = openpyxl.Workbook()
+    for number in range(50):
+        book.active.append([f"câu {number}", number])
+    book.save(tmp_path / "whole.xlsx")
+    with zipfile.ZipFile(tmp_path / "whole.xlsx") as whole:
+        parts = {name: whole.read(name) for name in whole.namelist()}
+    assert len(list(records.workbook_rows(tmp_path / "whole.xlsx"))) == 50
+    for name in parts:
+        for content in (b"", b"<", parts[name][: len(parts[name]) // 2], parts[name].replace(b"t=", b"t=9", 3)):
+            with zipfile.ZipFile(tmp_path / "a.xlsx", "w") as made:
+                for other, data in parts.items():
+                    made.writestr(other, content if other == name else data)
+            try:
+                list(records.workbook_rows(tmp_path / "a.xlsx"))
+            except InputError as error:
+                assert "a.xlsx" in str(error)
 
 
 def test_fields_are_checked() -> None:
