@@ -34,6 +34,7 @@ __all__ = [
     "column_option",
     "dialect_option",
     "errors_option",
+    "files_of",
     "force_option",
     "input_options",
     "input_texts",
@@ -199,6 +200,15 @@ force_option = click.option("--force", is_flag=True, help="Replace an existing o
 
 
 # --- input, output
+
+
+def files_of(words: tuple[str, ...]) -> tuple[str, ...]:
+    """The words of a command that takes a text, where all of them are files, or "-"; else nothing.
+
+    Arguments:
+        words: what was typed.
+    """
+    return words if words and all(word == "-" or os.path.isfile(word) for word in words) else ()
 
 
 @contextmanager

@@ -5,8 +5,11 @@ from __future__ import annotations
 import click
 
 from phonemic.cli.common import (
+    check_column,
+    column_option,
     dialect_option,
     errors_option,
+    files_of,
     max_line_option,
     print_json,
     print_table,
@@ -30,17 +33,20 @@ from phonemic.tokenizer import Tokenizer
     show_default=True,
     help="The output.",
 )
+@column_option
 @errors_option
 @max_line_option
 def show(
-    text: tuple[str, ...], tokenizer: Tokenizer, dialect: str | None, form: str, errors: str, max_line: int
+    text: tuple[str, ...], tokenizer: Tokenizer, dialect: str | None, form: str, column: str, errors: str, max_line: int
 ) -> None:
-    """Shows the positions of TEXT, or of standard input for "-"."""
+    """Shows the positions of TEXT; of files, where it is their names; or of standard input for "-"."""
     if dialect and tokenizer.lang != "vi":
         raise click.UsageError("--dialect is for Vietnamese")
-    joined = " ".join(text)
-    if text == ("-",):
-        joined = "\n".join(line or "" for lines in read_texts("-", errors=errors, max_line=max_line) for line in lines)
+    joined, files = " ".join(text), files_of(text)
+    if files:
+        check_column(files, column)
+        read = (lines for path in files for lines in read_texts(path, column, errors, max_line=max_line))
+        joined = "\n".join(line or "" for lines in read for line in lines)
     encoding = tokenizer.encode(joined)
     rows = []
     for syllable, triple, ids in zip(encoding.syllables, encoding.triples, encoding.components.tolist(), strict=True):

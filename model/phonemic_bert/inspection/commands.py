@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from phonemic.cli.common import LanguageCheck, claim, force_option, output_file, print_json
+from phonemic.cli.common import LanguageCheck, claim, files_of, force_option, output_file, print_json
 from phonemic.errors import InputError
 from phonemic.files import read_texts, replacing, require
 from phonemic.inventory import LANGUAGES
@@ -50,6 +51,8 @@ def inspect(
 ) -> None:
     """Shows what CHECKPOINT, a folder or an installed checkpoint's name, makes of each TEXT, syllable by syllable.
 
+    Where TEXT is the name of a file, its lines are the texts, as with --input.
+
     After pretraining: what it predicts for each syllable when that is masked. A classifier or tagger: its labels. Of
     all: the syllables embedded nearest. --predictions adds gold beside predicted labels and counts the errors; it
     needs no CHECKPOINT.
@@ -60,7 +63,8 @@ def inspect(
         raise click.UsageError("give a CHECKPOINT; with --predictions, --lang is enough")
     if html and as_json:
         raise click.UsageError("give --html or --json, not both")
-    claim([html], force, [path for path in (path, predictions) if path])
+    files = files_of(texts) or ((path,) if path else ())
+    claim([html], force, [*files, *([predictions] if predictions else [])])
     from phonemic_bert.inspection.confusions import confusions, is_correct
     from phonemic_bert.inspection.inspecting import examples, predict
     from phonemic_bert.inspection.loading import load
@@ -72,7 +76,7 @@ def inspect(
     if predictions:
         records, form = read_predictions(predictions)
     else:
-        records = [PredictionRecord(line, text) for line, text in _numbered(texts, path)]
+        records = [PredictionRecord(line, text) for line, text in _numbered(texts, files)]
     _quiet()
     inspected = load(checkpoint) if checkpoint else None
     if inspected and lang not in (None, inspected.lang):
@@ -106,8 +110,8 @@ def _quiet() -> None:
     logging.disable_progress_bar()
 
 
-def _numbered(texts: tuple[str, ...], path: str | None) -> Iterator[tuple[int, str]]:
-    chunks: Any = read_texts(path) if path else [texts]
+def _numbered(texts: tuple[str, ...], files: tuple[str, ...]) -> Iterator[tuple[int, str]]:
+    chunks: Any = chain.from_iterable(map(read_texts, files)) if files else [texts]
     number = 0
     for chunk in chunks:
         for text in chunk:
