@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
+from itertools import chain
 from typing import NamedTuple
 
 from phonemic.characters import normalize
@@ -26,7 +27,7 @@ ONSETS = {
 NUCLEI = {
     "a": "a", "ă": "ă", "â": "ɘ̆", "i": "i", "y": "i", "ê": "e", "e": "ɛ", "u": "u", "ư": "ɯ", "o": "ɔ", "oo": "ɔː",
     "ô": "o", "ôô": "oː", "ơ": "ɘ", "iê": "ie", "yê": "ie", "ia": "ie", "ya": "ie", "uô": "uo", "ua": "uo", "ươ": "ɯɘ",
-    "ưa": "ɯɘ",
+    "ưa": "ɯɘ", "uơ": "ɯɘ", "ưo": "ɯɘ",
 }  # fmt: skip
 
 #: Coda spelling -> coda. *k* is the *c* of place names (Đắk Lắk).
@@ -60,6 +61,13 @@ ua  -
 uô  i m n ng t c
 ưa  -
 ươ  i u m n ng p t c
+"""
+
+#: *ươ* before a coda as it is typed with one of its two horns (*truờng, đưọc*): no other rime is written so.
+ONE_HORN = ("uơ", "ưo")
+ONE_HORN_RIMES = """
+uơ  i u m n ng p t c
+ưo  i u m n ng p t c
 """
 
 #: The attested rimes with a medial, as medial spelling, nucleus spelling and codas. *u* before a, ă, e, i, o, ô only
@@ -120,7 +128,7 @@ class Spelling(NamedTuple):
     """One way to write an onset and a rime, without its tone mark.
 
     ``irregular`` spellings are read in the lenient reading only: *k* before a non-front vowel, *c g ng* before a front
-    one, *yn*, and the letter names *qu*, *qun*.
+    one, *yn*, *ươ* with one horn, and the letter names *qu*, *qun*.
     """
 
     text: str
@@ -153,7 +161,13 @@ def rime_spellings(after_q: bool = False) -> dict[str, tuple[str, str, str]]:
     if after_q:
         rows = {text: parts for text, parts in medial_rows.items() if text[0] == "u"}
         return rows | {m + n + c: (m, n, c) for m, n, c in _expand(AFTER_Q_RIMES)}
-    return {n + c: ("", n, c) for _, n, c in _expand(PLAIN_RIMES)} | medial_rows
+    plain = chain(_expand(PLAIN_RIMES), _expand(ONE_HORN_RIMES))
+    return {nucleus + coda: ("", nucleus, coda) for _, nucleus, coda in plain} | medial_rows
+
+
+def _is_irregular(medial: str, nucleus: str, coda: str) -> bool:
+    """Whether a rime is not written so in any standard spelling."""
+    return not medial and (nucleus + coda == "yn" or nucleus in ONE_HORN)
 
 
 def _join_gi(rime: str) -> str | None:
@@ -176,7 +190,7 @@ def spellings() -> dict[str, Spelling]:
             if text is None:
                 continue
             wrong_letter = (letters == "k" and not front) or (letters in ("c", "g", "ng") and front)
-            irregular = wrong_letter or (nucleus + coda == "yn" and not medial)
+            irregular = wrong_letter or _is_irregular(medial, nucleus, coda)
             table.setdefault(text, Spelling(text, onset, rime_of(medial, nucleus, coda), irregular))
     for text in ("qu", "qun"):
         table[text] = Spelling(text, "k", rime_of("", "u", text[2:]), True)
@@ -237,7 +251,7 @@ def _onset_letters() -> dict[str, list[str]]:
 def _rime_parts(after_q: bool) -> dict[str, list[tuple[str, str, str]]]:
     parts: dict[str, list[tuple[str, str, str]]] = {}
     for medial, nucleus, coda in rime_spellings(after_q).values():
-        if coda != "k" and (medial or nucleus + coda != "yn"):
+        if coda != "k" and not _is_irregular(medial, nucleus, coda):
             parts.setdefault(rime_of(medial, nucleus, coda), []).append((medial, nucleus, coda))
     return parts
 
