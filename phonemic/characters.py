@@ -15,6 +15,10 @@ plain: Callable[[str], str] = str.__str__
 
 SPACE, IGNORABLE, JAMO, MARK, LETTER, OTHER = "SIJMLO"
 
+#: Ignorable characters that part words in Vietnamese: zero width space, and U+FEFF, which is a byte order mark or one
+#: of these. The joiners (U+200C, U+200D, U+2060) belong to the character before them, as all others do.
+WORD_BREAKS = "\u200b\ufeff"
+
 DATA = Path(__file__).parent / "lexicon"
 
 

@@ -6,13 +6,13 @@ spellings are parsed by ``vietnamese.factorize``, phrases are looked up in pypin
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from functools import cache
 from typing import NamedTuple
 
 from phonemic import mandarin, vietnamese
 from phonemic import readings as context
-from phonemic.characters import IGNORABLE, JAMO, LETTER, MARK, SPACE, fold, kind_of, normalize
+from phonemic.characters import IGNORABLE, JAMO, LETTER, MARK, SPACE, WORD_BREAKS, fold, kind_of, normalize
 from phonemic.inventory import SPECIALS, UNK, Triple, Vocabulary, fallback_triple, packs, vocabulary
 from phonemic.lexicon.user_phrases import LONGEST_PHRASE
 from phonemic.speech import speak
@@ -40,8 +40,8 @@ class Cluster(NamedTuple):
     word: int
 
 
-def clusters(text: str, joiner: str | None) -> Iterator[Cluster | None]:
-    """The clusters of a text in order, with None where white space or the joiner separates."""
+def clusters(text: str, joiners: Collection[str | None]) -> Iterator[Cluster | None]:
+    """The clusters of a text in order, with None where white space or one of the joiners separates."""
     word, gap = -1, True
     opened: tuple[int, int] | None = None  # where the cluster began, and in which word
     for at, char in enumerate(text):
@@ -49,7 +49,7 @@ def clusters(text: str, joiner: str | None) -> Iterator[Cluster | None]:
         if kind != SPACE:
             word += gap
             gap = False
-        separates = kind == SPACE or char == joiner
+        separates = kind == SPACE or char in joiners
         if kind in (IGNORABLE, MARK, JAMO) and (opened or kind != JAMO) and not separates:
             continue
         if opened:
@@ -125,7 +125,7 @@ def encode_vietnamese(text: str, strict: bool = False, joiner: str | None = None
                 positions.extend(Position(fallback(c, vocab), c.start, c.end, c.word) for c in run)
         run.clear()
 
-    for cluster in clusters(text, joiner):
+    for cluster in clusters(text, (joiner, *WORD_BREAKS)):
         if cluster and kind_of(cluster.text[0]) == LETTER:
             run.append(cluster)
             continue
@@ -235,7 +235,7 @@ def encode_mandarin(
             at += length
         run.clear()
 
-    for cluster in clusters(text, joiner):
+    for cluster in clusters(text, (joiner,)):
         if cluster and (cluster.text[0] in same or han.match(cluster.text[0])):
             run.append(cluster)
             if len(cluster.text) == 1:  # a mark or a variation selector ends the run

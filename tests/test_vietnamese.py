@@ -264,3 +264,16 @@ def test_counts_of_native_types_on_student_feedback(vi, data):
     strict = sum(vietnamese.factorize(text, strict=True) is not None for text in types)
     assert 2020 <= lenient <= 2024
     assert 1988 <= strict <= 1992
+
+
+def test_what_parts_words_without_a_width(vi):
+    """Zero width space and byte order mark do, as Unicode means it; the joiners and other ignorable characters do not."""
+    hanoi = vi.encode("hà nội").ids.tolist()
+    for between in ("\u200b", "\ufeff", "\u200b\u200b", "\ufeff \u200b"):
+        assert vi.encode(f"Hà{between}Nội").ids.tolist() == hanoi
+    assert vi.encode("\ufeffHà\u200bNội\u200b").spans.tolist() == [[1, 3], [4, 7]]
+    for joining in ("\u200c", "\u200d", "\u2060", "\u00ad", "\u200e"):
+        assert vi.encode(f"ti{joining}ếng").tokens == ["t|ieŋ|˧˥"]
+        assert len(vi.encode(f"Hà{joining}Nội")) == 5
+    assert Tokenizer("vi", fallback="packed").encode("co\u200bvid").tokens == ["k|ɔ|˧˧", "vid"]
+    assert len(Tokenizer("zh").encode("银\u200b行")) == 2

@@ -75,6 +75,7 @@ def vietnamese_characters() -> NDArray[np.uint32]:
         table[code] |= entries.NATIVE | codes[letter] << 8 | ((entries.ONE_TONE + number) << 24 if number else 0)
     table[_code_points(characters.SPACE)] |= entries.SPACE
     table[_code_points(characters.IGNORABLE)] |= entries.TRANSPARENT
+    table[[ord(char) for char in characters.WORD_BREAKS]] = entries.JOINER
     table[_code_points(characters.MARK)] |= entries.TRANSPARENT | entries.OTHER_MARK
     table[_code_points(characters.JAMO)] |= entries.TRANSPARENT | entries.OTHER_MARK | entries.JAMO
     for number, (_, mark) in enumerate(vietnamese.TONES.values()):

@@ -509,3 +509,16 @@ def test_a_forged_doc_is_read_anew(forge):
     assert forged._.phonemic == expected
     assert [token._.ipa for token in forged] == [token._.ipa for token in doc]
     assert distance(forged._.phonemic, doc._.phonemic) == 0
+
+
+@pytest.mark.parametrize("between", ["\u200b", "\ufeff"])
+def test_a_zero_width_space_parts_syllables_and_tokens_keep_their_sounds(between):
+    text = f"Ở Hà{between}Nội."
+    doc = pipeline("vi")(text)
+    assert doc.text == text
+    assert " ".join(token._.ipa for token in doc if token._.ipa) == "ɘ˧˩ ha˨˩ noi̯˧ˀ˩"
+    nlp = spacy.blank("vi", config=SYLLABLES)
+    nlp.add_pipe("phonemic")
+    doc = nlp(text)
+    assert doc.text == text
+    assert [token.text for token in doc if token._.is_syllable] == ["Ở", "Hà", "Nội"]
