@@ -9,7 +9,7 @@ import re
 from functools import cache
 from typing import NamedTuple
 
-from phonemic.characters import normalize
+from phonemic.characters import DATA, normalize
 from phonemic.inventory import EMPTY, Triple
 
 INITIALS = {
@@ -211,7 +211,15 @@ def lexicon() -> Lexicon:
 
 @cache
 def compatibility_ideographs() -> dict[str, str]:
-    """Compatibility ideograph -> the character that it is canonically equal to, as which it is read."""
+    """Characters that stand for a Han character, as which they are read, and that character.
+
+    Compatibility ideographs by their canonical equivalence, and radicals (as text from PDFs has them) and enclosed
+    characters by ``lexicon/equivalents.tsv``.
+    """
     codes = [*range(0xF900, 0xFB00), *range(0x2F800, 0x2FA20)]
     pairs = {chr(code): normalize("NFC", chr(code)) for code in codes}
-    return {char: other for char, other in pairs.items() if char != other}
+    rows = (DATA / "equivalents.tsv").read_text("utf-8").splitlines()
+    listed = (row.split("\t") for row in rows if not row.startswith("#"))
+    return {char: other for char, other in pairs.items() if char != other} | {
+        chr(int(code, 16)): other for code, other in listed
+    }

@@ -57,7 +57,7 @@ class Reader:
 
     def look(self, char: str) -> Look:
         """What is seen of a character: the same in every normal form, and in upper and lower case."""
-        char = normalize("NFD", char)[0]
+        char = mandarin.compatibility_ideographs().get(char) or normalize("NFD", char)[0]
         char = char.upper() if len(char.upper()) == 1 else char
         plain = self.data.simplified.get(char, char)
         code, kind = ord(plain), self.data.classes.get(plain, 0)

@@ -138,7 +138,7 @@ def mandarin_tables() -> Tables:
     lexicon = mandarin.lexicon()
     pack = inventory.vocabulary("zh").pack
     same = mandarin.compatibility_ideographs()
-    han = [char for char in map(chr, range(0x3000, 0x110000)) if lexicon.han.match(char) or char in same]
+    han = [char for char in map(chr, range(0x2E80, 0x110000)) if lexicon.han.match(char) or char in same]
 
     table = _fallback_symbols("zh") * 0x010101
     for char in han:
