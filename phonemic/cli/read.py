@@ -16,6 +16,7 @@ from phonemic.cli.common import (
     claim,
     column_option,
     dialect_option,
+    encoding_option,
     errors_option,
     files_of,
     force_option,
@@ -60,6 +61,7 @@ Write = Callable[[Encoding], str]
 @output_option()
 @column_option
 @errors_option
+@encoding_option
 @max_line_option
 @force_option
 def read(
@@ -72,6 +74,7 @@ def read(
     output: str | None,
     column: str,
     errors: str,
+    encoding: str,
     max_line: int,
     force: bool,
 ) -> None:
@@ -107,10 +110,10 @@ def read(
         before, after = _around(form, lang)
         file.write(before.encode())
         words: list[str | None] = [" ".join(text)]
-        given = input_texts(files, column, errors, max_line) if files else nullcontext(iter([words]))
+        given = input_texts(files, column, errors, max_line, encoding) if files else nullcontext(iter([words]))
         with given as chunks:
-            for encoding in _encodings(chunks, tokenizer, check):
-                file.write(write(encoding).encode("utf-8", "surrogateescape"))
+            for encoded in _encodings(chunks, tokenizer, check):
+                file.write(write(encoded).encode("utf-8", "surrogateescape"))
         file.write(after.encode())
     check.warn()
 

@@ -13,6 +13,7 @@ from phonemic.cli.common import (
     check_column,
     claim,
     column_option,
+    encoding_option,
     errors_option,
     files_of,
     force_option,
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
 @click.option("--save", "output", metavar="FILE", help="Write the index to a file that can be searched as NAMES.")
 @column_option
 @errors_option
+@encoding_option
 @max_line_option
 @force_option
 def search(
@@ -67,6 +69,7 @@ def search(
     output: str | None,
     column: str,
     errors: str,
+    encoding: str,
     max_line: int,
     force: bool,
 ) -> None:
@@ -83,7 +86,7 @@ def search(
         raise click.UsageError('NAMES and QUERY cannot both be "-"')
     check_column([names, *files], column)
     claim([output], force, [names, *files])
-    index = _index(names, lang, phrases, readings, bare, column, errors, max_line)
+    index = _index(names, lang, phrases, readings, bare, column, errors, encoding, max_line)
     if query and not files:
         check_heard(" ".join(query), index.tokenizer, "QUERY")
     if output:
@@ -93,7 +96,7 @@ def search(
     with standard_output() as file:
         if form == "tsv":
             file.write(b"query\tdistance\trow\tname\n")
-        for text in _queries(query, files, column, errors, max_line):
+        for text in _queries(query, files, column, errors, encoding, max_line):
             try:
                 heard = is_heard(text, index.tokenizer)
                 found = index.search(text, k=None if every else most, within=within) if heard else []
@@ -110,6 +113,7 @@ def _index(
     bare: bool,
     column: str,
     errors: str,
+    encoding: str,
     max_line: int,
 ) -> Index:
     """The index of a file, which holds one or the names for one."""
@@ -128,7 +132,7 @@ def _index(
     if bare and lang != "vi":
         raise click.UsageError("--no-marks is for Vietnamese: Chinese characters have none")
     tokenizer = make_tokenizer(lang, phrases=phrases, readings=readings)
-    texts = words_of([names], column, errors, max_line)
+    texts = words_of([names], column, errors, max_line, encoding)
     check_language(texts, tokenizer)
     try:
         return Index(texts, tokenizer=tokenizer, marks=not bare)
@@ -136,11 +140,13 @@ def _index(
         raise InputError(f"{names}: {error} (counted from 0, without blank lines)") from error
 
 
-def _queries(query: tuple[str, ...], files: tuple[str, ...], column: str, errors: str, max_line: int) -> Iterator[str]:
+def _queries(
+    query: tuple[str, ...], files: tuple[str, ...], column: str, errors: str, encoding: str, max_line: int
+) -> Iterator[str]:
     if not files:
         yield " ".join(query)
         return
-    with input_texts(files, column, errors, max_line) as lines:
+    with input_texts(files, column, errors, max_line, encoding) as lines:
         yield from ((line or "").strip() for line in chain.from_iterable(lines))
 
 

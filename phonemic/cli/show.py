@@ -8,6 +8,7 @@ from phonemic.cli.common import (
     check_column,
     column_option,
     dialect_option,
+    encoding_option,
     errors_option,
     files_of,
     max_line_option,
@@ -35,9 +36,18 @@ from phonemic.tokenizer import Tokenizer
 )
 @column_option
 @errors_option
+@encoding_option
 @max_line_option
 def show(
-    text: tuple[str, ...], tokenizer: Tokenizer, dialect: str | None, form: str, column: str, errors: str, max_line: int
+    *,
+    text: tuple[str, ...],
+    tokenizer: Tokenizer,
+    dialect: str | None,
+    form: str,
+    column: str,
+    errors: str,
+    encoding: str,
+    max_line: int,
 ) -> None:
     """Shows the positions of TEXT; of files, where it is their names; or of standard input for "-"."""
     if dialect and tokenizer.lang != "vi":
@@ -45,11 +55,11 @@ def show(
     joined, files = " ".join(text), files_of(text)
     if files:
         check_column(files, column)
-        read = (lines for path in files for lines in read_texts(path, column, errors, max_line=max_line))
-        joined = "\n".join(line or "" for lines in read for line in lines)
-    encoding = tokenizer.encode(joined)
+        read = (read_texts(path, column, errors, max_line=max_line, encoding=encoding) for path in files)
+        joined = "\n".join(line or "" for chunks in read for lines in chunks for line in lines)
+    found = tokenizer.encode(joined)
     rows = []
-    for syllable, triple, ids in zip(encoding.syllables, encoding.triples, encoding.components.tolist(), strict=True):
+    for syllable, triple, ids in zip(found.syllables, found.triples, found.components.tolist(), strict=True):
         ipa = "".join(pronounce(triple, dialect)) if dialect and syllable.is_native else syllable.ipa
         rows.append((*syllable[:4], ipa, ids, syllable.start, syllable.end))
     names = ("text", "onset", "rime", "tone", "ipa", "ids", "start", "end")

@@ -64,9 +64,9 @@ def group_options(command: Command) -> Command:
     return added
 
 
-def words_of(inputs: Sequence[str], column: str, errors: str, max_line: int) -> list[str]:
+def words_of(inputs: Sequence[str], column: str, errors: str, max_line: int, encoding: str = "utf-8") -> list[str]:
     """The lines of all inputs that are not blank, without the spaces around them."""
-    with input_texts(inputs, column, errors, max_line) as lines:
+    with input_texts(inputs, column, errors, max_line, encoding) as lines:
         return [word for line in chain.from_iterable(lines) if (word := (line or "").strip())]
 
 
@@ -106,6 +106,7 @@ def write_groups(
     inputs: Sequence[str],
     column: str,
     errors: str,
+    encoding: str,
     max_line: int,
     word: str | None,
     form: str,
@@ -116,7 +117,7 @@ def write_groups(
     if word is not None:
         check_heard(word, tokenizer, "WORD")
     claim([output], force, inputs)
-    words = words_of(inputs, column, errors, max_line)
+    words = words_of(inputs, column, errors, max_line, encoding)
     check_language(words, tokenizer)
     if word is None:
         groups = make(words)

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from phonemic.corpus.options import Options
 from phonemic.errors import InputError
 from phonemic.files import kind_of, parquet_file
+from phonemic.files.encodings import is_utf8
 from phonemic.files.writing import is_stream
 
 #: How many times its size a compressed file is taken to unfold, where only an estimate is needed.
@@ -108,8 +109,8 @@ def _pieces(sources: Sequence[Source], options: Options) -> Iterator[tuple[Piece
         kind, compression = kind_of(source.path)
         if kind == "parquet":
             yield from _row_groups(index, source, options)
-        elif compression:
-            yield Piece(index, 0, source.bytes, source.bytes), _UNFOLDS * source.bytes
+        elif compression or not is_utf8(source.path, options.encoding):
+            yield Piece(index, 0, source.bytes, source.bytes), (_UNFOLDS if compression else 2) * source.bytes
         else:
             for start in range(0, source.bytes, limit):
                 stop = min(start + limit, source.bytes)

@@ -15,6 +15,7 @@ from phonemic.corpus.inputs import Piece, Source
 from phonemic.corpus.options import Options
 from phonemic.errors import InputError
 from phonemic.files import blocks, kind_of, limited, parquet_file, require, text_cells
+from phonemic.files.encodings import in_utf8, is_utf8, not_utf8
 from phonemic.files.jsons import is_blank, line_object, text_of
 
 #: Bytes of a plain file read at a time.
@@ -81,8 +82,8 @@ def _of_text(path: str, piece: Piece, empty: Chunk, options: Options) -> Iterato
     def advance(size: float) -> None:
         read[0] += size
 
-    if compression:
-        at, stream = 0, blocks(path, advance)
+    if compression or not is_utf8(path, options.encoding):
+        at, stream = 0, in_utf8(blocks(path, advance), path, options.encoding, options.errors)
     else:
         with open(path, "rb") as file:
             at = _line_start(file, piece.start, piece.stop)
@@ -232,6 +233,4 @@ def _utf8(chunk: Chunk, row: int, path: str, errors: str) -> str:
     except UnicodeDecodeError as error:
         at = start - int(chunk.offsets[0]) + error.start
         place = f"byte {error.start} of a line" if chunk.start < 0 else f"byte {chunk.start + at} of the file"
-        raise DamagedLineError(
-            f"{path}, {place}: not UTF-8 ({error.reason}); --errors replace puts U+FFFD for invalid bytes", row
-        ) from error
+        raise DamagedLineError(f"{path}, {place}: {not_utf8(chunk.data.tobytes(), error.reason)}", row) from error

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from phonemic.cli.common import LanguageCheck, claim, files_of, force_option, output_file, print_json
+from phonemic.cli.common import LanguageCheck, claim, encoding_option, files_of, force_option, output_file, print_json
 from phonemic.errors import InputError
 from phonemic.files import read_texts, replacing, require
 from phonemic.inventory import LANGUAGES
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 )
 @click.option("--html", metavar="FILE", help="Write one HTML page instead.")
 @click.option("--json", "as_json", is_flag=True, help="Write JSON.")
+@encoding_option
 @force_option
 def inspect(
     checkpoint: str | None,
@@ -47,6 +48,7 @@ def inspect(
     k: int,
     html: str | None,
     as_json: bool,
+    encoding: str,
     force: bool,
 ) -> None:
     """Shows what CHECKPOINT, a folder or an installed checkpoint's name, makes of each TEXT, syllable by syllable.
@@ -76,7 +78,7 @@ def inspect(
     if predictions:
         records, form = read_predictions(predictions)
     else:
-        records = [PredictionRecord(line, text) for line, text in _numbered(texts, files)]
+        records = [PredictionRecord(line, text) for line, text in _numbered(texts, files, encoding)]
     _quiet()
     inspected = load(checkpoint) if checkpoint else None
     if inspected and lang not in (None, inspected.lang):
@@ -110,8 +112,9 @@ def _quiet() -> None:
     logging.disable_progress_bar()
 
 
-def _numbered(texts: tuple[str, ...], files: tuple[str, ...]) -> Iterator[tuple[int, str]]:
-    chunks: Any = chain.from_iterable(map(read_texts, files)) if files else [texts]
+def _numbered(texts: tuple[str, ...], files: tuple[str, ...], encoding: str) -> Iterator[tuple[int, str]]:
+    read = (read_texts(path, encoding=encoding) for path in files)
+    chunks: Any = chain.from_iterable(read) if files else [texts]
     number = 0
     for chunk in chunks:
         for text in chunk:
