@@ -23,6 +23,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import islice, product
 from pathlib import Path
 from typing import Any
 
@@ -149,13 +150,23 @@ def measure(data: Path, lang: str, count: int, number: int) -> dict[str, Any]:
         row["save"] = timed(lambda: index.save(path))[:2]
         row["file_bytes"] = path.stat().st_size
         *row["load"], index = timed(lambda: Index.load(path))
-        index.search(names[0])  # the pages of the file are in memory
         row["searches"] = [
             {"query": kind, "search": search, **figures(index, texts, options)}
             for kind, texts in queries.items()
             for search, options in SEARCHES.items()
         ]
+    sizes = product((20_000, 200_000), (0, 1000))
+    row["texts"] = [occurrences(data, lang, names, size, longest) for size, longest in sizes]
     return row
+
+
+def occurrences(data: Path, lang: str, names: list[str], size: int, longest: int) -> dict[str, Any]:
+    """Seconds to find 1,000 names, and perhaps one that is as long, everywhere in a text of so many positions."""
+    text = Tokenizer(lang).encode(" ".join(islice(lines(data, (TEXTS[lang][1],)), size)))[:size]
+    long = [text.text[: text.spans[longest - 1, 1]]] if longest else []
+    index = Index([*names[:1000], *long], lang)
+    wall, cpu, found = timed(lambda: index.occurrences(text, 0.3))
+    return {"positions": len(text), "longest": int(index.lengths.max()), "found": len(found), "seconds": [wall, cpu]}
 
 
 def figures(index: Index, texts: list[Any], options: dict[str, Any]) -> dict[str, Any]:
@@ -205,6 +216,9 @@ def main(data: Path, names: int, queries: int, languages: tuple[str, ...], outpu
         print(f"\n{lang}: {row['names']:,} names; built in {wall:.1f} s ({cpu:.1f} s of CPU), {size:.1f} MB;")
         print(f"saved in {row['save'][0]:.2f} s; loaded in {load[0]:.2f} s ({load[1]:.2f} s of CPU)\n")
         print(table(row))
+        for each in row["texts"]:
+            seconds = each["seconds"][0]
+            print(f"everywhere in {each['positions']:,} positions, names of up to {each['longest']:,}: {seconds:.2f} s")
     write_json(output, {"environment": environment(), "results": results})
 
 

@@ -16,6 +16,8 @@ from phonemic.inventory import (
     Triple,
     Vocabulary,
     characters_of,
+    check_ids,
+    check_spans,
     forms_of,
     kinds_of,
     unpack,
@@ -117,6 +119,9 @@ class Encoding(_Positions):
         spans: half-open spans in code points of ``text``, int32 (N, 2), or None.
         words: word ids, int32 (N,), or None.
         vocabulary: the symbols that the ids stand for.
+
+    Raises:
+        ValueError: the ids are not in the vocabulary, or the spans not in the text.
     """
 
     __slots__ = ("_block", "_ids", "_spans", "_words", "is_part", "text", "vocabulary")
@@ -132,13 +137,28 @@ class Encoding(_Positions):
         words: NDArray[np.int32] | None,
         vocabulary: Vocabulary,
     ) -> None:
+        check_ids(ids, vocabulary)
+        if spans is not None:
+            check_spans(spans, ids, len(text))
+        self._hold(text, ids, spans, words, vocabulary)
+
+    def _hold(
+        self,
+        text: str,
+        ids: NDArray[np.int32],
+        spans: NDArray[np.int32] | None,
+        words: NDArray[np.int32] | None,
+        vocabulary: Vocabulary,
+        is_part: bool = False,
+    ) -> Encoding:
         self.text = text
         self.vocabulary = vocabulary
-        self.is_part = False
+        self.is_part = is_part
         self._block: NDArray[np.int32] | None = None
         self._ids = ids
         self._spans = spans
         self._words = words
+        return self
 
     @classmethod
     def of_block(cls, text: str, block: NDArray[np.int32], vocabulary: Vocabulary) -> Encoding:
@@ -230,9 +250,10 @@ class Encoding(_Positions):
             block = self._block
             spans = self.spans if block is not None else self._spans
             words = self.word_ids if block is not None else self._words
-            part = Encoding(self.text, self.ids[index], _part(spans, index), _part(words, index), self.vocabulary)
-            part.is_part = self.is_part or len(part) < len(self)
-            return part
+            ids = self.ids[index]
+            is_part = self.is_part or len(ids) < len(self)
+            made = Encoding.__new__(Encoding)
+            return made._hold(self.text, ids, _part(spans, index), _part(words, index), self.vocabulary, is_part)
         start, end = self.spans[index].tolist()
         triple = self.vocabulary.unpack(self.ids[index])
         return syllable_of(triple, bool(self.kinds[index] == NATIVE), self.text, start, end)
@@ -389,9 +410,9 @@ class Batch(_Positions, Sequence[Encoding]):
             raise IndexError(f"row {index} of a batch of {len(self)} texts")
         index %= len(self)
         ids, spans, words = self._cut(int(self.offsets[index]), int(self.offsets[index + 1]))
-        row = Encoding(plain(self.texts[index]), ids, spans, words, self.vocabulary)
-        row.is_part = self._parts is not None and bool(self._parts[index])
-        return row
+        is_part = self._parts is not None and bool(self._parts[index])
+        row = Encoding.__new__(Encoding)
+        return row._hold(plain(self.texts[index]), ids, spans, words, self.vocabulary, is_part)
 
     def __iter__(self) -> Iterator[Encoding]:
         return (self[index] for index in range(len(self)))

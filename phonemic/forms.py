@@ -16,13 +16,13 @@ The rows that ranks and spellings count in are frozen (``lexicon/forms-*.tsv``).
 
 from __future__ import annotations
 
-import unicodedata
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from phonemic import characters, mandarin, vietnamese
+from phonemic.characters import normalize
 from phonemic.inventory import FORM_SHIFT, SPECIALS, TRIPLE, UNKNOWN_ID, Triple, fallback_triple, vocabulary
 from phonemic.lexicon.forms import MOST_CHARACTERS, forms
 
@@ -175,7 +175,7 @@ def _vietnamese(onset: str, rime: str, tone: str, number: int) -> Form | None:
     if composed is None or (case == 2 and len(composed) == 1):
         return None
     letters = composed if case == 0 else composed.upper() if case == 2 else composed[0].upper() + composed[1:]
-    ways = [letters, unicodedata.normalize("NFD", letters), _tone_apart(letters)]
+    ways = [letters, normalize("NFD", letters), _tone_apart(letters)]
     if ways[normalization] in ways[:normalization]:
         return None
     text = " " * space + ways[normalization]
@@ -199,16 +199,16 @@ def _spelled(onset: str, rime: str, mark: str, spelling: int) -> str | None:
         if text == "-":
             return None
         bearer = vietnamese.spelled(text).bearers[0]
-    return unicodedata.normalize("NFC", text[: bearer + 1] + mark + text[bearer + 1 :])
+    return normalize("NFC", text[: bearer + 1] + mark + text[bearer + 1 :])
 
 
 def _tone_apart(letters: str) -> str:
     """A syllable in NFC with its tone mark as a combining character."""
     apart = ""
     for letter in letters:
-        marks = unicodedata.normalize("NFD", letter)
+        marks = normalize("NFD", letter)
         tone = "".join(mark for mark in marks if mark in _tone_marks().values())
-        apart += unicodedata.normalize("NFC", "".join(mark for mark in marks if mark not in tone)) + tone
+        apart += normalize("NFC", "".join(mark for mark in marks if mark not in tone)) + tone
     return apart
 
 

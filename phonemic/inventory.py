@@ -195,6 +195,48 @@ def unpack(packed: Any) -> NDArray[np.uint8]:
     return np.stack([ids >> shift & 255 for shift in (0, 8, 16)], axis=-1).astype(np.uint8)
 
 
+def check_ids(ids: Any, vocabulary: Vocabulary) -> None:
+    """Checks ids that were not made here: each of their three parts is in the vocabulary.
+
+    Arguments:
+        ids: packed ids.
+        vocabulary: the symbols that they stand for.
+
+    Raises:
+        ValueError: they are not int32 (N,), or one stands for nothing; the message says which.
+    """
+    if not isinstance(ids, np.ndarray) or ids.dtype != np.int32 or ids.ndim != 1:
+        raise ValueError(f"packed ids are an array int32 (N,), not {_described(ids)}")
+    wrong = (ids < 0) | (unpack(ids) >= len(vocabulary)).any(axis=1)
+    if wrong.any():
+        at = int(wrong.argmax())
+        raise ValueError(f"position {at}: the id {ids[at]} is not in the {vocabulary.lang} vocabulary")
+
+
+def check_spans(spans: Any, ids: NDArray[np.int32], size: int) -> None:
+    """Checks spans that were not made here.
+
+    Arguments:
+        spans: half-open spans of the positions.
+        ids: the positions' ids, int32 (N,).
+        size: the length of their text.
+
+    Raises:
+        ValueError: they are not int32 (N, 2), or one lies outside the text or before the one before it.
+    """
+    if not isinstance(spans, np.ndarray) or spans.dtype != np.int32 or spans.shape != (len(ids), 2):
+        raise ValueError(f"the spans of {len(ids)} positions are int32 ({len(ids)}, 2), not {_described(spans)}")
+    starts, ends = spans.T
+    wrong = (starts < np.append(0, starts[:-1])) | (ends < starts) | (ends > np.append(ends[1:], size))
+    if wrong.any():
+        at = int(wrong.argmax())
+        raise ValueError(f"position {at}: the span {spans[at].tolist()} does not follow in a text of {size} characters")
+
+
+def _described(value: object) -> str:
+    return f"{value.dtype} {value.shape}" if isinstance(value, np.ndarray) else type(value).__name__
+
+
 def forms_of(packed: Any) -> NDArray[np.uint8]:
     """The forms of packed ids.
 

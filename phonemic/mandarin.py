@@ -6,10 +6,10 @@ The tables follow Appendix B of the paper (Tables 15-19) and ``phonology.md``.
 from __future__ import annotations
 
 import re
-import unicodedata
 from functools import cache
 from typing import NamedTuple
 
+from phonemic.characters import DATA, normalize
 from phonemic.inventory import EMPTY, Triple
 
 INITIALS = {
@@ -56,7 +56,7 @@ _ALONE = {"a", "o", "e", "ê", "ai", "ei", "ao", "ou", "an", "en", "ang", "eng",
 
 
 def _split_tone(pinyin: str) -> tuple[str, int]:
-    text, tone = unicodedata.normalize("NFD", pinyin.strip().lower()), 5
+    text, tone = normalize("NFD", pinyin.strip().lower()), 5
     if text[-1:].isdigit():
         text, digit = text[:-1], text[-1]
         if digit not in "012345":
@@ -70,7 +70,7 @@ def _split_tone(pinyin: str) -> tuple[str, int]:
             tone = _TONE_MARKS[char]
         else:
             bare += char
-    bare = unicodedata.normalize("NFC", bare)
+    bare = normalize("NFC", bare)
     bare = bare.replace("u:", "ü").replace("v", "ü")
     return f"yu{bare[2:]}" if bare.startswith("yü") else bare, tone
 
@@ -153,7 +153,7 @@ def _mark_tone(bare: str, tone: int) -> str:
         at = bare.index("ou") if "ou" in bare else max(bare.rfind(v) for v in "iouü")
     if at < 0:
         at = next(i for i, char in enumerate(bare) if char in "mn")
-    return unicodedata.normalize("NFC", bare[: at + 1] + mark + bare[at + 1 :])
+    return normalize("NFC", bare[: at + 1] + mark + bare[at + 1 :])
 
 
 def spell(triple: tuple[str, str, str], numbers: bool = False) -> str:
@@ -211,7 +211,15 @@ def lexicon() -> Lexicon:
 
 @cache
 def compatibility_ideographs() -> dict[str, str]:
-    """Compatibility ideograph -> the character that it is canonically equal to, as which it is read."""
+    """Characters that stand for a Han character, as which they are read, and that character.
+
+    Compatibility ideographs by their canonical equivalence, and radicals (as text from PDFs has them) and enclosed
+    characters by ``lexicon/equivalents.tsv``.
+    """
     codes = [*range(0xF900, 0xFB00), *range(0x2F800, 0x2FA20)]
-    pairs = {chr(code): unicodedata.normalize("NFC", chr(code)) for code in codes}
-    return {char: other for char, other in pairs.items() if char != other}
+    pairs = {chr(code): normalize("NFC", chr(code)) for code in codes}
+    rows = (DATA / "equivalents.tsv").read_text("utf-8").splitlines()
+    listed = (row.split("\t") for row in rows if not row.startswith("#"))
+    return {char: other for char, other in pairs.items() if char != other} | {
+        chr(int(code, 16)): other for code, other in listed
+    }

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
@@ -13,6 +12,7 @@ from itertools import chain
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from phonemic.characters import normalize
 from phonemic.encoding import Batch
 from phonemic.inventory import CLS, FALLBACK, KINDS, MASK, NATIVE, PAD, SEP, UNKNOWN, unpack
 from phonemic.tokenizer import Tokenizer
@@ -247,7 +247,7 @@ def ratio(part: float, whole: float) -> float:
 
 def fold(unit: str) -> str:
     """What units of one type have in common: ``unit`` in lower case and NFC."""
-    return unicodedata.normalize("NFC", unit.lower())
+    return normalize("NFC", unit.lower())
 
 
 def written_units(texts: Iterable[str], joiner: str | None = None) -> Counter[str]:

@@ -18,8 +18,9 @@ from phonemic.inventory import FALLBACKS, LANGUAGES, READINGS
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-#: What ``phrases`` may be given as: a dict, or the path of a file.
-PhraseSource = Mapping[str, str | Sequence[str]] | str | os.PathLike[str]
+#: The types of ``phrases``: readings, or the path of a file with some. A str is neither: what comes from JSON or TOML
+#: is never a path.
+PhraseSource = Mapping[str, str | Sequence[str]] | os.PathLike[str]
 
 
 class OptionArguments(TypedDict, total=False):
@@ -57,7 +58,7 @@ class TokenizerOptions:
             they go to the character fallback.
         word_joiner: the character that joins the syllables of a word in segmented text (``"_"`` in ``sinh_viên``):
             it separates syllables and makes no position.
-        phrases: Mandarin: your own readings, a dict ``{"行长": "hang2 zhang3"}`` or a file with a line
+        phrases: Mandarin: your own readings, a dict ``{"行长": "hang2 zhang3"}`` or the ``Path`` of a file with a line
             ``行长<TAB>hang2 zhang3`` a phrase, of 64 characters at most. They win over the lexicon: where one of yours
             begins, the longest of yours is taken. A single character's reading replaces its default reading. Kept as a
             read-only mapping from phrase to pinyin with tone numbers.
@@ -78,7 +79,8 @@ class TokenizerOptions:
             ``sandhi``, ``erhua`` or the packed fallback.
 
     Raises:
-        TypeError: ``strict``, ``sandhi``, ``erhua`` or ``form`` is not a bool.
+        TypeError: ``strict``, ``sandhi``, ``erhua`` or ``form`` is not a bool, or ``phrases`` neither a dict nor a
+            ``Path``.
         ValueError: unknown language, fallback or readings, a joiner that is not a single mark, phrases, readings in
             context, sandhi or erhua for Vietnamese, strict for Mandarin, form with what it excludes.
         PhraseError: a phrase is wrong; the message names the line.
@@ -145,7 +147,7 @@ class TokenizerOptions:
                     )
             if self.fallback != FALLBACKS[0]:
                 raise ValueError(f"form needs fallback={FALLBACKS[0]!r}: a packed position has no room for three forms")
-        self._set(phrases=_checked_phrases(self.phrases) if self.phrases else MappingProxyType({}))
+        self._set(phrases=MappingProxyType({}) if self.phrases is None else _checked_phrases(self.phrases))
 
     def _set(self, **values: Any) -> None:
         for name, value in values.items():
@@ -176,13 +178,29 @@ class TokenizerOptions:
         """
         from phonemic.files.jsons import checked
 
-        found = checked(value, {"lang": str}, where, SavedTokenizerError)
-        types = {each.name: each.metadata["json"] for each in _fields()}
-        found = checked(found, types, where, SavedTokenizerError, optional=True)
+        lang = checked(value, {"lang": str}, where, SavedTokenizerError)["lang"]
+        options = cls.check_json(value, where)
         try:
-            return cls(found["lang"], **{name: found[name] for name in types if name in found})
+            return cls(lang, **options)
         except ValueError as error:
             raise SavedTokenizerError(f"{where}: {error}") from error
+
+    @staticmethod
+    def check_json(value: object, where: object) -> dict[str, Any]:
+        """Finds the options, without ``lang``, among what a file holds.
+
+        Arguments:
+            value: a dict; what else is in it is passed over.
+            where: names the file in errors.
+
+        Raises:
+            SavedTokenizerError: it is not a dict, or an option is of another type than a file holds it in.
+        """
+        from phonemic.files.jsons import checked
+
+        types = {each.name: each.metadata["json"] for each in _fields()}
+        found = checked(value, types, where, SavedTokenizerError, optional=True)
+        return {name: found[name] for name in types if name in found}
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self).from_json, (self.to_json(), "pickled options of a tokenizer")
@@ -234,10 +252,11 @@ def option_metadata(name: str) -> Mapping[str, Any]:
 def spell_out(function: Function) -> Function:
     """Gives a function with ``**options`` a signature with every option, for those who read it from there.
 
-    spaCy makes the schema of a config from the signature of the function that the config names.
+    spaCy makes the schema of a config from the signature of the function that the config names. It would make a
+    ``Path`` of a str, so it is not told the types of ``phrases``.
     """
     found = inspect.signature(function)
-    kinds, defaults = get_type_hints(OptionArguments), option_defaults()
+    kinds, defaults = get_type_hints(OptionArguments) | {"phrases": Any}, option_defaults()
     own = [each for each in found.parameters.values() if each.kind is not each.VAR_KEYWORD]
     options = [
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kinds[name])

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from functools import cache, lru_cache
 
 from phonemic import mandarin
-from phonemic.characters import plain
+from phonemic.characters import normalize, plain
 from phonemic.errors import PinyinError
 from phonemic.inventory import Triple
 
@@ -59,7 +58,7 @@ def from_pinyin(text: str) -> list[Triple]:
         raise TypeError(f"from_pinyin takes a str, not {type(text).__name__}")
     found: list[Triple] = []
     for part in _PARTS.finditer(plain(text)):
-        written = unicodedata.normalize("NFC", part[0].lower())
+        written = normalize("NFC", part[0].lower())
         if found and _APART.fullmatch(written):
             continue
         syllables = None if _told_twice(written) else _cut(written)
@@ -131,7 +130,7 @@ def _syllabary() -> frozenset[tuple[str, str]]:
 def _told_twice(written: str) -> bool:
     """Whether there are both tone marks and numbers."""
     marks = {"\u0300", "\u0301", "\u0304", "\u030c"}
-    return any(map(str.isdigit, written)) and not marks.isdisjoint(unicodedata.normalize("NFD", written))
+    return any(map(str.isdigit, written)) and not marks.isdisjoint(normalize("NFD", written))
 
 
 def _why(written: str) -> str:

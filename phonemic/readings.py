@@ -8,7 +8,6 @@ lexicon and from ``lexicon/readings.tsv``. ``lexicon/contexts.py`` compiles both
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -16,7 +15,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from phonemic import mandarin
-from phonemic.characters import IGNORABLE, JAMO, LETTER, MARK, fold, kind_of
+from phonemic.characters import IGNORABLE, JAMO, LETTER, MARK, fold, kind_of, normalize
 from phonemic.lexicon.models import ReadingData, feature_key, more_of, reading_data
 
 #: What is seen: places of characters, then places whose classes are seen. The order is that of the slots.
@@ -58,7 +57,7 @@ class Reader:
 
     def look(self, char: str) -> Look:
         """What is seen of a character: the same in every normal form, and in upper and lower case."""
-        char = unicodedata.normalize("NFD", char)[0]
+        char = mandarin.compatibility_ideographs().get(char) or normalize("NFD", char)[0]
         char = char.upper() if len(char.upper()) == 1 else char
         plain = self.data.simplified.get(char, char)
         code, kind = ord(plain), self.data.classes.get(plain, 0)

@@ -6,14 +6,13 @@ spellings are parsed by ``vietnamese.factorize``, phrases are looked up in pypin
 
 from __future__ import annotations
 
-import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from functools import cache
 from typing import NamedTuple
 
 from phonemic import mandarin, vietnamese
 from phonemic import readings as context
-from phonemic.characters import IGNORABLE, JAMO, LETTER, MARK, SPACE, fold, kind_of
+from phonemic.characters import IGNORABLE, JAMO, LETTER, MARK, SPACE, WORD_BREAKS, fold, kind_of, normalize
 from phonemic.inventory import SPECIALS, UNK, Triple, Vocabulary, fallback_triple, packs, vocabulary
 from phonemic.lexicon.user_phrases import LONGEST_PHRASE
 from phonemic.speech import speak
@@ -44,8 +43,8 @@ class Cluster(NamedTuple):
     word: int
 
 
-def clusters(text: str, joiner: str | None) -> Iterator[Cluster | None]:
-    """The clusters of a text in order, with None where white space or the joiner separates."""
+def clusters(text: str, joiners: Collection[str | None]) -> Iterator[Cluster | None]:
+    """The clusters of a text in order, with None where white space or one of the joiners separates."""
     word, gap = -1, True
     opened: tuple[int, int] | None = None  # where the cluster began, and in which word
     for at, char in enumerate(text):
@@ -53,7 +52,7 @@ def clusters(text: str, joiner: str | None) -> Iterator[Cluster | None]:
         if kind != SPACE:
             word += gap
             gap = False
-        separates = kind == SPACE or char == joiner
+        separates = kind == SPACE or char in joiners
         if kind in (IGNORABLE, MARK, JAMO) and (opened or kind != JAMO) and not separates:
             continue
         if opened:
@@ -72,12 +71,12 @@ def fallback(cluster: Cluster, vocab: Vocabulary) -> Triple:
     It is [UNK] where ``vocab`` does not have it.
     """
     symbol = fold(cluster.text[0]) or SPECIALS[UNK]
-    marks = unicodedata.normalize("NFD", cluster.text[1:])
+    marks = normalize("NFD", cluster.text[1:])
     for mark in sorted(marks, key=lambda mark: mark != "\u031b"):
         horned = symbol in "ôơ" and mark == "\u031b"
         symbol = "ơ" if horned else vietnamese.QUALITY_MARKS.get(mark, {}).get(symbol, symbol)
     if symbol not in vocab:
-        symbol = unicodedata.normalize("NFD", symbol)[0].replace("đ", "d")
+        symbol = normalize("NFD", symbol)[0].replace("đ", "d")
     if symbol not in vocab:
         symbol = SPECIALS[UNK]
     return Triple(symbol, symbol, symbol)
@@ -129,7 +128,7 @@ def encode_vietnamese(text: str, strict: bool = False, joiner: str | None = None
                 positions.extend(Position(fallback(c, vocab), c.start, c.end, c.word) for c in run)
         run.clear()
 
-    for cluster in clusters(text, joiner):
+    for cluster in clusters(text, (joiner, *WORD_BREAKS)):
         if cluster and kind_of(cluster.text[0]) == LETTER:
             run.append(cluster)
             continue
@@ -239,7 +238,7 @@ def encode_mandarin(
             at += length
         run.clear()
 
-    for cluster in clusters(text, joiner):
+    for cluster in clusters(text, (joiner,)):
         if cluster and (cluster.text[0] in same or han.match(cluster.text[0])):
             run.append(cluster)
             if len(cluster.text) == 1:  # a mark or a variation selector ends the run

@@ -13,6 +13,7 @@ from spacy.strings import get_string_id
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
+from phonemic.characters import normalize
 from phonemic.encoding import Encoding
 from phonemic.noise.respelling import without_diacritics
 from spacy_phonemic.reading import reading_of
@@ -112,7 +113,7 @@ def composed(doc: Doc, text: str) -> Doc | None:
     """The words of a Doc in NFC, where its text is not."""
     if unicodedata.is_normalized("NFC", text):
         return None
-    return Doc(doc.vocab, [unicodedata.normalize("NFC", token.text) for token in doc], [False] * len(doc))
+    return Doc(doc.vocab, [normalize("NFC", token.text) for token in doc], [False] * len(doc))
 
 
 def _spelling(doc: Doc, in_nfc: Doc | None, attrs: Sequence[int | str]) -> NDArray[np.uint64]:

@@ -20,7 +20,7 @@ from phonemic.files.writing import write_json
 from phonemic.inventory import LANGUAGES
 from phonemic.options import OptionArguments, option_defaults, spell_out
 from spacy_phonemic.attributes import GETTERS, NAMES, register, register_free
-from spacy_phonemic.reading import KEY, Way, check_phrases, leave_to, make_tokenizer, read_with, restore, store
+from spacy_phonemic.reading import KEY, Way, leave_to, make_tokenizer, read_with, restore, store
 from spacy_phonemic.requirements import require
 
 ASSIGNS = [f"{kind.__name__.lower()}._.{name}" for kind, getters in GETTERS.items() for name in getters]
@@ -53,7 +53,7 @@ def make_phonemic(
     require(nlp, "spacy")
     for other, component in nlp.components:
         if isinstance(component, Phonemic):
-            _check_shared(name, attrs, Way(make_tokenizer(lang, **options)[0], dialect), other, component)
+            _check_shared(name, attrs, Way(make_tokenizer(lang, **options), dialect), other, component)
     return Phonemic(nlp.vocab, lang, dialect=dialect, attrs=attrs, store=store, **options)
 
 
@@ -87,8 +87,8 @@ class Phonemic:
         store: read the Docs in the pipeline, a batch in one call of the core, and write ids and spans into
             ``doc.user_data``, so that they are saved with the Docs.
         options: ``strict``, ``word_joiner``, ``phrases``, ``fallback``, ``readings``, ``sandhi``, ``erhua``: see
-            :class:`phonemic.TokenizerOptions`. The
-            readings of a file of phrases are saved with the pipeline, which needs the file no more.
+            :class:`phonemic.TokenizerOptions`.
+            ``phrases`` is a dict: a config names no files.
 
     Raises:
         ValueError: an option does not fit, or another plugin owns an attribute.
@@ -108,7 +108,7 @@ class Phonemic:
         self.attrs = dict(attrs or {})
         self.store = store
         register(self.attrs)
-        tokenizer, self._missing = make_tokenizer(lang, **options)
+        tokenizer = make_tokenizer(lang, **options)
         check_dialect(dialect, lang)
         self._use(Way(tokenizer, dialect))
 
@@ -136,11 +136,7 @@ class Phonemic:
         Arguments:
             stream: the Docs.
             batch_size: Docs in a batch.
-
-        Raises:
-            FileNotFoundError: the file of phrases is gone.
         """
-        check_phrases(self._missing)
         return self._stored(stream, batch_size) if self.store else self._left(stream)
 
     def _left(self, stream: Iterable[Doc]) -> Iterator[Doc]:
@@ -200,7 +196,6 @@ class Phonemic:
         return {**self.tokenizer.options.to_json(), "dialect": self.way.dialect}
 
     def _load(self, state: dict[str, Any]) -> Phonemic:
-        self._missing = None
         self._use(restore(state, "a saved phonemic component"))
         return self
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,7 +22,7 @@ from phonemic.inventory import LANGUAGES
 from phonemic.sound.sounds import sounds
 from phonemic.tokenizer import Tokenizer
 from spacy_phonemic.borders import Borders, borders_of, is_empty_line, marks_within, parting
-from spacy_phonemic.reading import check_phrases, make_tokenizer
+from spacy_phonemic.reading import make_tokenizer
 from spacy_phonemic.requirements import require
 
 #: What a span that was found has: the distance in syllables, and the name of the list.
@@ -55,7 +56,7 @@ def make_phonemic_matcher(
     least: int,
     spans_key: str | None,
     overwrite: bool,
-    phrases: dict[str, str] | str | None,
+    phrases: Any,
     readings: str,
 ) -> PhonemicMatcher:
     """The factory of the component; see :class:`PhonemicMatcher`."""
@@ -116,7 +117,7 @@ class PhonemicMatcher:
         self.within, self.least = _checked_within(within), _checked_least(least)
         self.only = None if labels is None else tuple(labels)
         self.spans_key, self.overwrite = spans_key, overwrite
-        self.tokenizer, self._missing = make_tokenizer(lang, phrases=phrases, readings=readings)
+        self.tokenizer = make_tokenizer(lang, phrases=phrases, readings=readings)
         self._entities: list[Entity] = []
         self._index: Index | None = None
         for attribute in (DISTANCE, NAME):
@@ -202,7 +203,6 @@ class PhonemicMatcher:
 
     def __call__(self, doc: Doc) -> Doc:
         """Finds the names in one Doc."""
-        check_phrases(self._missing)
         found = self.match(doc)
         if self.spans_key is not None:
             group = doc.spans.get(self.spans_key, [])
@@ -254,8 +254,9 @@ class PhonemicMatcher:
             return
         index, rows = self._marked
         lines = [at for at, between in borders.breaks.items() if is_empty_line(between)]
+        places, marks = [*borders.breaks], [parting(between) for between in borders.breaks.values()]
         for found, first, stop in index.occurrences(encoding, within, breaks=lines, **edges):
-            crossed = [parting(between) for at, between in borders.breaks.items() if first < at < stop]
+            crossed = marks[bisect_right(places, first) : bisect_left(places, stop)]
             if crossed and self._marks[rows[found.row]].issuperset(*crossed):
                 yield found.distance, rows[found.row], first, stop
 
@@ -341,7 +342,7 @@ class PhonemicMatcher:
         }  # fmt: skip
         read = checked(state, fields, where, SavedIndexError)
         with damaged(where, SavedIndexError):
-            self.tokenizer, self._missing = Tokenizer.restore(read["tokenizer"], where), None
+            self.tokenizer = Tokenizer.restore(read["tokenizer"], where)
             self.within, self.least = _checked_within(read["within"]), _checked_least(read["least"])
             self.only = None if read["labels"] is None else tuple(map(str, read["labels"]))
             self.spans_key, self.overwrite = read["spans_key"], read["overwrite"]

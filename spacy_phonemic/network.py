@@ -18,12 +18,13 @@ from thinc.api import PyTorchShim, Shim, get_torch_default_device, xp2torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from phonemic.files.jsons import loads
+from phonemic.files.jsons import checked, loads
 from phonemic.options import TokenizerOptions, heard_otherwise
 from phonemic_bert import PRESETS, CheckpointError, PhonemicBertConfig, PhonemicBertModel
 from phonemic_bert.checkpoints import resolve, silent_transformers
 from phonemic_bert.modeling.kernels import without_cudnn
 from phonemic_bert.tokenization.tokenizer import learned_options
+from phonemic_bert.untrusted import check_config, check_size, loading
 from spacy_phonemic.options import TOO_LOW, EncoderOptions
 from spacy_phonemic.windows import Aligned, Plan, plan
 
@@ -169,14 +170,18 @@ class Network(nn.Module):
         """Reads what :meth:`save` wrote.
 
         Raises:
-            CheckpointError: the model's vocabulary is not that of the installed phonemic.
+            CheckpointError: ``data`` is not that, or the model's vocabulary is not that of the installed phonemic.
         """
         if not data:
             return
-        state = srsly.msgpack_loads(data)
-        config = PhonemicBertConfig.from_dict(loads(state["config"]))
-        self._use(PhonemicBertModel(config, add_pooling_layer=False))
-        self.load_state_dict(safetensors.torch.load(state["weights"]))
+        where = "a saved encoder"
+        with loading(where):
+            state = checked(srsly.msgpack_loads(data), {"config": str, "weights": bytes}, where, CheckpointError)
+            config = checked(loads(state["config"]), {}, f"{where}, config", CheckpointError)
+            check_config(config, f"{where}, config")
+            check_size(config, len(state["weights"]), f"{where}, config")
+            self._use(PhonemicBertModel(PhonemicBertConfig.from_dict(config), add_pooling_layer=False))
+            self.load_state_dict(safetensors.torch.load(state["weights"]))
 
     def __reduce__(self) -> Any:
         """Copies and pickles go through the bytes: transformers hangs functions on models that cannot be pickled."""

@@ -10,15 +10,13 @@ from __future__ import annotations
 
 import zlib
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache, cached_property
 from itertools import pairwise
-from pathlib import Path
 from typing import Any, NamedTuple, Protocol, Unpack, cast
 from weakref import WeakKeyDictionary, WeakSet
 
 import numpy as np
-from numpy.typing import NDArray
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
@@ -248,22 +246,19 @@ def _plain(lang: str) -> Way:
     return Way(Tokenizer(lang))
 
 
-def make_tokenizer(lang: str, **options: Unpack[OptionArguments]) -> tuple[Tokenizer, str | None]:
-    """The tokenizer of a component's options, and the file of phrases if it is not there.
+def make_tokenizer(lang: str, **options: Unpack[OptionArguments]) -> Tokenizer:
+    """The tokenizer of a component's options.
 
-    A pipeline that is being loaded brings the readings of a file that may be gone, so its absence is not an error yet.
+    Raises:
+        TypeError: ``phrases`` is not a dict; no file that a config names is opened.
+        ValueError: an option does not fit.
     """
-    phrases = options.get("phrases")
-    missing = phrases if isinstance(phrases, str) and not Path(phrases).exists() else None
-    if missing:
-        options["phrases"] = None
-    return Tokenizer(lang, **options), missing
-
-
-def check_phrases(missing: str | None) -> None:
-    """Raises FileNotFoundError where a pipeline is to run without its file of phrases."""
-    if missing:
-        raise FileNotFoundError(f"the file of phrases {missing!r} does not exist")
+    if not isinstance(phrases := options.get("phrases"), Mapping | None):
+        raise TypeError(
+            f"a config holds readings as phrases, not a file of them ({str(phrases)!r}): "
+            f"config={{'phrases': dict(phonemic.Tokenizer('zh', phrases=pathlib.Path({str(phrases)!r})).phrases)}}"
+        )
+    return Tokenizer(lang, **options)
 
 
 def store(docs: Sequence[Doc], batch: Batch, key: str = KEY) -> None:
@@ -284,17 +279,19 @@ def store(docs: Sequence[Doc], batch: Batch, key: str = KEY) -> None:
 
 
 def _stored(doc: Doc, key: str) -> Encoding | None:
-    """What :func:`store` wrote, if it is there and is of this text."""
+    """What :func:`store` wrote, if it is there, can be that, and is of this text."""
     user_data: dict[Any, Any] = doc.user_data
     kept = user_data.get(_user_data_key(key))
     if not isinstance(kept, dict) or not {"lang", "crc", "positions"} <= kept.keys():
         return None
-    positions: NDArray[np.int32] = np.asarray(kept["positions"])
-    text = doc.text
-    right = positions.ndim == 2 and positions.shape[1] == 3 and positions.dtype == np.int32
-    if not right or kept["lang"] not in LANGUAGES or _crc(text) != kept["crc"]:
+    positions, lang, text = kept["positions"], kept["lang"], doc.text
+    shaped = isinstance(positions, np.ndarray) and positions.ndim == 2 and positions.shape[1] == 3
+    if not shaped or not isinstance(lang, str) or lang not in LANGUAGES or _crc(text) != kept["crc"]:
         return None
-    return Encoding(text, positions[:, 0].copy(), positions[:, 1:], None, vocabulary(kept["lang"]))
+    try:
+        return Encoding(text, positions[:, 0].copy(), positions[:, 1:], None, vocabulary(lang))
+    except ValueError:  # a Doc from elsewhere holds what it likes
+        return None
 
 
 def _crc(text: str) -> int:

@@ -7,16 +7,18 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, Unpack
 
+import srsly
 from spacy.language import Language
 from spacy.tokens import Doc
-from spacy.util import from_bytes, minibatch, registry, to_bytes
+from spacy.util import minibatch, registry, to_bytes
 from spacy.vocab import Vocab
 
-from phonemic import Tokenizer
+from phonemic import SavedTokenizerError, Tokenizer
+from phonemic.files.jsons import checked, damaged
 from phonemic.inventory import LANGUAGES
 from phonemic.options import OptionArguments, spell_out
 from phonemic.units import UnitSpan, units
-from spacy_phonemic.reading import Way, check_phrases, keep, make_tokenizer, read_with, way_of
+from spacy_phonemic.reading import Way, keep, make_tokenizer, read_with, way_of
 from spacy_phonemic.requirements import require
 
 #: What may stand between two units: a run of white space, or of something else (a word joiner, stray marks).
@@ -66,7 +68,7 @@ class SyllableTokenizer:
                 '{"@tokenizers": "spacy_phonemic.SyllableTokenizer.v1", "lang": "vi"}'
             )
         self.vocab = vocab
-        self.tokenizer, self._missing = make_tokenizer(lang, **options)
+        self.tokenizer = make_tokenizer(lang, **options)
         read_with(vocab, self, is_component=False)
 
     def __call__(self, text: str) -> Doc:
@@ -80,7 +82,6 @@ class SyllableTokenizer:
             texts: the texts.
             batch_size: texts in a batch.
         """
-        check_phrases(self._missing)
         for batch in minibatch(texts, batch_size):
             encoded, keeps = self.tokenizer.encode_batch(batch, spans=True), self._reads_as_pipeline()
             for encoding, found in zip(encoded, units(encoded), strict=True):
@@ -110,9 +111,12 @@ class SyllableTokenizer:
         """Reads what :meth:`to_bytes` wrote.
 
         Raises:
-            ValueError: ``data`` is not that.
+            SavedTokenizerError: ``data`` is not that.
         """
-        from_bytes(data, {"options": self._restore}, ())
+        where = "a saved SyllableTokenizer"
+        with damaged(where, SavedTokenizerError):
+            state = checked(srsly.msgpack_loads(data), {"options": dict}, where, SavedTokenizerError)
+            self._use(Tokenizer.restore(state["options"], where))
         return self
 
     def to_disk(self, path: str | Path, **kwargs: Any) -> None:
@@ -133,12 +137,9 @@ class SyllableTokenizer:
         self._use(Tokenizer.load(path))
         return self
 
-    def _restore(self, options: Any) -> None:
-        self._use(Tokenizer.restore(options, "a saved SyllableTokenizer"))
-
     def _use(self, tokenizer: Tokenizer) -> None:
         new = tokenizer != self.tokenizer
-        self.tokenizer, self._missing = tokenizer, None
+        self.tokenizer = tokenizer
         if new:  # otherwise the vocab may have been loaded, and say how a component reads that is left out
             read_with(self.vocab, self, is_component=False)
 

@@ -2,12 +2,13 @@
 
 import json
 import lzma
+import unicodedata
 from functools import cache
 
 import numpy as np
 import pytest
 
-from phonemic import Tokenizer, mandarin
+from phonemic import Tokenizer, mandarin, reference
 from phonemic.inventory import NATIVE
 
 pypinyin = pytest.importorskip("pypinyin")
@@ -153,11 +154,30 @@ def test_readings_equal_pypinyins_on_a_million_characters(zh, data):
 def test_compatibility_ideographs_are_read_as_what_they_are_equal_to(zh):
     """The one difference from pypinyin, which has no reading for 1,000 of the 1,002: NFC turns them into these."""
     pairs = mandarin.compatibility_ideographs()
-    assert len(pairs) == 1002
+    assert sum(unicodedata.normalize("NFC", char) == other for char, other in pairs.items()) == 1002
     for char, other in pairs.items():
         assert zh.encode(char).ids.tolist() == zh.encode(other).ids.tolist()
     assert zh.encode("\uf90a\u5c6c").ids.tolist() == zh.encode("金屬").ids.tolist()
     assert zh.decode(zh.encode("\uf99a行")) == zh.decode(zh.encode("連行")) == "lián xíng"
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"readings": "context"}, {"sandhi": True, "erhua": True}, {"fallback": "packed"}]
+)
+def test_radicals_and_enclosed_characters_are_the_characters_they_stand_for(options):
+    """As text from PDFs and lists has them."""
+    tokenizer = Tokenizer("zh", phrases={"行用": "hang2 yong4"}, **options)
+    for text, meant in (
+        ("⽤⼾⼀⻓⼤", "用户一长大"), ("银⾏⾏⻓", "银行行长"), ("不⼀样", "不一样"), ("⼈⺠⽇报", "人民日报"), ("㈠㊁㊂", "一二三"), ("⾏⽤", "行用"),
+        ("⼀⼼⼀意", "一心一意"), ("🈚🉐㊙", "無得秘"),
+    ):  # fmt: skip
+        assert tokenizer.encode(text).ids.tolist() == tokenizer.encode(meant).ids.tolist(), text
+        assert tokenizer.encode_batch([text * 30])[0].ids.tolist() == tokenizer.encode(meant * 30).ids.tolist()
+        rows = reference.encode(text, "zh", phrases={"行用": ["hang2", "yong4"]}, **options)
+        assert [row.triple for row in rows] == tokenizer.encode(text).triples
+    assert tokenizer.phrases == Tokenizer("zh", phrases={"⾏⽤": "hang2 yong4"}).phrases
+    radicals = [char for char in map(chr, range(0x2E80, 0x2FD6)) if unicodedata.category(char) == "So"]
+    assert {char for char in radicals if char not in mandarin.compatibility_ideographs()} == {"\u2e80"}
 
 
 def test_a_han_character_without_reading_is_unknown(zh):

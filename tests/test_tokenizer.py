@@ -269,7 +269,9 @@ def test_phrases_from_a_file(tmp_path, zh):
     path.write_text("\ufeff# mine\n\n行长\thang2 zhang3\r\n朝阳\tzhāo yáng\n", encoding="utf-8")
     tokenizer = Tokenizer("zh", phrases=path)
     assert tokenizer.phrases == {"行长": "hang2 zhang3", "朝阳": "zhao1 yang2"}
-    assert tokenizer == Tokenizer("zh", phrases=str(path))
+    for name in (str(path), b"", 5, ["a"]):  # what may come from JSON or TOML is never a path
+        with pytest.raises(TypeError, match=r"phrases must be a dict of readings, or a file .* pathlib\.Path"):
+            Tokenizer("zh", phrases=name)
 
 
 @pytest.mark.parametrize(

@@ -84,11 +84,25 @@ def check_folder(folder: Path) -> None:
         for name in index["weight_map"].values():
             _check_name(name, path)
     held = sum(path.stat().st_size for kind in ("*.safetensors", "*.bin") for path in folder.glob(kind))
+    if held:
+        check_size(config, held, folder / CONFIG)
+
+
+def check_size(config: dict[str, Any], held: int, where: object) -> None:
+    """Refuses a configuration that asks for more than its weights can be.
+
+    Arguments:
+        config: the configuration, see :func:`check_config`.
+        held: bytes of the weights.
+        where: names the configuration in errors.
+
+    Raises:
+        CheckpointError: it does.
+    """
     layers, tables = _parameters(config)
-    if held and (layers > 4 * held or layers + tables > 4 * held + _FRESH):
+    if layers > 4 * held or layers + tables > 4 * held + _FRESH:
         raise CheckpointError(
-            f"{folder / CONFIG}: describes a model of about {layers + tables:,} parameters, but its weights have "
-            f"{held:,} bytes"
+            f"{where}: describes a model of about {layers + tables:,} parameters, but its weights have {held:,} bytes"
         )
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable
+from itertools import pairwise
 
 from phonemic.baselines.offsets import Rewritten
+from phonemic.characters import normalize
 
 #: What stands within a word in the place of white space.
 JOINER = "_"
@@ -17,20 +19,17 @@ Written = tuple[str, str]
 
 def composed(text: str) -> list[Written]:
     """A text in pieces, most of them one character, that are put into NFC independently of each other."""
-    pieces: list[str] = []
-    for char in text:
-        if pieces and _composes(pieces[-1], char):
-            pieces[-1] += char
-        else:
-            pieces.append(char)
-    return [(piece, unicodedata.normalize("NFC", piece)) for piece in pieces]
+    starts = [at for at, char in enumerate(text) if not at or not _composes(text[max(at - 3, 0) : at], char)]
+    pieces = [text[start:stop] for start, stop in pairwise([*starts, len(text)])]
+    return [(piece, normalize("NFC", piece)) for piece in pieces]
 
 
-def _composes(piece: str, char: str) -> bool:
+def _composes(before: str, char: str) -> bool:
+    """Whether a character is a mark, or joins what is just before it: the parts of a Hangul syllable are three."""
     if char.isascii():
         return False
-    nfc = unicodedata.normalize
-    return unicodedata.combining(char) != 0 or nfc("NFC", piece + char) != nfc("NFC", piece) + nfc("NFC", char)
+    mark = unicodedata.combining(normalize("NFD", char)[0]) != 0
+    return mark or normalize("NFC", before + char) != normalize("NFC", before) + normalize("NFC", char)
 
 
 def aligned(pieces: Iterable[Written], words: str) -> Rewritten | None:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import wraps
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Unpack
 
 import click
@@ -17,6 +18,7 @@ from phonemic.dialects import DIALECTS
 from phonemic.errors import PhonemicError, printable
 from phonemic.files import MAX_LINE, kind_of, read_texts, replacing
 from phonemic.files.compressed import shown
+from phonemic.files.encodings import ENCODINGS
 from phonemic.files.outputs import claim
 from phonemic.inventory import LANGUAGES, NATIVE
 from phonemic.options import OptionArguments, option_defaults, option_metadata, option_names
@@ -32,7 +34,9 @@ __all__ = [
     "claim",
     "column_option",
     "dialect_option",
+    "encoding_option",
     "errors_option",
+    "files_of",
     "force_option",
     "input_options",
     "input_texts",
@@ -75,6 +79,8 @@ def tokenizer_option(name: str, description: str | None = None) -> Callable[[Com
     shape: dict[str, Any] = {"metavar": metadata.get("metavar"), "default": default}
     if isinstance(default, bool):
         shape = {"is_flag": True}
+    elif shape["metavar"] == "FILE":
+        shape["type"] = click.Path(path_type=Path)
     elif "choices" in metadata:
         shape = {"type": click.Choice(metadata["choices"]), "default": default, "show_default": True}
     return click.option(f"--{name.replace('_', '-')}", help=description or metadata["help"], **shape)
@@ -117,7 +123,15 @@ def make_tokenizer(lang: str, **options: Unpack[OptionArguments]) -> Tokenizer:
 
 
 errors_option = click.option(
-    "--errors", type=click.Choice(["strict", "replace"]), default="strict", help="Stop at invalid UTF-8, or replace it."
+    "--errors", type=click.Choice(["strict", "replace"]), default="strict", help="Stop at invalid text, or replace it."
+)
+
+encoding_option = click.option(
+    "--encoding",
+    type=click.Choice([*ENCODINGS], case_sensitive=False),
+    default="utf-8",
+    show_default=True,
+    help="The encoding of text files; UTF-16 is also told by its mark.",
 )
 
 
@@ -149,6 +163,7 @@ def input_options(required: bool = True, threads: bool = True) -> Callable[[Comm
         click.argument("inputs", metavar="IN...", nargs=-1, required=required),
         column_option,
         errors_option,
+        encoding_option,
         max_line_option,
     ]
     if threads:
@@ -198,9 +213,18 @@ force_option = click.option("--force", is_flag=True, help="Replace an existing o
 # --- input, output
 
 
+def files_of(words: tuple[str, ...]) -> tuple[str, ...]:
+    """The words of a command that takes a text, where all of them are files, or "-"; else nothing.
+
+    Arguments:
+        words: what was typed.
+    """
+    return words if words and all(word == "-" or os.path.isfile(word) for word in words) else ()
+
+
 @contextmanager
 def input_texts(
-    inputs: Sequence[str], column: str, errors: str, max_line: int = MAX_LINE
+    inputs: Sequence[str], column: str, errors: str, max_line: int = MAX_LINE, encoding: str = "utf-8"
 ) -> Iterator[Iterator[list[str | None]]]:
     """The texts of all inputs in lists, with progress on stderr."""
     total = 0 if "-" in inputs else sum(os.stat(path).st_size for path in inputs)
@@ -208,7 +232,7 @@ def input_texts(
     def chunks(advance: Advance) -> Iterator[list[str | None]]:
         read: list[float] = []
         for path in inputs:
-            for texts in read_texts(path, column, errors, read.append, max_line=max_line):
+            for texts in read_texts(path, column, errors, read.append, max_line=max_line, encoding=encoding):
                 yield texts
                 advance("read", sum(read), total)  # only now are they encoded
                 read.clear()

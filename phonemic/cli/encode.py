@@ -27,6 +27,7 @@ def encode(
     out: str,
     column: str,
     errors: str,
+    encoding: str,
     max_line: int,
     threads: int,
     tokenizer: Tokenizer,
@@ -49,7 +50,7 @@ def encode(
     claim([None if to_stdout else out], force, inputs)
     with (
         standard_output() if to_stdout else nullcontext(out) as target,
-        input_texts(inputs, column, errors, max_line) as chunks,
+        input_texts(inputs, column, errors, max_line, encoding) as chunks,
         writer(target, form, tokenizer, threads, spans, keep_text, overwrite=force) as write,
     ):
         check = LanguageCheck(tokenizer.lang)

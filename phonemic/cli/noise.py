@@ -15,6 +15,8 @@ from rich.table import Table
 from phonemic.cli.common import (
     claim,
     column_option,
+    encoding_option,
+    errors_option,
     force_option,
     input_texts,
     make_tokenizer,
@@ -74,9 +76,8 @@ _ONLY = {
 @tokenizer_option("strict", "vi: only syllables that strict orthography allows are units.")
 @tokenizer_option("word_joiner")
 @column_option
-@click.option(
-    "--errors", type=click.Choice(["strict", "replace"]), default="strict", help="Stop at invalid UTF-8, or replace it."
-)
+@errors_option
+@encoding_option
 @max_line_option
 @click.option("--json", "as_json", is_flag=True, help="Write the summary as JSON.")
 @force_option
@@ -104,7 +105,7 @@ def noise(
         writes = {ratio: stack.enter_context(_writer(outputs[ratio], options["column"], force)) for ratio in shares}
         log = stack.enter_context(replacing(changes, force)) if changes else None
         row = 0
-        read = [options[name] for name in ("column", "errors", "max_line")]
+        read = [options[name] for name in ("column", "errors", "max_line", "encoding")]
         for texts in stack.enter_context(input_texts(inputs, *read)):
             for name, ratio in shares.items():
                 noisy = [
@@ -184,7 +185,13 @@ def _pool(options: dict[str, Any]) -> str | list[str] | dict[str, int]:
         return str(options["pool"])
     counts: Counter[str] = Counter()
     for path in options["counts"]:
-        for texts in read_texts(path, options["column"], options["errors"], max_line=options["max_line"]):
+        for texts in read_texts(
+            path,
+            options["column"],
+            options["errors"],
+            max_line=options["max_line"],
+            encoding=options["encoding"],
+        ):
             counts.update(count_characters(text for text in texts if text is not None))
     return frequent(counts, options["pool"], options["min_count"], options["by_count"])
 

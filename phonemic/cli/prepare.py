@@ -9,7 +9,16 @@ from typing import Any
 
 import click
 
-from phonemic.cli.common import column_option, errors_option, max_line_option, printable, say, size, tokenizer_options
+from phonemic.cli.common import (
+    column_option,
+    encoding_option,
+    errors_option,
+    max_line_option,
+    printable,
+    say,
+    size,
+    tokenizer_options,
+)
 from phonemic.cli.progress import progress
 from phonemic.tokenizer import Tokenizer
 
@@ -52,6 +61,7 @@ def _baseline(context: click.Context, parameter: click.Parameter, value: str | N
 )
 @click.option("--shard-size", callback=size, default="256M", show_default=True, help="Size of the text for one shard.")
 @errors_option
+@encoding_option
 @max_line_option
 @click.option("--keep-going", is_flag=True, help="Skip what is damaged, and report it at the end.")
 @click.option("--engine", type=click.Choice(["threads", "ray"]), default="threads", show_default=True)

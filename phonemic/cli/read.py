@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from functools import partial
 from html import escape
 
@@ -11,9 +12,13 @@ import click
 
 from phonemic.cli.common import (
     LanguageCheck,
+    check_column,
     claim,
+    column_option,
     dialect_option,
+    encoding_option,
     errors_option,
+    files_of,
     force_option,
     input_texts,
     max_line_option,
@@ -54,7 +59,9 @@ Write = Callable[[Encoding], str]
     help="The text with its readings; one row per position; one JSON object per line; an HTML page.",
 )
 @output_option()
+@column_option
 @errors_option
+@encoding_option
 @max_line_option
 @force_option
 def read(
@@ -65,15 +72,20 @@ def read(
     dialect: str | None,
     form: str,
     output: str | None,
+    column: str,
     errors: str,
+    encoding: str,
     max_line: int,
     force: bool,
 ) -> None:
-    """Writes the reading of TEXT, or of each line of standard input, in pinyin, zhuyin or IPA.
+    """Writes the reading of TEXT, or of each line of files or of standard input, in pinyin, zhuyin or IPA.
 
-    What is not a syllable stays as it is.
+    Where TEXT is the name of a file, or names of files, these are read: plain text, JSON lines or Parquet, also
+    compressed. What is not a syllable stays as it is.
     """
-    claim([output], force)
+    files = files_of(text) if text else ("-",)
+    check_column(files, column)
+    claim([output], force, files)
     lang = tokenizer.lang
     to = to or ("ipa" if lang == "vi" else "pinyin")
     try:
@@ -97,27 +109,19 @@ def read(
     with output_file(output, force) as file:
         before, after = _around(form, lang)
         file.write(before.encode())
-        for encoding in _encodings(text, tokenizer, errors, max_line, check):
-            file.write(write(encoding).encode("utf-8", "surrogateescape"))
+        words: list[str | None] = [" ".join(text)]
+        given = input_texts(files, column, errors, max_line, encoding) if files else nullcontext(iter([words]))
+        with given as chunks:
+            for encoded in _encodings(chunks, tokenizer, check):
+                file.write(write(encoded).encode("utf-8", "surrogateescape"))
         file.write(after.encode())
     check.warn()
 
 
-def _encodings(
-    text: tuple[str, ...], tokenizer: Tokenizer, errors: str, max_line: int, check: LanguageCheck
-) -> Iterator[Encoding]:
-    """The texts that are given, or the lines of standard input, encoded with spans."""
-    if text and text != ("-",):
-        chunks: Iterator[list[str]] = iter([[" ".join(text)]])
-        yield from _checked(tokenizer, chunks, check)
-        return
-    with input_texts(["-"], "text", errors, max_line) as lines:
-        yield from _checked(tokenizer, ([line or "" for line in chunk] for chunk in lines), check)
-
-
-def _checked(tokenizer: Tokenizer, chunks: Iterator[list[str]], check: LanguageCheck) -> Iterator[Encoding]:
+def _encodings(chunks: Iterator[list[str | None]], tokenizer: Tokenizer, check: LanguageCheck) -> Iterator[Encoding]:
+    """The texts, encoded with spans; a null is an empty text."""
     for texts in chunks:
-        batch = tokenizer.encode_batch(texts, spans=True)
+        batch = tokenizer.encode_batch([text or "" for text in texts], spans=True)
         check.add(batch.kinds)
         yield from batch
 

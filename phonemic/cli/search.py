@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import chain
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -12,7 +13,9 @@ from phonemic.cli.common import (
     check_column,
     claim,
     column_option,
+    encoding_option,
     errors_option,
+    files_of,
     force_option,
     input_texts,
     language_option,
@@ -48,6 +51,7 @@ if TYPE_CHECKING:
 @click.option("--save", "output", metavar="FILE", help="Write the index to a file that can be searched as NAMES.")
 @column_option
 @errors_option
+@encoding_option
 @max_line_option
 @force_option
 def search(
@@ -55,7 +59,7 @@ def search(
     names: str,
     query: tuple[str, ...],
     lang: str | None,
-    phrases: str | None,
+    phrases: Path | None,
     readings: str,
     bare: bool,
     most: int,
@@ -65,10 +69,11 @@ def search(
     output: str | None,
     column: str,
     errors: str,
+    encoding: str,
     max_line: int,
     force: bool,
 ) -> None:
-    """Finds the names that sound like QUERY, or like each line of standard input for "-".
+    """Finds the names that sound like QUERY, or like each line of a file, or of standard input for "-".
 
     NAMES is a text with one name per line, or an index that --save wrote. Each name is written with its distance: 0 if
     it sounds the same, and 1 for each syllable that is missing, extra or shares nothing. A line of standard input in
@@ -76,12 +81,13 @@ def search(
     """
     if not query and not output:
         raise click.UsageError("give a QUERY, or --save FILE to keep the index")
-    if query == ("-",) and names == "-":
+    files = files_of(query)
+    if "-" in files and names == "-":
         raise click.UsageError('NAMES and QUERY cannot both be "-"')
-    claim([output], force, [names])
-    index = _index(names, lang, phrases, readings, bare, column, errors, max_line)
-    several = query == ("-",)
-    if query and not several:
+    check_column([names, *files], column)
+    claim([output], force, [names, *files])
+    index = _index(names, lang, phrases, readings, bare, column, errors, encoding, max_line)
+    if query and not files:
         check_heard(" ".join(query), index.tokenizer, "QUERY")
     if output:
         index.save(output, overwrite=force)
@@ -90,23 +96,24 @@ def search(
     with standard_output() as file:
         if form == "tsv":
             file.write(b"query\tdistance\trow\tname\n")
-        for text in _queries(query, errors, max_line):
+        for text in _queries(query, files, column, errors, encoding, max_line):
             try:
                 heard = is_heard(text, index.tokenizer)
                 found = index.search(text, k=None if every else most, within=within) if heard else []
             except ValueError as error:
                 raise InputError(f"{cell(text)[:40]!r}: {error}") from error
-            file.write(_shown(text, found, form, several).encode("utf-8", "surrogateescape"))
+            file.write(_shown(text, found, form, bool(files)).encode("utf-8", "surrogateescape"))
 
 
 def _index(
     names: str,
     lang: str | None,
-    phrases: str | None,
+    phrases: Path | None,
     readings: str,
     bare: bool,
     column: str,
     errors: str,
+    encoding: str,
     max_line: int,
 ) -> Index:
     """The index of a file, which holds one or the names for one."""
@@ -125,8 +132,7 @@ def _index(
     if bare and lang != "vi":
         raise click.UsageError("--no-marks is for Vietnamese: Chinese characters have none")
     tokenizer = make_tokenizer(lang, phrases=phrases, readings=readings)
-    check_column([names], column)
-    texts = words_of([names], column, errors, max_line)
+    texts = words_of([names], column, errors, max_line, encoding)
     check_language(texts, tokenizer)
     try:
         return Index(texts, tokenizer=tokenizer, marks=not bare)
@@ -134,11 +140,13 @@ def _index(
         raise InputError(f"{names}: {error} (counted from 0, without blank lines)") from error
 
 
-def _queries(query: tuple[str, ...], errors: str, max_line: int) -> Iterator[str]:
-    if query != ("-",):
+def _queries(
+    query: tuple[str, ...], files: tuple[str, ...], column: str, errors: str, encoding: str, max_line: int
+) -> Iterator[str]:
+    if not files:
         yield " ".join(query)
         return
-    with input_texts(["-"], "text", errors, max_line) as lines:
+    with input_texts(files, column, errors, max_line, encoding) as lines:
         yield from ((line or "").strip() for line in chain.from_iterable(lines))
 
 

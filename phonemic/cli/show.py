@@ -5,8 +5,12 @@ from __future__ import annotations
 import click
 
 from phonemic.cli.common import (
+    check_column,
+    column_option,
     dialect_option,
+    encoding_option,
     errors_option,
+    files_of,
     max_line_option,
     print_json,
     print_table,
@@ -30,20 +34,32 @@ from phonemic.tokenizer import Tokenizer
     show_default=True,
     help="The output.",
 )
+@column_option
 @errors_option
+@encoding_option
 @max_line_option
 def show(
-    text: tuple[str, ...], tokenizer: Tokenizer, dialect: str | None, form: str, errors: str, max_line: int
+    *,
+    text: tuple[str, ...],
+    tokenizer: Tokenizer,
+    dialect: str | None,
+    form: str,
+    column: str,
+    errors: str,
+    encoding: str,
+    max_line: int,
 ) -> None:
-    """Shows the positions of TEXT, or of standard input for "-"."""
+    """Shows the positions of TEXT; of files, where it is their names; or of standard input for "-"."""
     if dialect and tokenizer.lang != "vi":
         raise click.UsageError("--dialect is for Vietnamese")
-    joined = " ".join(text)
-    if text == ("-",):
-        joined = "\n".join(line or "" for lines in read_texts("-", errors=errors, max_line=max_line) for line in lines)
-    encoding = tokenizer.encode(joined)
+    joined, files = " ".join(text), files_of(text)
+    if files:
+        check_column(files, column)
+        read = (read_texts(path, column, errors, max_line=max_line, encoding=encoding) for path in files)
+        joined = "\n".join(line or "" for chunks in read for lines in chunks for line in lines)
+    found = tokenizer.encode(joined)
     rows = []
-    for syllable, triple, ids in zip(encoding.syllables, encoding.triples, encoding.components.tolist(), strict=True):
+    for syllable, triple, ids in zip(found.syllables, found.triples, found.components.tolist(), strict=True):
         ipa = "".join(pronounce(triple, dialect)) if dialect and syllable.is_native else syllable.ipa
         rows.append((*syllable[:4], ipa, ids, syllable.start, syllable.end))
     names = ("text", "onset", "rime", "tone", "ipa", "ids", "start", "end")

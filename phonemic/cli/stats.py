@@ -61,6 +61,7 @@ def stats(
     inputs: tuple[str, ...],
     column: str,
     errors: str,
+    encoding: str,
     max_line: int,
     threads: int,
     tokenizer: Tokenizer,
@@ -90,7 +91,7 @@ def stats(
     options: dict[str, Any] = {"alpha": alpha, "form": normalize, "num_threads": threads}
     options["word_joiner"] = tokenizer.word_joiner
     if inputs:
-        with input_texts(inputs, column, errors, max_line) as chunks:
+        with input_texts(inputs, column, errors, max_line, encoding) as chunks:
             texts = ([text for text in chunk if text is not None] for chunk in chunks)
             title = ", ".join(Path(path).name for path in inputs)
             rows += intrinsic.measure(title, tokenizer.lang, texts, tokenizers, **options)

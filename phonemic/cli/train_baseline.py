@@ -23,6 +23,7 @@ def train_baseline(
     inputs: tuple[str, ...],
     column: str,
     errors: str,
+    encoding: str,
     max_line: int,
     vocab_size: int,
     force: bool,
@@ -32,7 +33,7 @@ def train_baseline(
     Character, Subword, the SubChar tokenizers and Byte-BPE can be trained. SubChar's code maps must be in
     FOLDER/subchar.
     """
-    with input_texts(inputs, column, errors, max_line) as chunks:
+    with input_texts(inputs, column, errors, max_line, encoding) as chunks:
         texts = (text for chunk in chunks for text in chunk if text)
         trained = baselines.train(name, texts, folder, vocab_size, overwrite=force)
     say(f"{trained.name}: {trained.vocab_size:,} entries in {trained.path}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import wraps
 from itertools import chain
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -45,7 +46,7 @@ def group_options(command: Command) -> Command:
     """IN..., how it is read, which group is wanted, and where it goes."""
 
     @wraps(command)
-    def with_tokenizer(*args: Any, lang: str, phrases: str | None, readings: str, **options: Any) -> None:
+    def with_tokenizer(*args: Any, lang: str, phrases: Path | None, readings: str, **options: Any) -> None:
         command(*args, tokenizer=make_tokenizer(lang, phrases=phrases, readings=readings), **options)
 
     added: Command = with_tokenizer
@@ -63,9 +64,9 @@ def group_options(command: Command) -> Command:
     return added
 
 
-def words_of(inputs: Sequence[str], column: str, errors: str, max_line: int) -> list[str]:
+def words_of(inputs: Sequence[str], column: str, errors: str, max_line: int, encoding: str = "utf-8") -> list[str]:
     """The lines of all inputs that are not blank, without the spaces around them."""
-    with input_texts(inputs, column, errors, max_line) as lines:
+    with input_texts(inputs, column, errors, max_line, encoding) as lines:
         return [word for line in chain.from_iterable(lines) if (word := (line or "").strip())]
 
 
@@ -105,6 +106,7 @@ def write_groups(
     inputs: Sequence[str],
     column: str,
     errors: str,
+    encoding: str,
     max_line: int,
     word: str | None,
     form: str,
@@ -115,7 +117,7 @@ def write_groups(
     if word is not None:
         check_heard(word, tokenizer, "WORD")
     claim([output], force, inputs)
-    words = words_of(inputs, column, errors, max_line)
+    words = words_of(inputs, column, errors, max_line, encoding)
     check_language(words, tokenizer)
     if word is None:
         groups = make(words)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from phonemic.characters import LETTER, kind_of
+from phonemic.characters import LETTER, kind_of, normalize
 from phonemic.inventory import EMPTY_ID, NATIVE, UNK, kinds_of, vocabulary
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ def characters(data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> NDArray[n
     line = np.searchsorted(offsets - first, spaces, side="right") - 1
     counts -= np.bincount(line, minlength=len(counts))
     for at in np.unique(np.searchsorted(offsets - first, suspects[kind == _COMPOSES], side="right") - 1).tolist():
-        composed = unicodedata.normalize("NFC", data[offsets[at] : offsets[at + 1]].tobytes().decode())
+        composed = normalize("NFC", data[offsets[at] : offsets[at + 1]].tobytes().decode())
         counts[at] = len(composed) - sum(map(str.isspace, composed))
     return counts.astype(np.int32)
 
@@ -165,7 +165,7 @@ def _composing() -> Iterable[str]:
         char = chr(code)
         parts = unicodedata.decomposition(char)
         if parts and parts[0] != "<":
-            if len(unicodedata.normalize("NFC", char)) > 1:
+            if len(normalize("NFC", char)) > 1:
                 yield char
             elif len(parts.split()) == 2:
                 yield chr(int(parts.split()[1], 16))

@@ -11,6 +11,8 @@ from typing import NamedTuple
 from phonemic.corpus.options import Options
 from phonemic.errors import InputError
 from phonemic.files import kind_of, parquet_file
+from phonemic.files.encodings import is_utf8
+from phonemic.files.writing import is_stream
 
 #: How many times its size a compressed file is taken to unfold, where only an estimate is needed.
 _UNFOLDS = 4
@@ -52,7 +54,7 @@ def find_sources(inputs: Iterable[str], but: str | Path | None = None) -> list[S
         but: a folder whose files are not among those of folders and globs, as that of the corpus itself.
 
     Raises:
-        InputError: an input names no file, or a file comes twice.
+        InputError: an input names no file, or a device or a FIFO, or a file comes twice.
         OSError: a file cannot be looked at.
     """
     paths: list[str] = []
@@ -67,6 +69,8 @@ def find_sources(inputs: Iterable[str], but: str | Path | None = None) -> list[S
         paths += found
     seen: dict[str, str] = {}
     for path in paths:
+        if is_stream(path):
+            raise InputError(f"{path}: is a device or a FIFO, which cannot be read twice; write it to a file first")
         real = os.path.realpath(path)
         if real in seen:
             raise InputError(f"{path}: given twice (also as {seen[real]})")
@@ -105,8 +109,8 @@ def _pieces(sources: Sequence[Source], options: Options) -> Iterator[tuple[Piece
         kind, compression = kind_of(source.path)
         if kind == "parquet":
             yield from _row_groups(index, source, options)
-        elif compression:
-            yield Piece(index, 0, source.bytes, source.bytes), _UNFOLDS * source.bytes
+        elif compression or not is_utf8(source.path, options.encoding):
+            yield Piece(index, 0, source.bytes, source.bytes), (_UNFOLDS if compression else 2) * source.bytes
         else:
             for start in range(0, source.bytes, limit):
                 stop = min(start + limit, source.bytes)

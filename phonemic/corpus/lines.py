@@ -3,13 +3,8 @@
 from __future__ import annotations
 
 import codecs
-import io
-import json
-import re
-from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -20,16 +15,11 @@ from phonemic.corpus.inputs import Piece, Source
 from phonemic.corpus.options import Options
 from phonemic.errors import InputError
 from phonemic.files import blocks, kind_of, limited, parquet_file, require, text_cells
-from phonemic.files.jsons import loads
+from phonemic.files.encodings import in_utf8, is_utf8, not_utf8
+from phonemic.files.jsons import is_blank, line_object, text_of
 
 #: Bytes of a plain file read at a time.
 _BLOCK = 1 << 20
-
-
-#: Escapes of JSON: an escaped backslash, a surrogate pair, or half of one.
-_HALVES = re.compile(
-    rb"\\\\|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[dD][89a-fA-F][0-9a-fA-F]{2}"
-)
 
 
 class DamagedLineError(InputError):
@@ -92,8 +82,8 @@ def _of_text(path: str, piece: Piece, empty: Chunk, options: Options) -> Iterato
     def advance(size: float) -> None:
         read[0] += size
 
-    if compression:
-        at, stream = 0, blocks(path, advance)
+    if compression or not is_utf8(path, options.encoding):
+        at, stream = 0, in_utf8(blocks(path, advance), path, options.encoding, options.errors)
     else:
         with open(path, "rb") as file:
             at = _line_start(file, piece.start, piece.stop)
@@ -186,107 +176,61 @@ def _of_parquet(path: str, piece: Piece, empty: Chunk, options: Options) -> Iter
                 held, size = [], 0
 
 
-def texts_of_json(chunk: Chunk, path: str, field: str) -> Chunk:
+def texts_of_json(chunk: Chunk, path: str, field: str, errors: str = "strict") -> Chunk:
     """The lines of the text field of JSON lines; lines without it, or null, are passed over.
 
+    Arguments:
+        chunk: JSON lines.
+        path: the file, for errors.
+        field: the name of the field.
+        errors: "strict" or "replace", what to do about what is not Unicode text.
+
     Raises:
-        DamagedLineError: a line is not a JSON object, or the field is not a string, or Arrow cannot read it; the
-            message names the byte.
-        InputError: no line has the field.
+        DamagedLineError: a line is not UTF-8 or not a JSON object, or the field is not a string; the message names the
+            byte.
+        InputError: the file begins with a chunk in which no line has the field.
     """
-    arrow = require("pyarrow")
-    data = chunk.data[chunk.offsets[0] : chunk.offsets[-1]]
-    if not data.tobytes().strip():
-        return replace(chunk, data=data[:0], offsets=np.zeros(1, np.int64), json=False)
-    try:
-        table = _table(data.tobytes(), field)
-    except arrow.ArrowInvalid as error:
-        _raise_json_fault(chunk, path, field)
-        raise _arrow_fault(chunk, path, field) from error
-    written = {json.dumps(field, ensure_ascii=escaped).encode() for escaped in (True, False)}
-    if table[field].null_count == table.num_rows and not any(name in data.tobytes() for name in written):
-        names = ", ".join(loads(data.tobytes().lstrip().split(b"\n", 1)[0]))
+    first: dict[str, Any] | None = None
+    known = chunk.start > len(codecs.BOM_UTF8)  # the file's first lines tell whether it has the field
+    texts = []
+    for row, start in enumerate(chunk.offsets[:-1].tolist()):
+        line = _utf8(chunk, row, path, errors)
+        if is_blank(line):
+            continue
+        place = f"{path}, the line at byte {chunk.start + start - int(chunk.offsets[0])} of the file"
+        try:
+            value = line_object(line, place)
+            text = text_of(value, field, place, errors)
+        except InputError as error:
+            raise DamagedLineError(str(error), row) from error
+        first, known = first or value, known or field in value
+        if text is not None:
+            texts.append(text.encode())
+    if first is not None and not known:
+        names = ", ".join(first)
         raise InputError(f"{path}: no line from byte {chunk.start} on has the field {field!r}; the first has {names}")
-    texts = arrow.concat_arrays([part.cast(arrow.large_string()).drop_null() for part in table[field].chunks])
-    found, offsets = utf8(texts)
-    return replace(chunk, data=found, offsets=line_offsets(found, offsets), json=False)
-
-
-def _table(data: bytes, field: str) -> Any:
-    """The field of JSON lines, as Arrow reads it."""
-    arrow, reader = require("pyarrow"), require("pyarrow.json")
-    schema = arrow.schema([(field, arrow.string())])
-    parse = reader.ParseOptions(explicit_schema=schema, unexpected_field_behavior="ignore", newlines_in_values=False)
-    read = reader.ReadOptions(use_threads=False, block_size=len(data) + 1)
-    return reader.read_json(io.BytesIO(data), read_options=read, parse_options=parse)
-
-
-def _raise_json_fault(chunk: Chunk, path: str, field: str) -> None:
-    """Says what is wrong with the first line that is wrong."""
-    for row, (start, stop) in enumerate(pairwise(chunk.offsets.tolist())):
-        line = chunk.data[start:stop].tobytes()
-        wrong = ""
-        try:
-            value = loads(line) if line.strip() else {}
-            if not isinstance(value, dict):
-                wrong = f"is a JSON {type(value).__name__}, not an object"
-            elif not isinstance(value.get(field, ""), str | None):
-                wrong = f"the field {field!r} is not a string"
-            else:
-                (value.get(field) or "").encode()
-        except UnicodeEncodeError as error:
-            wrong = f"the field {field!r} is not Unicode text: {error.reason}"
-        except ValueError as error:
-            wrong = f"is not JSON: {error}"
-        if wrong:
-            raise DamagedLineError(f"{path}, the line at byte {chunk.start + start} of the file: {wrong}", row)
-
-
-def _arrow_fault(chunk: Chunk, path: str, field: str) -> DamagedLineError:
-    """What is wrong with the first line that Arrow cannot read, where json can: each line is an object then.
-
-    Such are a field that is given twice, half of a surrogate pair in another field, and a number too big for a double.
-    """
-    bounds = chunk.offsets.tolist()
-
-    def fault(lines: int) -> str:
-        data = chunk.data[bounds[0] : bounds[lines]].tobytes()
-        try:
-            if data.strip(b" \t\r\n"):  # of nothing else Arrow makes no table
-                _table(data, field)
-        except require("pyarrow").ArrowInvalid as error:
-            return re.sub(r"\.? in row \d+$", "", str(error))
-        return ""
-
-    row = bisect_left(range(1, len(bounds)), True, key=lambda lines: bool(fault(lines)))
-    place = f"{path}, the line at byte {chunk.start + bounds[row]} of the file"
-    return DamagedLineError(f"{place}: cannot be read ({fault(row + 1)})", row)
-
-
-def _mended(found: re.Match[bytes]) -> bytes:
-    return found[0] if len(found[0]) != len(rb"\ud800") else rb"\ufffd"
+    data = np.frombuffer(b"".join(texts), np.uint8)
+    offsets = np.array([0, *map(len, texts)], np.int64).cumsum()
+    return replace(chunk, data=data, offsets=line_offsets(data, offsets), json=False)
 
 
 def checked(chunk: Chunk, path: str, errors: str) -> Chunk:
-    """The chunk where it is UTF-8, or with U+FFFD for what is not, halves of surrogate pairs in JSON among that.
+    """The chunk where it is UTF-8, or with U+FFFD for what is not.
 
     Raises:
         DamagedLineError: it is not UTF-8, and ``errors`` is "strict"; the message names the byte.
     """
-    rows = []
-    for row, (start, stop) in enumerate(pairwise(chunk.offsets.tolist())):  # apart: one may end within a character
-        line = chunk.data[start:stop].tobytes()
-        try:
-            rows.append(line.decode("utf-8", errors).encode())
-        except UnicodeDecodeError as error:
-            at = start - int(chunk.offsets[0]) + error.start
-            place = f"byte {error.start} of a line" if chunk.start < 0 else f"byte {chunk.start + at} of the file"
-            raise DamagedLineError(
-                f"{path}, {place}: not UTF-8 ({error.reason}); --errors replace puts U+FFFD for invalid bytes", row
-            ) from error
-    if errors == "strict":
-        return chunk
-    if chunk.json:
-        rows = [_HALVES.sub(_mended, row) for row in rows]
+    rows = [_utf8(chunk, row, path, errors).encode() for row in range(len(chunk.offsets) - 1)]
     sizes = np.array([0, *map(len, rows)], np.int64)
     return replace(chunk, data=np.frombuffer(b"".join(rows), np.uint8), offsets=sizes.cumsum())
+
+
+def _utf8(chunk: Chunk, row: int, path: str, errors: str) -> str:
+    """A line, apart from the others: one may end within a character."""
+    start, stop = chunk.offsets[row : row + 2].tolist()
+    try:
+        return chunk.data[start:stop].tobytes().decode("utf-8", errors)
+    except UnicodeDecodeError as error:
+        at = start - int(chunk.offsets[0]) + error.start
+        place = f"byte {error.start} of a line" if chunk.start < 0 else f"byte {chunk.start + at} of the file"
+        raise DamagedLineError(f"{path}, {place}: {not_utf8(chunk.data.tobytes(), error.reason)}", row) from error

@@ -85,14 +85,14 @@ class Corpus:
         return len(self.manifest["shards"])
 
     def __getitem__(self, shard: int) -> Shard:
-        """Reads a shard through a memory map.
+        """Reads a shard into memory of this process: what is written to its file later reaches nothing.
 
         Raises:
             InputError: the file is damaged or another; the message names it.
         """
         path, expected = self.path(shard), self.manifest["shards"][shard]
         try:
-            table = pq.read_table(path, memory_map=True, use_threads=False)
+            table = pq.read_table(path, memory_map=False, use_threads=False)
             lists, characters = table["ids"].combine_chunks(), _numbers(table["characters"].combine_chunks())
             if not pa.types.is_list(lists.type) or lists.null_count:
                 raise TypeError(f"the ids are {lists.type} with {lists.null_count} nulls, not lists")

@@ -27,6 +27,7 @@ class Options:
         baseline: name and folder of a tokenizer of :mod:`phonemic.baselines` that gives the ids instead, or None.
         column: the text's column in Parquet and field in JSON lines.
         errors: "strict", or "replace" to put U+FFFD for what is not UTF-8.
+        encoding: that of text files, see :data:`phonemic.files.encodings.ENCODINGS`.
         min_native: keep lines in which at least this share of the units is native, 0 to 1.
         exact: drop a line whose text, but for white space around it, stood before.
         near: drop lines that are like one before: the Jaccard similarity from which on, or None.
@@ -42,6 +43,7 @@ class Options:
     baseline: tuple[str, str] | None = None
     column: str = "text"
     errors: str = "strict"
+    encoding: str = "utf-8"
     min_native: float = 0.7
     exact: bool = False
     near: float | None = None
@@ -70,7 +72,9 @@ class Options:
     def describe(self) -> dict[str, Any]:
         """What decides the shards' bytes besides the tokenizer and the sources, for the manifest."""
         fields = asdict(self)
-        return {name: fields[name] for name in ("column", "errors", "min_native", "exact", "near", "shard_bytes")}
+        names = ("column", "errors", "min_native", "exact", "near", "shard_bytes")
+        other = {"encoding": self.encoding} if self.encoding != "utf-8" else {}
+        return {name: fields[name] for name in names} | other
 
     def describe_tokenizer(self) -> dict[str, Any]:
         """The tokenizers, their versions and checksums, for the manifest."""

@@ -203,8 +203,6 @@ def _before(chunk: Chunk, error: InputError, path: str, options: Options) -> tup
         return None, str(error)
     try:
         return tokenize(replace(chunk, offsets=chunk.offsets[: error.row + 1]), path, options), str(error)
-    except DamagedLineError as earlier:  # bytes that are not UTF-8 are found before what is no JSON
-        return _before(chunk, earlier, path, options)
     except InputError:  # none of them has the field
         return None, str(error)
 

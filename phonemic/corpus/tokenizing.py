@@ -57,14 +57,14 @@ def tokenize(chunk: Chunk, path: str, options: Options) -> TokenizedLines:
     core = options.tokenizer.core
 
     def encoded(lines: Chunk) -> tuple[Chunk, Any]:
-        lines = texts_of_json(lines, path, options.column) if lines.json else lines
         return lines, encode_rows(core, lines.data, lines.offsets, 1, spans=True, word_ids=False)
 
+    texts = texts_of_json(chunk, path, options.column, options.errors) if chunk.json else chunk
     try:
-        lines, (ids, ends, spans, _) = encoded(chunk)
+        lines, (ids, ends, spans, _) = encoded(texts)
     except InputError:
         # The text is looked at only now that something is wrong: this names the place, or mends it.
-        lines, (ids, ends, spans, _) = encoded(checked(chunk, path, options.errors))
+        lines, (ids, ends, spans, _) = encoded(checked(texts, path, options.errors))
     native, units = native_units(lines.data, lines.offsets, ids, ends, spans, options.tokenizer.lang)
     statuses = np.where(native >= options.min_native * units, KEPT, FOREIGN)
     statuses[units == 0] = EMPTY

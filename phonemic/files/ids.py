@@ -193,7 +193,7 @@ def _texts(path: str, max_line: int) -> Iterator[str]:
     except InputError as error:
         if not isinstance(error.__cause__, UnicodeDecodeError):
             raise
-        told = str(error).partition("; --errors")[0]
+        told = str(error).partition("; ")[0]
         raise InputError(f"{told}, so no JSON lines; an Arrow stream of ids needs --format arrow") from error
 
 

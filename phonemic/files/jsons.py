@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,7 +12,10 @@ from types import MappingProxyType, UnionType
 from typing import Any
 
 from phonemic.errors import InputError, PhonemicError
-from phonemic.files.writing import AnyPath
+from phonemic.files.writing import AnyPath, is_stream
+
+#: Half of a surrogate pair, which JSON can write, and UTF-8 cannot.
+_HALF = re.compile(r"[\ud800-\udfff]")
 
 
 def loads(text: str | bytes) -> Any:
@@ -33,9 +38,11 @@ def read_json(path: AnyPath, error: type[PhonemicError] = InputError) -> Any:
         error: what is raised where it is none.
 
     Raises:
-        PhonemicError: as ``error`` says: the file is not JSON; the message names it.
+        PhonemicError: as ``error`` says: the file is not JSON, or a device or a FIFO; the message names it.
         OSError: it cannot be read.
     """
+    if is_stream(path):  # reading might wait, or never end
+        raise error(f"{os.fspath(path)}: is a device or a FIFO, not a file of JSON")
     try:
         return loads(Path(path).read_bytes())
     except ValueError as wrong:
@@ -63,6 +70,35 @@ def line_object(line: str, place: str, fields: Mapping[str, type | UnionType] = 
     except ValueError as error:
         raise InputError(f"{place}: is not JSON ({error})") from error
     return checked(value, fields, place)
+
+
+def is_blank(line: str) -> bool:
+    """Whether one of JSON lines holds nothing but JSON's white space; all readers leave such lines out."""
+    return not line.strip(" \t\r\n")
+
+
+def text_of(value: Mapping[str, Any], field: str, place: str, errors: str = "strict") -> str | None:
+    """The text of one of JSON lines; None where the field is null or missing.
+
+    Arguments:
+        value: the line's object, see :func:`line_object`.
+        field: the name of the field.
+        place: the file and the line, for errors.
+        errors: "strict" or "replace", what to do about halves of surrogate pairs.
+
+    Raises:
+        InputError: the field is not a string, or not Unicode text and ``errors`` is "strict".
+    """
+    text = value.get(field)
+    if not isinstance(text, str | None):
+        raise InputError(f"{place}: the field {field!r} is not a string")
+    try:
+        (text or "").encode()
+    except UnicodeEncodeError as error:
+        if errors == "strict":
+            raise InputError(f"{place}: the field {field!r} is not Unicode text ({error.reason})") from error
+        text = _HALF.sub("\ufffd", value[field])
+    return text
 
 
 def checked(

@@ -5,16 +5,20 @@ from __future__ import annotations
 import errno
 import os
 import socket
+import stat
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
-from phonemic.errors import PhonemicError
+from phonemic.errors import OutputError, PhonemicError
 
-#: The file that is locked. Nothing else of a folder has this name; folders are looked through without it.
-LOCK = ".lock"
+#: The file that is locked; folders are looked through without it.
+LOCK = ".phonemic-lock"
+
+#: How its content begins.
+_OURS = b"process "
 
 
 class LockedError(PhonemicError):
@@ -31,6 +35,7 @@ def locked(folder: Path, wait: bool = False) -> Iterator[None]:
 
     Raises:
         LockedError: another process holds it; the message says which.
+        OutputError: something of the lock's name is there that is not one.
         OSError: the folder cannot be made or written to.
     """
     folder.mkdir(parents=True, exist_ok=True)
@@ -38,7 +43,7 @@ def locked(folder: Path, wait: bool = False) -> Iterator[None]:
     descriptor = _acquired(folder, path, wait)
     try:
         begun = datetime.now(UTC).isoformat(timespec="seconds")
-        holder = f"process {os.getpid()} on {socket.gethostname()}, since {begun}: {' '.join(sys.argv)}"
+        holder = f"{_OURS.decode()}{os.getpid()} on {socket.gethostname()}, since {begun}: {' '.join(sys.argv)}"
         os.ftruncate(descriptor, 0)
         os.lseek(descriptor, 0, os.SEEK_SET)
         os.write(descriptor, holder.encode("utf-8", "replace")[:_HOLDER])
@@ -76,11 +81,20 @@ def _acquired(folder: Path, path: Path, wait: bool) -> int:
                 holder = os.read(descriptor, _HOLDER).decode("utf-8", "replace") or "another process"
                 raise LockedError(f"{folder}: {holder} is at work in it; wait for it, end it, or take another folder")
             if _is_at(descriptor, path):
+                _check_ours(descriptor, path)
                 return descriptor
         except BaseException:
             os.close(descriptor)
             raise
         os.close(descriptor)  # its holder removed it just now: the next one there is another
+
+
+def _check_ours(descriptor: int, path: Path) -> None:
+    """Refuses a file that is not a lock, or that has another name, too: it is written over, and removed in the end."""
+    state = os.fstat(descriptor)
+    alone = stat.S_ISREG(state.st_mode) and state.st_nlink == 1
+    if not alone or not (os.read(descriptor, _HOLDER) or _OURS).startswith(_OURS):
+        raise OutputError(f"{path}: is needed as a lock, and is another file; move it away, or take another folder")
 
 
 def _is_at(descriptor: int, path: Path) -> bool:

@@ -36,7 +36,7 @@ def claim(outputs: Iterable[AnyPath | None], force: bool, inputs: Iterable[str] 
         seen[real] = path
         if os.path.isdir(real):
             raise OutputError(f"{path}: is a folder; name a file")
-        if not force and os.path.lexists(real):
+        if not force and os.path.lexists(path):  # a link that leads nowhere, too
             raise OutputError(f"{path}: already exists; give --force to replace it, or another name")
 
 

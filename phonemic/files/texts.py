@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import codecs
-import re
 from collections.abc import Iterable, Iterator
 from itertools import chain
-from typing import Any, cast
+from typing import cast
 
 from phonemic.errors import InputError
 from phonemic.files.cells import MAX_LINE
 from phonemic.files.compressed import Advance, blocks, shown
-from phonemic.files.jsons import line_object
+from phonemic.files.encodings import in_utf8, not_utf8
+from phonemic.files.jsons import is_blank, line_object, text_of
 from phonemic.files.kinds import kind_of
 from phonemic.files.parquet import text_arrays
 
 #: Bytes of text that are held, encoded and written at a time. A longer line is held whole: it is one text.
 CHUNK = 8 << 20
-
-#: Half of a surrogate pair, which JSON can write, and UTF-8 cannot.
-_HALF = re.compile(r"[\ud800-\udfff]")
 
 
 def read_texts(
@@ -29,11 +26,12 @@ def read_texts(
     advance: Advance = lambda size: None,
     chunk: int = CHUNK,
     max_line: int = MAX_LINE,
+    encoding: str = "utf-8",
 ) -> Iterator[list[str | None]]:
     r"""Reads texts, a list of about ``chunk`` bytes at a time.
 
     Arguments:
-        path: plain UTF-8 text, one text a line, see :func:`read_lines`; JSON lines (.jsonl, .ndjson, .json), either
+        path: plain text, one text a line, see :func:`read_lines`; JSON lines (.jsonl, .ndjson, .json), either
             also as .gz, .bz2, .xz or .zst; Parquet; or "-" for plain text on standard input.
         column: the column of Parquet, whose nulls come as None; the field of JSON lines, where it is missing from an
             object likewise. Empty lines among JSON lines are none.
@@ -42,6 +40,9 @@ def read_texts(
         chunk: how many bytes of text a list holds.
         max_line: bytes that a line, or a cell of Parquet, may have. It is held whole, with its ids, and a small
             compressed file may be one.
+
+        encoding: that of the text, see :data:`phonemic.files.encodings.ENCODINGS`. A mark of UTF-16 at the start of a
+            file tells that by itself; Parquet is UTF-8.
 
     Raises:
         InputError: invalid UTF-8 (the message names the line and the byte), a line that is too long or is no JSON
@@ -52,7 +53,7 @@ def read_texts(
     kind = kind_of(path)[0]
     if kind == "parquet":
         return _parquet_texts(path, column, errors, advance, chunk, max_line)
-    lines = read_lines(path, errors, advance, chunk, max_line)
+    lines = read_lines(path, errors, advance, chunk, max_line, encoding)
     return _json_texts(path, lines, column, errors) if kind == "json" else cast("Iterator[list[str | None]]", lines)
 
 
@@ -62,13 +63,15 @@ def read_lines(
     advance: Advance = lambda size: None,
     chunk: int = CHUNK,
     max_line: int = MAX_LINE,
+    encoding: str = "utf-8",
 ) -> Iterator[list[str]]:
-    r"""Reads the lines of UTF-8 text, whatever is written in them, a list of about ``chunk`` bytes at a time.
+    r"""Reads the lines of text, whatever is written in them, a list of about ``chunk`` bytes at a time.
 
     Only "\n" and "\r\n" end a line. A byte order mark at the start of a file is not part of its text. Arguments and
     errors are those of :func:`read_texts`.
     """
-    lines = _whole_lines(limited(blocks(path, advance), max_line, shown(path)), chunk)
+    utf8 = in_utf8(blocks(path, advance), shown(path), encoding, errors)
+    lines = _whole_lines(limited(utf8, max_line, shown(path)), chunk)
     return _decoded(shown(path), lines, errors)
 
 
@@ -97,10 +100,6 @@ def limited(blocks: Iterable[bytes], max_line: int, name: str) -> Iterator[bytes
         yield block
 
 
-def _not_utf8(error: UnicodeDecodeError) -> str:
-    return f"not UTF-8 ({error.reason}); --errors replace puts U+FFFD for what is wrong"
-
-
 def _whole_lines(blocks: Iterator[bytes], size: int) -> Iterator[bytes]:
     """Joins blocks to chunks of about ``size`` bytes that end with a line, so that no character is cut."""
     parts: list[bytes] = []
@@ -125,7 +124,9 @@ def _decoded(name: str, chunks: Iterator[bytes], errors: str) -> Iterator[list[s
         except UnicodeDecodeError as error:
             at = mark + error.start
             number = line + chunk.count(b"\n", 0, at)
-            raise InputError(f"{name}, line {number}, byte {offset + at} of the file: {_not_utf8(error)}") from error
+            raise InputError(
+                f"{name}, line {number}, byte {offset + at} of the file: {not_utf8(chunk, error.reason)}"
+            ) from error
         texts = text.replace("\r\n", "\n").split("\n")
         if not texts[-1]:
             texts.pop()
@@ -137,27 +138,14 @@ def _decoded(name: str, chunks: Iterator[bytes], errors: str) -> Iterator[list[s
 def _json_texts(path: str, chunks: Iterator[list[str]], field: str, errors: str) -> Iterator[list[str | None]]:
     number, known = 0, False
     for lines in chunks:
-        numbered = [(at, line) for at, line in enumerate(lines, number + 1) if line.strip()]
+        numbered = [(at, line) for at, line in enumerate(lines, number + 1) if not is_blank(line)]
         objects = [(at, line_object(line, f"{path}, line {at}")) for at, line in numbered]
         number += len(lines)
         known = known or any(field in value for _, value in objects)
         if objects and not known:
             at, value = objects[0]
             raise InputError(f"{path}, from line {at} on: no field {field!r}; the first has {', '.join(value)}")
-        yield [_field(f"{path}, line {at}", value, field, errors) for at, value in objects]
-
-
-def _field(place: str, value: dict[str, Any], field: str, errors: str) -> str | None:
-    text = value.get(field)
-    if not isinstance(text, str | None):
-        raise InputError(f"{place}: the field {field!r} is not a string")
-    try:
-        (text or "").encode()
-    except UnicodeEncodeError as error:
-        if errors == "strict":
-            raise InputError(f"{place}: the field {field!r} is not Unicode text ({error.reason})") from error
-        text = _HALF.sub("\ufffd", value[field])
-    return text
+        yield [text_of(value, field, f"{path}, line {at}", errors) for at, value in objects]
 
 
 def _parquet_texts(
@@ -170,7 +158,8 @@ def _parquet_texts(
         try:
             texts.append(None if value is None else value.decode("utf-8", errors))
         except UnicodeDecodeError as error:
-            raise InputError(f"{path}, row {row}, byte {error.start} of the text: {_not_utf8(error)}") from error
+            told = f"not UTF-8 ({error.reason}); --errors replace puts U+FFFD for what is wrong"
+            raise InputError(f"{path}, row {row}, byte {error.start} of the text: {told}") from error
         held += len(value or b"") + 1
         if held >= size:
             yield texts

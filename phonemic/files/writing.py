@@ -76,7 +76,7 @@ class Unfinished:
         with _called(path):
             if self._target.is_dir():
                 raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-            if not overwrite and self._target.exists():
+            if not overwrite and os.path.lexists(path):  # a link that leads nowhere, too
                 raise _taken()
             descriptor = os.open(self._partial, flags, 0o666)
         self.file: BinaryIO = os.fdopen(descriptor, "wb")
@@ -210,6 +210,8 @@ def replacing_folder(path: AnyPath, overwrite: bool = False) -> Iterator[Path]:
     target = Path(os.path.realpath(path))
     partial = _beside(target)
     with _called(path):
+        if not overwrite and os.path.islink(path) and not target.exists():
+            raise _taken()
         target.parent.mkdir(parents=True, exist_ok=True)
         partial.mkdir()
     try:

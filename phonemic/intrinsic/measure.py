@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import os
-import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
@@ -12,6 +11,7 @@ import numpy as np
 
 from phonemic import baselines
 from phonemic.baselines import Baseline, BaselineError
+from phonemic.characters import normalize
 from phonemic.intrinsic.statistics import CorpusStatistics, TokenStatistics
 from phonemic.metrics import Statistics
 from phonemic.tokenizer import Tokenizer
@@ -126,7 +126,7 @@ def measure(
         if isinstance(part, str):
             raise TypeError("texts are lists of str, such as [[text, text], [text]], not str")
         for some in chunks(part):
-            rows = [unicodedata.normalize(form, text) for text in some] if form else some
+            rows = [normalize(form, text) for text in some] if form else some
             corpus.update(rows)
             for found in statistics.values():
                 if isinstance(found, Statistics):

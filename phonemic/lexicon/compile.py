@@ -7,7 +7,6 @@ the numbers in each section is the contract with ``_core.pyx``, which reads them
 from __future__ import annotations
 
 import sys
-import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import product
 from pathlib import Path
@@ -17,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from phonemic import characters, inventory, mandarin, vietnamese
+from phonemic.characters import normalize
 from phonemic.lexicon import entries
 from phonemic.lexicon.contexts import compiled_contexts
 from phonemic.lexicon.entries import Tables, character_table
@@ -41,7 +41,7 @@ def fallback_symbols(lang: str) -> NDArray[np.uint32]:
     symbols = np.full(0x110000, inventory.UNK, np.uint32)
     for codes, _, targets in characters.rows():
         for code, target in zip(codes, targets, strict=False):
-            plain = target if target in vocabulary else unicodedata.normalize("NFD", target)[0].replace("đ", "d")
+            plain = target if target in vocabulary else normalize("NFD", target)[0].replace("đ", "d")
             symbols[code] = vocabulary.id(plain) if plain in vocabulary else inventory.UNK
     return symbols
 
@@ -55,7 +55,7 @@ def _native_letters() -> dict[int, tuple[str, int]]:
     letters = {}
     for letter in vietnamese.ALPHABET:
         for number, (_, mark) in enumerate(vietnamese.TONES.values()):
-            char = unicodedata.normalize("NFC", letter + mark)
+            char = normalize("NFC", letter + mark)
             if not mark or letter in vietnamese.VOWELS:
                 letters[ord(char)] = letters[ord(char.upper())] = (letter, number)
     letters.update({ord(char): (letter, 0) for char, letter in vietnamese.LOOKALIKES.items()})
@@ -76,6 +76,7 @@ def vietnamese_characters() -> NDArray[np.uint32]:
         table[code] |= entries.NATIVE | codes[letter] << 8 | ((entries.ONE_TONE + number) << 24 if number else 0)
     table[_code_points(characters.SPACE)] |= entries.SPACE
     table[_code_points(characters.IGNORABLE)] |= entries.TRANSPARENT
+    table[[ord(char) for char in characters.WORD_BREAKS]] = entries.JOINER
     table[_code_points(characters.MARK)] |= entries.TRANSPARENT | entries.OTHER_MARK
     table[_code_points(characters.JAMO)] |= entries.TRANSPARENT | entries.OTHER_MARK | entries.JAMO
     for number, (_, mark) in enumerate(vietnamese.TONES.values()):
@@ -138,7 +139,7 @@ def mandarin_tables() -> Tables:
     lexicon = mandarin.lexicon()
     pack = inventory.vocabulary("zh").pack
     same = mandarin.compatibility_ideographs()
-    han = [char for char in map(chr, range(0x3000, 0x110000)) if lexicon.han.match(char) or char in same]
+    han = [char for char in map(chr, range(0x2E80, 0x110000)) if lexicon.han.match(char) or char in same]
 
     table = fallback_symbols("zh") * 0x010101
     for char in han:

@@ -8,7 +8,6 @@ with the other of i and y ("-" where there is none), the others. The place in a 
 
 from __future__ import annotations
 
-import unicodedata
 import zlib
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -16,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from phonemic import mandarin, vietnamese
-from phonemic.characters import DATA
+from phonemic.characters import DATA, normalize
 from phonemic.inventory import vocabulary
 from phonemic.lexicon.entries import Tables, character_table
 
@@ -130,10 +129,10 @@ def vietnamese_forms() -> Tables:
     letters = np.zeros(LETTERS, np.uint16)
     for letter, code in codes.items():
         for tone, (_, mark) in enumerate(vietnamese.TONES.values()):
-            lower = unicodedata.normalize("NFC", letter + mark)
+            lower = normalize("NFC", letter + mark)
             if mark and letter not in vietnamese.VOWELS:
                 continue
-            quality = HAS_QUALITY * (len(unicodedata.normalize("NFD", letter)) > 1)
+            quality = HAS_QUALITY * (len(normalize("NFD", letter)) > 1)
             letters[ord(lower)] = code | tone << 6 | LETTER | quality
             letters[ord(lower.upper())] = code | tone << 6 | LETTER | quality | UPPER
     for tone, (_, mark) in enumerate(vietnamese.TONES.values()):

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import re
 import sys
-import unicodedata
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,6 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from phonemic import Tokenizer, characters, mandarin, vietnamese
+from phonemic.characters import normalize
 from phonemic.errors import PhonemicError
 from phonemic.files.texts import read_lines
 from phonemic.inventory import READINGS, UNK, vocabulary
@@ -86,12 +86,12 @@ def count_spellings(folder: Path) -> Counter[str]:
     """Count each run of letters, in lower case, NFC and without its tone."""
     counts: Counter[str] = Counter()
     for block in blocks(folder):
-        counts.update(re.findall(r"[^\W\d_]+", unicodedata.normalize("NFC", "\n".join(block)).lower()))
+        counts.update(re.findall(r"[^\W\d_]+", normalize("NFC", "\n".join(block)).lower()))
     bare: Counter[str] = Counter()
     for word, number in counts.items():
         marks = [mark for _, mark in vietnamese.TONES.values()]
-        letters = unicodedata.normalize("NFD", word) if len(word) <= vietnamese.MAX_LENGTH else word
-        bare[unicodedata.normalize("NFC", "".join(char for char in letters if char not in marks))] += number
+        letters = normalize("NFD", word) if len(word) <= vietnamese.MAX_LENGTH else word
+        bare[normalize("NFC", "".join(char for char in letters if char not in marks))] += number
     return bare
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import reduce
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from phonemic.lexicon.entries import PACKED, entry
+from phonemic.mandarin import compatibility_ideographs
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -193,7 +193,8 @@ def phrases_of(tables: Mapping[str, NDArray[Any]], name: str = "lexicon") -> dic
     codes, pages, index, *others = columns
     flat = np.concatenate([codes, pages.reshape(-1, 256)[index].reshape(-1)])
     points = [(chr(point), int(flat[point])) for point in np.flatnonzero(flat)]
-    chars = {code: char for char, code in points if unicodedata.is_normalized("NFC", char)}  # no alias
+    aliases = compatibility_ideographs()
+    chars = {code: char for char, code in points if char not in aliases}
     units, records, readings = (column.tolist() for column in others)
     found = {}
     for place, unit in enumerate(units):

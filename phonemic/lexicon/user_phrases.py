@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -29,13 +30,19 @@ def read_phrases(source: PhraseSource) -> dict[str, str]:
         phrase -> pinyin with tone numbers, one syllable a character.
 
     Raises:
+        TypeError: it is neither; a str, too, which might come from a file.
         PhraseError: wrong pinyin, a length mismatch, or a character that is not Han; the message names the line.
     """
     if isinstance(source, Mapping):
         rows: Iterable[tuple[str, str, str | Sequence[str]]]
         rows = ((f"phrase {number}", phrase, pinyin) for number, (phrase, pinyin) in enumerate(source.items(), start=1))
-    else:
+    elif isinstance(source, os.PathLike):
         rows = _lines(Path(source))
+    else:
+        raise TypeError(
+            f"phrases must be a dict of readings, or a file of them as pathlib.Path(...), not {source!r:.80} "
+            f"({type(source).__name__})"
+        )
     same = mandarin.compatibility_ideographs()
     checked = {}
     for where, phrase, pinyin in rows:

@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 
 from phonemic import vietnamese
+from phonemic.characters import normalize
 from phonemic.inventory import NATIVE
 from phonemic.noise.base import Noise, Noisy, RewriteOptions, Unit
 from phonemic.noise.respelling import KINDS
@@ -113,6 +114,6 @@ class Misspellings(Noise):
 
 def _in_form(texts: list[str], syllable: str) -> list[str]:
     """The texts in the normal form of a syllable, without those that differ from it in that alone."""
-    composed = unicodedata.normalize("NFC", syllable)
+    composed = normalize("NFC", syllable)
     form: Literal["NFC", "NFD"] = "NFD" if unicodedata.is_normalized("NFD", syllable) else "NFC"
-    return [unicodedata.normalize(form, text) for text in texts if unicodedata.normalize("NFC", text) != composed]
+    return [normalize(form, text) for text in texts if normalize("NFC", text) != composed]

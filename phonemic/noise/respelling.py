@@ -11,6 +11,7 @@ from collections.abc import Callable
 from functools import cache
 
 from phonemic import vietnamese
+from phonemic.characters import normalize
 from phonemic.notations import cased
 from phonemic.vietnamese import LOOKALIKES, TONES
 
@@ -30,11 +31,11 @@ _VNI_LETTERS = {"ă": "a8", "â": "a6", "đ": "d9", "ê": "e6", "ô": "o6", "ơ"
 
 
 def _nfc(text: str) -> str:
-    return unicodedata.normalize("NFC", text)
+    return normalize("NFC", text)
 
 
 def _nfd(text: str) -> str:
-    return unicodedata.normalize("NFD", text)
+    return normalize("NFD", text)
 
 
 def _toneless(syllable: str) -> tuple[list[str], str, int]:

@@ -185,36 +185,42 @@ cdef class Names:
         Returns:
             ``distance << 32 | number`` of each, ascending: int64 (K,).
         """
-        return self._found(query, limit, most, np.array([query.shape[0]], np.int64))[0]
+        for _, keys in self._found(query, limit, most, np.zeros(1, np.int64), np.array([len(query)], np.int64)):
+            return keys
+        return np.zeros(0, np.int64)
 
-    def beginnings(self, const uint8_t[:, ::1] query, int32_t limit, const int64_t[::1] ends):
-        """All names that are near to a beginning of the query.
+    def parts(self, const uint8_t[:, ::1] text, int32_t limit, const int64_t[::1] starts, const int64_t[::1] stops):
+        """All names that are near to parts of a text.
 
         Arguments:
-            query: rows of onset, rime and tone, uint8 (M, 3).
+            text: rows of onset, rime and tone, uint8 (M, 3).
             limit: the greatest distance, in thousandths of a syllable.
-            ends: the beginnings: how many positions each has, int64 (E,).
+            starts: where each part begins, int64 (P,), at least 0.
+            stops: where it ends, int64 (P,), from its start to M.
 
         Returns:
-            For each beginning what :meth:`search` finds for it.
+            The number of each part to which there are names, and what :meth:`search` finds for it.
         """
-        return self._found(query, limit, 0, ends)
+        return self._found(text, limit, 0, starts, stops)
 
-    cdef list _found(self, const uint8_t[:, ::1] rows, int32_t limit, Py_ssize_t most, const int64_t[::1] ends):
-        cdef Py_ssize_t size = rows.shape[0], symbols = self.sounds.shape[0], e
+    cdef list _found(self, const uint8_t[:, ::1] rows, int32_t limit, Py_ssize_t most, const int64_t[::1] starts,
+                     const int64_t[::1] stops):
+        cdef Py_ssize_t size = rows.shape[0], symbols = self.sounds.shape[0], p
         cdef Query query
         cdef Found found
         cdef bint done = True
+        cdef int16_t* costs
+        cdef int16_t* gaps
         cdef void* block = malloc(
             (size + 2) * sizeof(int32_t) + (symbols * (size + self.depth + 2) + size) * sizeof(int16_t)
         )
         if block == NULL:
             raise MemoryError("for the search")
         query.row = <int32_t*>block
-        query.gaps = <int16_t*>(query.row + size + 2)
-        query.symbol_gaps = query.gaps + size
-        query.costs = query.symbol_gaps + symbols
-        query.best = query.costs + symbols * size
+        query.gaps = gaps = <int16_t*>(query.row + size + 2)
+        query.symbol_gaps = gaps + size
+        query.costs = costs = query.symbol_gaps + symbols
+        query.best = costs + symbols * size
         query.bands = query.best + symbols
         query.symbols = symbols
         found.keys, found.room, found.most = NULL, 0, most
@@ -222,16 +228,18 @@ cdef class Names:
         try:
             with nogil:
                 self._prepare(&query, rows)
-            for e in range(ends.shape[0]):
+            for p in range(starts.shape[0]):
+                query.gaps, query.costs = gaps + starts[p], costs + starts[p] * symbols
                 with nogil:
-                    done = self._nearest(&query, &found, ends[e], limit)
+                    done = self._nearest(&query, &found, stops[p] - starts[p], limit)
                 if not done:
                     raise MemoryError("for what was found")
-                keys = np.empty(found.size, np.int64)
+                PyErr_CheckSignals()
                 if found.size:
+                    keys = np.empty(found.size, np.int64)
                     copy(keys, found.keys)
-                keys.sort()
-                results.append(keys)
+                    keys.sort()
+                    results.append((p, keys))
         finally:
             free(block)
             free(found.keys)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 import math
-import mmap
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from numbers import Integral, Real
@@ -20,6 +19,7 @@ from phonemic.files.writing import AnyPath, replacing
 from phonemic.sound import storage
 from phonemic.sound._search import Names
 from phonemic.sound.distances import costs, listed, reader
+from phonemic.sound.parts import parts_near
 from phonemic.sound.sequences import DTYPES, LONGEST, build, check
 from phonemic.sound.sounds import LETTER, SYLLABLE, sounds
 from phonemic.tokenizer import Tokenizer
@@ -194,19 +194,13 @@ class Index(Sequence[str]):
         begin = _numbers(where, starts, size)
         end = np.unique(np.searchsorted(where, sorted({*(range(1, size + 1) if ends is None else ends)})))
         cuts = np.append(np.searchsorted(where, sorted({*breaks})), len(rows))
-        weights = np.append(0, sounds(self.lang).gaps[rows[:, 0]].cumsum(dtype=np.int64))
-        groups = self._arrays["groups"].reshape(-1, 3)
-        reach = int(groups[:, 1].max(initial=0)) + limit
         found = []
-        for first in begin.tolist():
-            cut = cuts[np.searchsorted(cuts, first, "right")]
-            last = min(cut, np.searchsorted(weights, weights[first] + reach, "right"))
-            sizes = end[(end > first) & (end <= min(last, first + LONGEST))] - first
-            if not len(sizes):
-                continue
-            query = np.ascontiguousarray(rows[first : first + sizes[-1]])
-            for length, keys in zip(sizes.tolist(), self._names.beginnings(query, limit, sizes), strict=True):
-                place = int(where[first]), int(where[first + length - 1]) + 1
+        weights, gaps = self._arrays["groups"].reshape(-1, 3)[:, 1], sounds(self.lang).gaps[rows[:, 0]]
+        for first, last in parts_near(weights, gaps, begin, end, cuts, limit):
+            start, stop = int(first[0]), int(last.max())
+            near = self._names.parts(rows[start:stop], limit, first - start, last - start)
+            for part, keys in near:
+                place = int(where[first[part]]), int(where[last[part] - 1]) + 1
                 found += [(self._match(key), *place) for key in keys.tolist()]
         return found
 
@@ -256,7 +250,7 @@ class Index(Sequence[str]):
         return f"Index({len(self):,} names, {self._tokenizer!r}{'' if self._marks else ', marks=False'})"
 
     def save(self, path: AnyPath, overwrite: bool = True) -> None:
-        """Writes the index to a file, which :meth:`load` maps into memory.
+        """Writes the index to a file, which :meth:`load` reads.
 
         Arguments:
             path: the file.
@@ -271,14 +265,14 @@ class Index(Sequence[str]):
 
     @classmethod
     def load(cls, path: AnyPath) -> Index:
-        """Reads what :meth:`save` wrote. The file is checked once, and its pages are read where they are needed.
+        """Reads what :meth:`save` wrote, checks it, and needs the file no more.
 
         Raises:
             TypeError: ``path`` is not a path.
             SavedIndexError: the file is not a saved index, is damaged, or was made by another version.
             OSError: it cannot be read.
         """
-        return cls._read(storage.mapped(os.fspath(path)), path)
+        return cls._read(storage.whole(os.fspath(path)), path)
 
     def to_bytes(self) -> bytes:
         """The index as :meth:`save` writes it."""
@@ -293,10 +287,10 @@ class Index(Sequence[str]):
         Raises:
             SavedIndexError: ``data`` is not that.
         """
-        return cls._read(data, "a saved index")
+        return cls._read(bytes(data), "a saved index")
 
     @classmethod
-    def _read(cls, data: mmap.mmap | bytes, where: object) -> Index:
+    def _read(cls, data: bytes, where: object) -> Index:
         arrays = storage.read(data, _DTYPES, where)
         with damaged(where, SavedIndexError, "build it again"):
             options = loads(arrays["options"].tobytes())

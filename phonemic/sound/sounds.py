@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from phonemic.inventory import EMPTY, FALLBACK, NATIVE, characters_of, kinds_of, vocabulary
+from phonemic.inventory import EMPTY, FALLBACK, NATIVE, kinds_of, vocabulary
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -82,7 +82,7 @@ class Sounds:
         """The rows of what is heard: syllables, letters and digits, but no punctuation and no unknown characters.
 
         Arguments:
-            ids: packed ids, int32 (N,).
+            ids: any int32 (N,); of those that are no position the rows are rows of the matrices, too.
 
         Returns:
             Rows of onset, rime and tone, uint8 (M, 3), and of each the position that it comes from, intp (M,).
@@ -115,11 +115,12 @@ class Sounds:
     def _unpacked(
         self, ids: NDArray[np.int32], rows: NDArray[np.uint8], where: NDArray[np.intp], packed: NDArray[np.intp]
     ) -> tuple[NDArray[np.uint8], NDArray[np.intp]]:
-        """The same where positions hold two or three characters each."""
-        texts = [characters_of(self.vocabulary.unpack(ids[at])) for at in packed.tolist()]
-        more = np.repeat(rows[packed], [len(text) for text in texts], axis=0)
-        more[:, 0] = [self._characters[self.vocabulary.id(char)] for text in texts for char in text]
-        places = np.concatenate([where, np.repeat(packed, [len(text) for text in texts])])
+        """The same where positions hold two or three characters each; what is not a letter or digit is not heard."""
+        found = np.stack([self._characters[ids[packed] >> shift & 255] for shift in (0, 8, 16)], axis=1)
+        position, _ = np.nonzero(found != _UNHEARD)
+        more = rows[packed[position]]
+        more[:, 0] = found[found != _UNHEARD]
+        places = np.concatenate([where, packed[position]])
         order = np.argsort(places, kind="stable")
         return np.ascontiguousarray(np.concatenate([rows[where], more])[order]), places[order]
 

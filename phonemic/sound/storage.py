@@ -1,8 +1,8 @@
-"""The file of an index: named arrays behind a checksum, used in place through a memory map. Nothing is trusted."""
+"""The file of an index: named arrays behind a checksum. It is read into memory once; nothing in it is trusted."""
 
 from __future__ import annotations
 
-import mmap
+import os
 import struct
 import zlib
 from collections.abc import Iterator, Mapping
@@ -65,21 +65,24 @@ def is_index(path: AnyPath) -> bool:
         return file.read(len(MAGIC) - 1) == MAGIC[:-1]
 
 
-def mapped(path: AnyPath) -> mmap.mmap | bytes:
-    """A file in memory, read where it is looked at.
+def whole(path: AnyPath) -> bytes:
+    """The content of a file, of this process alone: what is checked stays so, whatever is written to the file.
 
     Raises:
+        SavedIndexError: it is a device or a FIFO, or begins otherwise than an index.
         OSError: it cannot be read.
     """
+    if is_stream(path):
+        raise SavedIndexError(f"{os.fspath(path)}: is a device or a FIFO; an index is loaded from a file")
     with open(path, "rb") as file:
-        try:
-            return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-        except ValueError:  # an empty file
-            return b""
+        if (head := file.read(len(MAGIC))) != MAGIC:
+            return head
+        file.seek(0)
+        return file.read()
 
 
-def read(data: mmap.mmap | bytes, dtypes: Mapping[str, str], where: object) -> dict[str, NDArray[Any]]:
-    """The arrays of a file, read-only views of its memory.
+def read(data: bytes, dtypes: Mapping[str, str], where: object) -> dict[str, NDArray[Any]]:
+    """The arrays of a file, read-only views of ``data``.
 
     Arguments:
         data: what :func:`write` wrote.

@@ -8,6 +8,7 @@ from typing import Any
 
 from phonemic.errors import InputError
 from phonemic.files import require
+from phonemic.files.writing import is_stream
 from phonemic.tasks.examples import Span, TaggedExample, TextExample
 from phonemic.tasks.tagging import labelled_text
 
@@ -72,6 +73,8 @@ def classes(path: Path, labels: Sequence[str] | None) -> Iterator[TextExample]:
 
 def _docs(path: Path) -> Iterator[tuple[str, Any]]:
     vocab = require("spacy.vocab", "spacy").Vocab()
+    if is_stream(path):
+        raise InputError(f"{path}: is a device or a FIFO, not a file of Docs")
     data = path.read_bytes()
     try:
         docs = list(require("spacy.tokens", "spacy").DocBin().from_bytes(data).get_docs(vocab))

@@ -10,7 +10,7 @@ from typing import Any
 
 from phonemic.errors import InputError
 from phonemic.files import MAX_LINE, require
-from phonemic.files.jsons import loads
+from phonemic.files.jsons import is_blank, line_object, loads
 
 #: Labels as a file writes them, to their names.
 Values = Mapping[str, str]
@@ -89,15 +89,9 @@ def lines(path: Path) -> Iterator[tuple[int, str]]:
 def json_lines(path: Path) -> Iterator[Record]:
     """The JSON objects of a file that holds one a line; blank lines are left out."""
     for number, line in lines(path):
-        if line.strip():
+        if not is_blank(line):
             place = f"{path}:{number}"
-            try:
-                fields = loads(line)
-            except ValueError as error:
-                raise InputError(f"{place}: is not JSON: {error}") from error
-            if not isinstance(fields, dict):
-                raise InputError(f"{place}: is not a JSON object")
-            yield Record(place, fields)
+            yield Record(place, line_object(line, place))
 
 
 def json_document(path: Path) -> Any:
@@ -184,14 +178,16 @@ def csv_rows(path: Path, delimiter: str = ",", quoting: bool = True) -> Iterator
 def workbook_rows(path: Path) -> Iterator[tuple[str, list[Any]]]:
     """The place and the cells of each row of a workbook's first sheet, as str; empty cells are empty strings."""
     openpyxl = require("openpyxl", "tasks")
+    number = 0
     with open(path, "rb") as file:  # of a path it would look at the suffix
         try:
-            book = openpyxl.load_workbook(file, read_only=True)
+            sheet = openpyxl.load_workbook(file, read_only=True).worksheets[0]
+            for number, row in enumerate(sheet.iter_rows(values_only=True), 1):
+                if any(cell is not None for cell in row):
+                    yield f"{path}:{number}", [_written(cell) for cell in row]
         except Exception as error:  # a damaged workbook may fail in the zip, in the XML or in openpyxl itself
-            raise InputError(f"{path}: is not a workbook: {error}") from error
-        for number, row in enumerate(book.worksheets[0].iter_rows(values_only=True), 1):
-            if any(cell is not None for cell in row):
-                yield f"{path}:{number}", [_written(cell) for cell in row]
+            place = f"{path}, behind row {number}" if number else path
+            raise InputError(f"{place}: is not a workbook: {error}") from error
 
 
 def _written(cell: Any) -> str:

@@ -37,7 +37,7 @@ TRIED = 6
 #: What tells of the time, or of the process.
 CLOCK = re.compile(rb'"(seconds|positions_per_second|date)": [^,}\n]+')
 VOLATILE = re.compile(
-    r"/tensorboard/|/checkpoints/|\.lock$|/training_args\.bin|/optimizer\.pt|/checksums\.json|\.partial|\.old(/|$)"
+    r"/tensorboard/|/checkpoints/|-lock$|/training_args\.bin|/optimizer\.pt|/checksums\.json|\.partial|\.old(/|$)"
 )
 
 

@@ -73,7 +73,7 @@ class TestTexts:
         words = [word for pair in options.items() for word in pair]
         shown = run("in.txt", "--lang", "zh", "--ratio", "0.5", "--not-nested", "--same-ids", *words).stdout
         noise = Homophones(
-            "gb2312-1", "default", True, phonemic.Tokenizer("zh", phrases="mine.tsv"), 0, "changeable", "independent", False
+            "gb2312-1", "default", True, phonemic.Tokenizer("zh", phrases=Path("mine.tsv")), 0, "changeable", "independent", False
         )  # fmt: skip
         assert shown == f"{noise.apply('朝阳世界是世界', 0.5).text}\n" * 3
 

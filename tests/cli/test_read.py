@@ -5,6 +5,7 @@ import io
 import json
 import os
 from html.parser import HTMLParser
+from pathlib import Path
 
 import pytest
 from cli_helpers import run
@@ -127,3 +128,16 @@ def test_what_does_not_fit():
     found = run("read", "--lang", "vi", "--dialect", "hue", "--to", "spelling", "a", status=2)
     assert "a dialect is written in IPA" in found.stderr
     assert "is the text Mandarin?" in run("read", "--lang", "zh", "Hôm nay trời đẹp quá nhỉ").stderr
+
+
+@pytest.mark.parametrize("command", [("read",), ("show", "--format", "tsv")])
+def test_names_of_files_are_no_text(in_tmp_path, command):
+    Path("b.txt").write_text("你好\n北京\n", "utf-8")
+    Path("c.jsonl").write_text('{"t": "上海"}\n', "utf-8")
+    text = run(*command, "--lang", "zh", "-", stdin="你好\n北京\n").stdout
+    assert run(*command, "b.txt", "--lang", "zh").stdout == text
+    assert "ʂ" in run("show", "c.jsonl", "--lang", "zh", "--column", "t").stdout
+    assert run("read", "c.jsonl", "--lang", "zh", "--column", "t").stdout == run("read", "上海", "--lang", "zh").stdout
+    assert "b.txt" in run("read", "b.txt", "你好", "--lang", "zh").stdout  # not both are files
+    told = run("read", "b.txt", "--lang", "zh", "-o", "b.txt", "--force", status=1).stderr
+    assert "b.txt: is also read" in told

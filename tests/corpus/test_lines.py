@@ -115,8 +115,8 @@ def test_every_format_gives_the_rows_of_the_plain_program(tmp_path, lines, lang)
         ("a.txt", b"ba\nba\xffba\n", "a.txt, byte 5 of the file: not UTF-8"),
         ("a.gz", gzip.compress(b"ba\nba\xffba\n", mtime=0), "a.gz, byte 5 of the file: not UTF-8"),
         ("a.jsonl", b'{"text": "ba"}\n{"text": "b\xff"}', "a.jsonl, byte 26 of the file: not UTF-8"),
-        ("a.jsonl", b'{"text": "ba"}\n{"text": }\n', "a.jsonl, the line at byte 15 of the file: is not JSON: "),
-        ("a.jsonl", b'{"text": "ba"}\n[1]\n', "byte 15 of the file: is a JSON list, not an object"),
+        ("a.jsonl", b'{"text": "ba"}\n{"text": }\n', "a.jsonl, the line at byte 15 of the file: is not JSON ("),
+        ("a.jsonl", b'{"text": "ba"}\n[1]\n', "byte 15 of the file: a JSON object is expected, not of type list"),
         ("a.jsonl", b'{"text": 1}\n', "a.jsonl, the line at byte 0 of the file: the field 'text' is not a string"),
         (
             "a.jsonl",

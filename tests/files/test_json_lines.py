@@ -9,8 +9,10 @@ from cli_helpers import run
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from phonemic.errors import InputError
+from phonemic import InputError, Tokenizer
+from phonemic.corpus import Options, Threads, open_corpus, prepare
 from phonemic.files import read_lines, read_texts
+from phonemic.tasks.records import json_lines
 
 pytestmark = pytest.mark.usefixtures("in_tmp_path")
 
@@ -64,6 +66,65 @@ def test_what_is_wrong_is_named(data, told):
     error = run("encode", "in.jsonl", "out.parquet", "--lang", "vi", status=1).stderr
     assert told in error
     assert not Path("out.parquet").exists()
+
+
+#: Lines of JSON lines, and their texts, or nothing where every reader refuses them.
+ODD = {
+    "null": None,
+    "1": None,
+    "[1]": None,
+    '"ba"': None,
+    "true": None,
+    '{"text": "ba"}{"text": "me"}': None,
+    '{"text": "ba"} null': None,
+    '{"text": "ba"},': None,
+    '{"text": ["ba"]}': None,
+    '{"text": 1}': None,
+    '{"text": "\\ud800"}': None,
+    '{"text": "b\ta"}': None,
+    "\f": None,
+    "\u3000": None,
+    "\ufeff{}": None,
+    "{" * 9999: None,
+    '{"text": ' + "1" * 5000 + "}": None,
+    "{}": [],
+    " \t ": [],
+    '{"text": null}': [],
+    '{"text": "ba", "text": "me"}': ["me"],
+    '{"text": "ba", "n": "\\ud800"}': ["ba"],
+    '{"text": "ba", "n": 1e400}': ["ba"],
+    '{"text": "ba", "n": NaN}': ["ba"],
+    ' {"text" : "b\\u0061"}\t\r': ["ba"],
+}
+
+
+@pytest.mark.parametrize("at", [0, 1, 30])
+@pytest.mark.parametrize("odd", ODD, ids=lambda odd: ascii(odd[:24]))
+def test_every_reader_gives_the_same_answer(odd, at):
+    if odd.startswith("\ufeff") and not at:
+        return  # a byte order mark may begin a file
+    lines = ['{"text": "me"}'] * 40
+    lines.insert(at, odd)
+    Path("in.jsonl").write_bytes("\n".join(lines).encode())
+    corpus = Options(Tokenizer("vi"), min_native=0, shard_bytes=800)  # several chunks in several parts
+
+    def prepared():
+        prepare(["in.jsonl"], "corpus", corpus, Threads(1))
+        return sum(len(shard.offsets) - 1 for shard in open_corpus("corpus"))
+
+    def read():
+        return sum(text is not None for text in texts_of("in.jsonl", chunk=100))
+
+    def records():
+        return sum(record.fields.get("text") is not None for record in json_lines(Path("in.jsonl")))
+
+    found = ODD[odd]
+    for reader in (prepared, read, records):
+        if found is not None:
+            assert reader() == 40 + len(found), reader
+        elif reader is not records or "text" not in odd:  # a set's own fields are checked by the set
+            with pytest.raises(InputError, match=r"in\.jsonl"):
+                reader()
 
 
 @pytest.mark.parametrize("command", [("stats",), ("encode",), ("rhymes",)])

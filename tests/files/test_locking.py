@@ -92,6 +92,29 @@ def test_no_planted_link_is_followed(tmp_path):
     assert victim.read_text() == "precious"
 
 
+@pytest.mark.parametrize("content", ["precious", "process", "\0", "{}"])
+def test_a_users_own_file_is_no_lock(tmp_path, content):
+    (tmp_path / LOCK).write_text(content)
+    with pytest.raises(OutputError, match="is needed as a lock, and is another file"), locked(tmp_path):
+        pytest.fail("it was taken")
+    assert (tmp_path / LOCK).read_text() == content
+
+
+def test_a_lock_of_another_name_too(tmp_path):
+    """Whatever is in it: what is written would be in the other file."""
+    (tmp_path / "mine").write_text("process 3 on a machine")
+    (tmp_path / LOCK).hardlink_to(tmp_path / "mine")
+    with pytest.raises(OutputError, match="is another file"), locked(tmp_path):
+        pytest.fail("it was taken")
+    assert (tmp_path / "mine").read_text() == "process 3 on a machine"
+
+
+def test_a_fifo_is_no_lock(tmp_path):
+    os.mkfifo(tmp_path / LOCK)
+    with pytest.raises((OutputError, OSError), match="lock"), locked(tmp_path):
+        pytest.fail("it was taken")
+
+
 class Msvcrt:
     """Windows' module as far as it is used: a byte is locked until the file is closed, for one open file alone."""
 

@@ -12,8 +12,13 @@ pytest.importorskip("rich")
 import forking
 from writing_commands import COMMANDS
 
+from phonemic import Index, PhonemicError, Tokenizer
+from phonemic.corpus.inputs import find_sources
 from phonemic.errors import OutputError
+from phonemic.files.jsons import read_json
 from phonemic.files.outputs import claim
+from phonemic.files.writing import replacing, replacing_folder
+from phonemic.tasks import docbin
 
 pytestmark = pytest.mark.usefixtures("in_tmp_path")
 
@@ -98,3 +103,37 @@ class TestClaim:
         os.mkfifo("pipe")
         claim([None, os.devnull, "pipe", "pipe", "new"], False, ["-", os.devnull])
         assert stat.S_ISFIFO(Path("pipe").stat().st_mode)
+
+    @pytest.mark.skipif(os.name != "posix", reason="needs links")
+    def test_a_link_that_leads_nowhere_is_there(self):
+        """Else what is written comes to lie where somebody else wanted it."""
+        Path("link").symlink_to("elsewhere")
+        with pytest.raises(OutputError, match="link: already exists"):
+            claim(["link"], False)
+        with pytest.raises(FileExistsError, match="link"), replacing("link", overwrite=False):
+            pytest.fail("written through")
+        with pytest.raises(FileExistsError, match="link"), replacing_folder("link"):
+            pytest.fail("written through")
+        assert not os.path.lexists("elsewhere")
+        claim(["link"], True)
+        with replacing("link") as file:
+            file.write(b"mine")
+        assert Path("elsewhere").read_bytes() == b"mine"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs FIFOs")
+@pytest.mark.parametrize(
+    "load",
+    [
+        Tokenizer.load,
+        Index.load,
+        read_json,
+        lambda path: find_sources([path]),
+        lambda path: list(docbin.classes(Path(path), None)),
+    ],
+    ids=["tokenizer", "index", "JSON", "prepare", "DocBin"],
+)
+def test_a_fifo_is_not_waited_for(load):
+    os.mkfifo("pipe")
+    with pytest.raises(PhonemicError, match="pipe: is a device or a FIFO"):
+        load("pipe")

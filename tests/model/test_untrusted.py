@@ -5,14 +5,16 @@ import pickle
 import re
 import shutil
 import struct
+from pathlib import Path
 
 import pytest
 
 torch = pytest.importorskip("torch", reason="needs the model extra")
 pytest.importorskip("transformers", reason="needs the model extra")
 
-from transformers import AutoModelForMaskedLM
+from transformers import AutoModelForMaskedLM, AutoTokenizer
 
+from phonemic import PhonemicError
 from phonemic_bert import CheckpointError, PhonemicBertConfig, PhonemicBertForMaskedLM, PhonemicBertTokenizer
 from phonemic_bert.finetuning.encoders import load_encoder
 from phonemic_bert.inspection.loading import load
@@ -119,6 +121,31 @@ def test_weights_that_would_be_unpickled(folder, use):
     with pytest.raises((CheckpointError, OSError), match=re.escape(str(folder))) as error:
         use(folder)
     assert "AssertionError" not in str(error.value)
+
+
+@pytest.mark.parametrize("lang", ["vi", "zh"])
+@pytest.mark.parametrize("name", ["phrases", "vocab_file", "special_tokens_map_file"])
+def test_no_file_is_opened_that_a_tokenizer_names(folder, tmp_path, lang, name, monkeypatch):
+    """transformers passes what it saved of a tokenizer on as if a user had typed it."""
+    secret = tmp_path / "secret.json"
+    secret.write_text("root:x:0:0")
+    PhonemicBertTokenizer(lang).save_pretrained(folder)
+    change(folder / "tokenizer_config.json", **{name: str(secret)})
+    opened = []
+    monkeypatch.setattr(Path, "read_bytes", lambda path, read=Path.read_bytes: opened.append(path) or read(path))
+    for use in (PhonemicBertTokenizer.from_pretrained, AutoTokenizer.from_pretrained, load, load_encoder):
+        with pytest.raises(PhonemicError, match=rf"tokenizer_config\.json: .*{name}") as error:
+            use(folder)
+        assert "x:0" not in str(error.value)
+    assert secret not in opened
+
+
+def test_options_of_other_types_in_a_tokenizer(folder):
+    for options in ({"strict": 1}, {"phrases": ["a"]}, {"word_joiner": {}}):
+        change(folder / "tokenizer_config.json", strict=False, phrases=None, word_joiner=None)
+        change(folder / "tokenizer_config.json", **options)
+        with pytest.raises(PhonemicError, match=rf"tokenizer_config\.json: damaged \({next(iter(options))} is of type"):
+            PhonemicBertTokenizer.from_pretrained(folder)
 
 
 def test_a_configuration_by_itself(folder):

@@ -5,6 +5,8 @@ import io
 import pickle
 import random
 import struct
+import subprocess
+import sys
 import threading
 import zlib
 
@@ -14,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from phonemic import Index, Match, PhonemicError, SavedIndexError, Tokenizer, distance
-from phonemic.sound import homophones, rhymes, storage
+from phonemic.sound import homophones, parts, rhymes, storage
 from phonemic.sound.index import _DTYPES
 from phonemic.sound.sounds import sounds
 
@@ -118,6 +120,38 @@ def test_occurrences_are_the_searches_of_all_parts(vi):
         assert index.occurrences(encoding, 0.5, starts=starts, ends=ends, breaks=[cut]) == expected
 
 
+@pytest.mark.parametrize("block", [1, 3, 512])
+def test_occurrences_of_names_of_all_lengths(vi, block, monkeypatch):
+    monkeypatch.setattr(parts, "_BLOCK", block)
+    dice = random.Random(block)
+    words = [*(word for word in SYLLABLES["vi"] if word.isalpha()), "iPhone x", "7"]
+    for within in (0, 0.3, 1.0, 2.5):
+        names = [" ".join(dice.choices(words, k=size)) for size in (1, 2, 2, 3, 9, 14, 15)]
+        text = " ".join([*dice.choices(words, k=5), *names[-2:], *dice.choices(words, k=4)])
+        index, encoding = Index(names, "vi"), vi.encode(text)
+        expected = [
+            (match, start, stop)
+            for start in range(len(encoding))
+            for stop in range(start + 1, len(encoding) + 1)
+            for match in index.search(encoding[start:stop], k=None, within=within)
+        ]
+        assert index.occurrences(encoding, within) == expected
+        assert not within or expected
+
+
+def test_a_long_name_costs_what_it_is_near_to(vi):
+    """Parts of a text are compared with names only where they may be near to one: not all up to the longest name."""
+    words, dice = [word for word in SYLLABLES["vi"] if vi.factorize(word)], random.Random(5)
+    index = Index(["lan sâu", " ".join(dice.choices(words, k=1000))], "vi")
+    encoding = vi.encode(" ".join(dice.choices(words, k=3000)))
+    places, gaps = np.arange(len(encoding) + 1), np.full(len(encoding), 1000, np.uint16)
+    weights = index._arrays["groups"].reshape(-1, 3)[:, 1]
+    found = [len(starts) for starts, _ in parts.parts_near(weights, gaps, places[:-1], places[1:], places[-1:], 300)]
+    assert 3000 < sum(found) < 2 * 3000
+    assert len(found) == 6
+    assert index.occurrences(encoding[:1500], 0.3)
+
+
 def test_occurrences_in_text(vi):
     index = Index(["Trần Hưng Đạo", "Hồ Chí Minh", "..."], "vi")
     text = vi.encode("Đường Chần Hưng Đạo, hồ “chí minh” 3")
@@ -155,7 +189,7 @@ def test_an_index_that_heard_unknown_characters_is_refused():
         Index.from_bytes(data.replace(b"phonemic index\0\x02", b"phonemic index\0\x01", 1))
 
 
-def test_saved_and_mapped(tmp_path):
+def test_saved_and_loaded(tmp_path):
     names = ["Nguyễn Văn An", "Trần Hưng Đạo", "half \ud800 a pair", "", "x\ny"]
     index = Index(names, "vi")
     index.save(tmp_path / "names.index")
@@ -196,6 +230,30 @@ def test_threads_share_an_index():
     for thread in threads:
         thread.join()
     assert found == [True] * 200
+
+
+OVERWRITTEN = """
+import os, sys
+from phonemic import Index
+
+path = sys.argv[1]
+names = [f"{a} {b} {c}" for a in ("lan", "nan", "sâu", "bọ") for b in ("an", "ba", "cha") for c in ("em", "ông")] * 3000
+Index(names, "vi").save(path)
+index, whole = Index.load(path), open(path, "rb").read()
+queries = [index.tokenizer.encode(query) for query in ("lan an em", "sâu cha", "bọ")]
+searches = lambda: ([index.search(query, k=5) for query in queries], index.occurrences(queries[0], 0.5)[:5], index[-1])
+expected = searches()
+for content in (b"\\xff" * len(whole), bytes(len(whole)), os.urandom(len(whole)), whole[: len(whole) // 2], b""):
+    with open(path, "r+b") as file:  # in place: the same inode
+        file.write(content)
+        file.truncate(len(content))
+    assert searches() == expected
+"""
+
+
+def test_a_file_that_is_overwritten_in_place(tmp_path):
+    """What was checked is what is searched: a map of the file would end the process, or find other names."""
+    subprocess.run([sys.executable, "-c", OVERWRITTEN, str(tmp_path / "names.index")], check=True)
 
 
 class TestHostileFiles:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import json
 import pickle
 import re
 import subprocess
 import sys
+import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
@@ -199,8 +201,8 @@ def write(path: Path, content: str | bytes) -> Path:
 
 
 DAMAGED: list[tuple[str, Callable[[Path], object], bytes, str]] = [
-    ("a.json", records.json_lines, b'{"a": 1}\n{"a": \n', r"a\.json:2: is not JSON: "),
-    ("a.json", records.json_lines, b"{}\n\n[1]\n", r"a\.json:3: is not a JSON object"),
+    ("a.json", records.json_lines, b'{"a": 1}\n{"a": \n', r"a\.json:2: is not JSON \("),
+    ("a.json", records.json_lines, b"{}\n\n[1]\n", r"a\.json:3: a JSON object is expected, not of type list"),
     ("a.json", records.json_lines, b"{}\n\xff\n", r"a\.json:2: not UTF-8 \(invalid start byte at byte 0\)"),
     ("a.json", lambda path: [records.json_document(path)], b'{\n"a": [1,\n}', r"a\.json:3: is not JSON: "),
     (
@@ -229,6 +231,25 @@ def test_damage_is_named_with_its_line(
         pytest.importorskip("openpyxl", reason="reads workbooks")
     with pytest.raises(InputError, match=message):
         list(read(write(tmp_path / name, content)))
+
+
+def test_a_damaged_sheet_of_a_workbook(tmp_path: Path) -> None:
+    """The archive is whole, and what is in it is read only with the rows."""
+    openpyxl = pytest.importorskip("openpyxl", reason="reads workbooks")
+    book = openpyxl.Workbook()
+    for number in range(50):
+        book.active.append([f"câu {number}", number])
+    book.save(tmp_path / "whole.xlsx")
+    with zipfile.ZipFile(tmp_path / "whole.xlsx") as whole:
+        parts = {name: whole.read(name) for name in whole.namelist()}
+    assert len(list(records.workbook_rows(tmp_path / "whole.xlsx"))) == 50
+    for name, part in parts.items():
+        for content in (b"", b"<", part[: len(part) // 2], part.replace(b"t=", b"t=9", 3)):
+            with zipfile.ZipFile(tmp_path / "a.xlsx", "w") as made:
+                for other, data in parts.items():
+                    made.writestr(other, content if other == name else data)
+            with contextlib.suppress(InputError):
+                list(records.workbook_rows(tmp_path / "a.xlsx"))
 
 
 def test_fields_are_checked() -> None:

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from packaging.requirements import Requirement
 
-from phonemic import SavedTokenizerError, Tokenizer
+from phonemic import SavedTokenizerError, Tokenizer, distance
 
 spacy = pytest.importorskip("spacy")
 from spacy.matcher import Matcher  # noqa: E402
@@ -153,16 +153,21 @@ class TestOptions:
         nlp.add_pipe("phonemic", config={"word_joiner": "_"})
         assert [len(token._.syllables) for token in nlp("hoà_bình")] == [2]
 
-    def test_phrases_are_saved_and_their_file_is_needed_no_more(self, tmp_path):
-        file = tmp_path / "own.tsv"
-        file.write_text("行长\txing2 chang2\n", encoding="utf-8")
-        nlp = pipeline("zh", phrases=str(file))
-        assert nlp("行长")._.ipa == "ɕiŋ˧˥ t͡ʂʰaŋ˧˥"
+    def test_phrases_are_saved(self, tmp_path):
+        nlp = pipeline("zh", phrases={"行长": "xing2 chang2"})
         nlp.to_disk(tmp_path / "pipeline")
-        file.unlink()
         assert spacy.load(tmp_path / "pipeline")("行长")._.ipa == "ɕiŋ˧˥ t͡ʂʰaŋ˧˥"
-        with pytest.raises(FileNotFoundError, match=r"own\.tsv"):
-            pipeline("zh", phrases=str(file))("行长")
+
+    @pytest.mark.parametrize("name", ["phonemic", "phonemic_matcher"])
+    def test_a_config_names_no_file(self, name, tmp_path):
+        file = tmp_path / "own.tsv"
+        file.write_text("secret", encoding="utf-8")
+        with pytest.raises(TypeError, match=r"a config holds readings as phrases, not a file .*own\.tsv") as raised:
+            spacy.blank("zh").add_pipe(name, config={"phrases": str(file)})
+        assert "secret" not in str(raised.value)
+        made = {"@tokenizers": "spacy_phonemic.SyllableTokenizer.v1", "phrases": str(file)}
+        with pytest.raises(TypeError, match="a config holds readings as phrases"):
+            spacy.blank("zh", config={"nlp": {"tokenizer": made}})
 
     def test_attributes_have_other_names_where_a_plugin_owns_them(self):
         Token.set_extension("tone", default="mine", force=True)
@@ -475,3 +480,45 @@ class TestDialects:
         state = json.loads(pipeline("vi").get_pipe("phonemic").to_bytes()) | {"dialect": "dalat"}
         with pytest.raises(SavedTokenizerError, match="dalat"):
             pipeline("vi").get_pipe("phonemic").from_bytes(json.dumps(state).encode())
+
+
+@pytest.mark.parametrize(
+    "forge",
+    [
+        lambda kept: kept["positions"].__setitem__((0, 0), -1),
+        lambda kept: kept["positions"].__setitem__((0, 0), 0xFF),
+        lambda kept: kept["positions"].__setitem__((1, 0), 0x7FFFFFFF),
+        lambda kept: kept["positions"].__setitem__((1, 1), 99),
+        lambda kept: kept["positions"].__setitem__((1, 2), 99),
+        lambda kept: kept["positions"].__setitem__((0, 1), -1),
+        lambda kept: kept.update(positions=kept["positions"].tolist()),
+        lambda kept: kept.update(positions=kept["positions"][:, :2]),
+        lambda kept: kept.update(positions=None),
+        lambda kept: kept.update(lang=[]),
+        lambda kept: kept.update(lang="en"),
+        lambda kept: kept.update(crc=None),
+    ],
+)
+def test_a_forged_doc_is_read_anew(forge):
+    nlp = pipeline("zh", store=True)
+    doc = nlp("你好吗")
+    expected = doc._.phonemic
+    [kept] = [value for key, value in doc.user_data.items() if "phonemic" in key]
+    forge(kept)
+    forged = Doc(nlp.vocab).from_bytes(doc.to_bytes())
+    assert forged._.phonemic == expected
+    assert [token._.ipa for token in forged] == [token._.ipa for token in doc]
+    assert distance(forged._.phonemic, doc._.phonemic) == 0
+
+
+@pytest.mark.parametrize("between", ["\u200b", "\ufeff"])
+def test_a_zero_width_space_parts_syllables_and_tokens_keep_their_sounds(between):
+    text = f"Ở Hà{between}Nội."
+    doc = pipeline("vi")(text)
+    assert doc.text == text
+    assert " ".join(token._.ipa for token in doc if token._.ipa) == "ɘ˧˩ ha˨˩ noi̯˧ˀ˩"
+    nlp = spacy.blank("vi", config=SYLLABLES)
+    nlp.add_pipe("phonemic")
+    doc = nlp(text)
+    assert doc.text == text
+    assert [token.text for token in doc if token._.is_syllable] == ["Ở", "Hà", "Nội"]

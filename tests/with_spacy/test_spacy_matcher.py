@@ -264,12 +264,6 @@ class TestOptions:
                 matcher.add("PER", names, ids=ids)
         assert not len(matcher)
 
-    def test_phrases_of_a_file_that_is_gone(self, tmp_path):
-        path = tmp_path / "own.tsv"
-        nlp, _ = mandarin(phrases=str(path))
-        with pytest.raises(FileNotFoundError, match=r"own\.tsv"):
-            nlp("你好")
-
 
 class TestSaved:
     def trained(self):

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from phonemic.cli.common import LanguageCheck, claim, force_option, output_file, print_json
+from phonemic.cli.common import LanguageCheck, claim, encoding_option, files_of, force_option, output_file, print_json
 from phonemic.errors import InputError
 from phonemic.files import read_texts, replacing, require
 from phonemic.inventory import LANGUAGES
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 )
 @click.option("--html", metavar="FILE", help="Write one HTML page instead.")
 @click.option("--json", "as_json", is_flag=True, help="Write JSON.")
+@encoding_option
 @force_option
 def inspect(
     checkpoint: str | None,
@@ -46,9 +48,12 @@ def inspect(
     k: int,
     html: str | None,
     as_json: bool,
+    encoding: str,
     force: bool,
 ) -> None:
     """Shows what CHECKPOINT, a folder or an installed checkpoint's name, makes of each TEXT, syllable by syllable.
+
+    Where TEXT is the name of a file, its lines are the texts, as with --input.
 
     After pretraining: what it predicts for each syllable when that is masked. A classifier or tagger: its labels. Of
     all: the syllables embedded nearest. --predictions adds gold beside predicted labels and counts the errors; it
@@ -60,7 +65,8 @@ def inspect(
         raise click.UsageError("give a CHECKPOINT; with --predictions, --lang is enough")
     if html and as_json:
         raise click.UsageError("give --html or --json, not both")
-    claim([html], force, [path for path in (path, predictions) if path])
+    files = files_of(texts) or ((path,) if path else ())
+    claim([html], force, [*files, *([predictions] if predictions else [])])
     from phonemic_bert.inspection.confusions import confusions, is_correct
     from phonemic_bert.inspection.inspecting import examples, predict
     from phonemic_bert.inspection.loading import load
@@ -72,7 +78,7 @@ def inspect(
     if predictions:
         records, form = read_predictions(predictions)
     else:
-        records = [PredictionRecord(line, text) for line, text in _numbered(texts, path)]
+        records = [PredictionRecord(line, text) for line, text in _numbered(texts, files, encoding)]
     _quiet()
     inspected = load(checkpoint) if checkpoint else None
     if inspected and lang not in (None, inspected.lang):
@@ -106,8 +112,9 @@ def _quiet() -> None:
     logging.disable_progress_bar()
 
 
-def _numbered(texts: tuple[str, ...], path: str | None) -> Iterator[tuple[int, str]]:
-    chunks: Any = read_texts(path) if path else [texts]
+def _numbered(texts: tuple[str, ...], files: tuple[str, ...], encoding: str) -> Iterator[tuple[int, str]]:
+    read = (read_texts(path, encoding=encoding) for path in files)
+    chunks: Any = chain.from_iterable(read) if files else [texts]
     number = 0
     for chunk in chunks:
         for text in chunk:

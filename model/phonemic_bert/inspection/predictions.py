@@ -9,7 +9,7 @@ from typing import Any
 
 from phonemic.errors import InputError
 from phonemic.files import read_lines
-from phonemic.files.jsons import loads
+from phonemic.files.jsons import is_blank, loads
 
 #: What a prediction may be: one label (or the number of a choice); labelled spans; a tag a word; aspects, each with its
 #: sentiment; the text of an answer, of which several may be right.
@@ -102,7 +102,7 @@ def _lines(path: str) -> Iterator[tuple[int, str]]:
     for lines in read_lines(path):
         for line in lines:
             number += 1
-            if line.strip():
+            if not is_blank(line):
                 yield number, line
 
 

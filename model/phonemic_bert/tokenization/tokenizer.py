@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from phonemic import Encoding, Tokenizer
+from phonemic.files.jsons import read_object
 from phonemic.inventory import EMPTY, fallback_triple, packs
 from phonemic.options import TokenizerOptions, option_names
 from phonemic_bert.checkpoints import keep_name, resolve
@@ -109,6 +110,7 @@ class PhonemicBertTokenizer(RowsTokenizer):
         saved = resolved_vocab_files.get("vocab_file")
         if saved is None:
             raise CheckpointError(f"{path}: there is no {FILE} in it, so it holds no PhonemicBertTokenizer")
+        _check_config(resolved_vocab_files.get("tokenizer_config_file"))
         Tokenizer.load(saved)
         return super()._from_pretrained(resolved_vocab_files, path, *args, **kwargs)
 
@@ -174,6 +176,21 @@ class PhonemicBertTokenizer(RowsTokenizer):
         path = Path(save_directory) / (f"{filename_prefix}-{FILE}" if filename_prefix else FILE)
         self.phonemic.save(path)
         return (str(path),)
+
+
+def _check_config(path: str | None) -> None:
+    """Refuses what transformers saved of a tokenizer where it names a file, or holds an option of another type.
+
+    Raises:
+        CheckpointError: it names a file, which transformers would pass on as if a user had typed it.
+        SavedTokenizerError: an option is none that a file can hold.
+    """
+    if path is None:
+        return
+    config = read_object(path, CheckpointError)
+    if named := [name for name in config if name.endswith("_file") and config[name] is not None]:
+        raise CheckpointError(f"{path}: {named[0]} is {config[named[0]]!r}: a checkpoint must not name files")
+    TokenizerOptions.check_json(config, path)
 
 
 def _check_saved(saved: Tokenizer, given: dict[str, Any], where: object) -> None:

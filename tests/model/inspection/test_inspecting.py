@@ -111,6 +111,7 @@ def test_a_text_without_anything_to_mask(save, tmp_path):
     shown = run(folder, "--input", tmp_path / "in.txt", "--json", "-k", "1")
     assert shown.exit_code == 0, shown.output
     assert [one["line"] for one in json.loads(shown.stdout)["examples"]] == [1, 2]
+    assert run(folder, tmp_path / "in.txt", "--json", "-k", "1").stdout == shown.stdout  # a file's name is no text
 
 
 def test_json_names_everything(save):
