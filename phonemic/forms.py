@@ -24,7 +24,8 @@ import numpy as np
 from phonemic import characters, mandarin, vietnamese
 from phonemic.characters import normalize
 from phonemic.inventory import FORM_SHIFT, SPECIALS, TRIPLE, UNKNOWN_ID, Triple, fallback_triple, vocabulary
-from phonemic.lexicon.forms import MOST_CHARACTERS, forms
+from phonemic.lexicon.forms import forms
+from phonemic.lexicon.tables import form_tables
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -141,11 +142,15 @@ def _character(lang: str, symbol: str, number: int) -> Form | None:
     return Form(" " * space + variants[rank][upper], "fallback", bool(space), CASES[2 * upper], rank=rank)
 
 
-@cache
-def _characters() -> dict[int, list[str]]:
-    """Packed syllable -> its characters."""
-    pack = vocabulary("zh").pack
-    return {pack(mandarin.factorize(pinyin)): found for pinyin, found in forms("zh").syllables.items()}
+def _characters(triple: int) -> NDArray[np.uint32]:
+    """The code points of the characters that a packed syllable is the reading of, the commonest first."""
+    tables = form_tables("zh")
+    slots, (_, rimes, tones) = tables["slots"], tables["shape"].tolist()
+    onset, rime, tone = (int(slots[256 * side + (triple >> 8 * side & 255)]) for side in range(3))
+    if 255 in (onset, rime, tone):
+        return tables["ranked"][:0]
+    row = (onset * rimes + rime) * tones + tone
+    return tables["ranked"][tables["begins"][row] : tables["begins"][row + 1]]
 
 
 def characters_read(pinyin: str) -> list[str]:
@@ -157,12 +162,12 @@ def characters_read(pinyin: str) -> list[str]:
     Raises:
         ValueError: not a pinyin syllable.
     """
-    return list(_characters().get(vocabulary("zh").pack(mandarin.factorize(pinyin)), ()))
+    return list(map(chr, _characters(vocabulary("zh").pack(mandarin.factorize(pinyin))).tolist()))
 
 
 def _mandarin(triple: int, number: int) -> Form | None:
-    found = _characters().get(triple, ())
-    return Form(found[number - 1], "character", rank=number - 1) if number <= len(found) <= MOST_CHARACTERS else None
+    found = _characters(triple)
+    return Form(chr(found[number - 1]), "character", rank=number - 1) if number <= len(found) else None
 
 
 def _vietnamese(onset: str, rime: str, tone: str, number: int) -> Form | None:
@@ -325,6 +330,6 @@ def triples_with_forms(lang: str) -> list[int]:
     vocab = vocabulary(lang)
     packed = [vocab.pack(fallback_triple(symbol)) for symbol in forms(lang).symbols]
     if lang == "zh":
-        return packed + list(_characters())
+        return packed + [vocab.pack(mandarin.factorize(pinyin)) for pinyin in forms(lang).syllables]
     heard = {(spelling.onset, spelling.rime) for spelling in vietnamese.spellings().values()}
     return packed + [vocab.pack(Triple(onset, rime, tone)) for onset, rime in sorted(heard) for tone in _tone_marks()]

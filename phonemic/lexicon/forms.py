@@ -9,6 +9,7 @@ with the other of i and y ("-" where there is none), the others. The place in a 
 from __future__ import annotations
 
 import zlib
+from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -38,12 +39,13 @@ class Rows(NamedTuple):
 
     Attributes:
         symbols: a symbol of the fallback -> its variants, of one character, or of two: lower and upper case.
-        syllables: pinyin with a tone number -> characters; a standard spelling without its tone -> other spellings.
+        syllables: pinyin with a tone number -> characters, a str; a standard spelling without its tone -> other
+            spellings.
         checksum: CRC-32 of the file, eight hexadecimal digits: another checksum means other forms.
     """
 
     symbols: dict[str, list[str]]
-    syllables: dict[str, list[str]]
+    syllables: dict[str, Sequence[str]]
     checksum: str
 
 
@@ -51,11 +53,15 @@ class Rows(NamedTuple):
 def forms(lang: str) -> Rows:
     """The rows of ``"vi"`` or ``"zh"``."""
     data = (DATA / f"forms-{lang}.tsv").read_bytes()
-    kinds: dict[str, dict[str, list[str]]] = {"symbol": {}, "syllable": {}}
+    symbols: dict[str, list[str]] = {}
+    syllables: dict[str, Sequence[str]] = {}
     for line in data.decode().split("\n")[:-1]:
         kind, key, *cells = line.split("\t")
-        kinds[kind][key] = list(cells[0]) if (lang, kind) == ("zh", "syllable") else cells
-    return Rows(kinds["symbol"], kinds["syllable"], f"{zlib.crc32(data):08x}")
+        if kind == "symbol":
+            symbols[key] = cells
+        else:
+            syllables[key] = cells[0] if lang == "zh" else cells
+    return Rows(symbols, syllables, f"{zlib.crc32(data):08x}")
 
 
 def variant_form(upper: int, rank: int) -> int:
