@@ -145,7 +145,7 @@ def fuzz(characters: int) -> dict[str, Any]:
     tallies = {"vi": Tally("vi"), "zh": Tally("zh"), "zh, context": Tally("zh", readings="context")}
     dice, twin, wrong = np.random.default_rng(7), 0, 0
     while min(tally.characters for tally in tallies.values()) < characters:
-        texts = fuzzed(dice, 1_000_000)
+        texts = fuzzed(dice, min(characters, 1_000_000))
         for tally in tallies.values():
             tally.add(texts)
         for tally in tallies.values():
