@@ -1,10 +1,24 @@
-"""Which part of each text goes into which row: transformers' truncation strategies and overlapping windows."""
+"""Which part of each text goes into which row: transformers' truncation strategies and overlapping windows.
+
+A cut falls between positions; with ``form=True`` never among the bytes of a character, nor between a position and the
+bytes of how it is written, unless a row has no room for these.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 Part = tuple[int, int]
+
+#: Whether a text, given by its number, may be cut before one of its positions.
+MayCut = Callable[[int, int], bool]
+
+
+def anywhere(text: int, at: int) -> bool:
+    """A :data:`MayCut` of positions that are whole each."""
+    return True
 
 
 class RowSource(NamedTuple):
@@ -23,6 +37,7 @@ def windows(
     stride: int,
     side: str,
     overflow: bool,
+    may_cut: tuple[MayCut, MayCut] = (anywhere, anywhere),
 ) -> list[RowSource]:
     """Cuts texts, or pairs of texts, into rows.
 
@@ -34,6 +49,8 @@ def windows(
         stride: how many positions two consecutive windows share.
         side: the side that is cut off, ``"right"`` or ``"left"``.
         overflow: return what is cut off as further windows, behind the window it was cut from.
+        may_cut: where the texts, and the other texts of the pairs, may be cut. A row is shorter, and two windows share
+            more, where that asks for it.
 
     Raises:
         ValueError: the limit cannot be kept by cutting what the strategy cuts, or the stride leaves no progress.
@@ -45,8 +62,9 @@ def windows(
             rows.append(RowSource(text, (0, one), (0, other)))
             continue
         keep_one, keep_other = _kept(text, one, other, strategy, limit, second is not None)
-        parts = _parts(one, keep_one, stride, side)
-        other_parts = _parts(other, keep_other, stride, side)
+        may_cut_one, may_cut_other = (partial(function, text) for function in may_cut)
+        parts = _parts(one, keep_one, stride, side, may_cut_one)
+        other_parts = _parts(other, keep_other, stride, side, may_cut_other)
         rows.append(RowSource(text, parts[0], other_parts[0]))
         if overflow:
             if 0 in (keep_one, keep_other) and one and other:
@@ -81,7 +99,7 @@ def _kept(text: int, one: int, other: int, strategy: str, limit: int, pair: bool
     return (one - rest, other) if strategy == "only_first" else (one, other - rest)
 
 
-def _parts(length: int, keep: int, stride: int, side: str) -> list[Part]:
+def _parts(length: int, keep: int, stride: int, side: str, may_cut: Callable[[int], bool]) -> list[Part]:
     """The windows of one text: the one that stays, then those that are cut off."""
     if keep >= length:
         return [(0, length)]
@@ -89,9 +107,22 @@ def _parts(length: int, keep: int, stride: int, side: str) -> list[Part]:
         return [(0, 0)]
     if stride >= keep:
         raise ValueError(f"stride={stride} must be smaller than the {keep} positions of text that fit in a row")
-    step, parts = keep - stride, []
-    for start in range(0, length, step):
-        parts.append((start, min(start + keep, length)))
-        if start + keep >= length:
-            break
-    return parts if side == "right" else [(length - stop, length - start) for start, stop in parts]
+    if side == "left":
+        mirrored = _parts(length, keep, stride, "right", lambda at: may_cut(length - at))
+        return [(length - stop, length - start) for start, stop in mirrored]
+    parts: list[Part] = []
+    start = 0
+    while not parts or parts[-1][1] < length:
+        full = start + keep
+        stop = length if full >= length else _cut(full, start, may_cut) or full
+        if parts and stop == parts[-1][1]:  # nothing new in it
+            start = stop
+            continue
+        parts.append((start, stop))
+        start = _cut(stop - stride, start, may_cut) or stop
+    return parts
+
+
+def _cut(at: int, least: int, may_cut: Callable[[int], bool]) -> int:
+    """The last place up to ``at`` where a text may be cut; 0 where none is above ``least``."""
+    return next((place for place in range(at, least, -1) if may_cut(place)), 0)
