@@ -16,7 +16,7 @@ from phonemic.characters import plain
 from phonemic.errors import SavedTokenizerError
 from phonemic.files.jsons import checked
 from phonemic.options import OptionArguments
-from phonemic.units import separators
+from phonemic.units import separators, without_bytes
 
 
 @register_tag
@@ -119,7 +119,7 @@ class PhonemicTagger(SequentialBackoffTagger):
         """
         gaps = [separators(tokens, self.tokenizer) for tokens in sents]
         texts = ["".join(chain.from_iterable(zip(*row, strict=True))) for row in zip(gaps, sents, strict=True)]
-        batch = self.tokenizer.encode_batch(texts, spans=True)
+        batch = without_bytes(self.tokenizer.encode_batch(texts, spans=True), self.tokenizer.word_joiner)
         positions = [position_tag(self.tokenizer.lang, packed) for packed in batch.ids.tolist()]
         starts, offsets = batch.spans[:, 0].tolist(), batch.offsets.tolist()
         tags = []

@@ -70,7 +70,7 @@ class _SpanTokenizer(TokenizerI):
                 "tokenize_sents and span_tokenize_sents take a list of str, not one str; call tokenize or span_tokenize"
             )
         batch = self.tokenizer.encode_batch(strings, spans=True)
-        return map(self._spans, map(plain, batch.texts), units(batch))
+        return map(self._spans, map(plain, batch.texts), units(batch, self.tokenizer.word_joiner))
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({repr(self.tokenizer).removeprefix('Tokenizer(')}"

@@ -84,8 +84,9 @@ class SyllableTokenizer:
         """
         for batch in minibatch(texts, batch_size):
             encoded, keeps = self.tokenizer.encode_batch(batch, spans=True), self._reads_as_pipeline()
-            for encoding, found in zip(encoded, units(encoded), strict=True):
-                doc = Doc(self.vocab, *_words(encoding.text, found))
+            found = units(encoded, self.tokenizer.word_joiner)
+            for encoding, spans in zip(encoded, found, strict=True):
+                doc = Doc(self.vocab, *_words(encoding.text, spans))
                 if keeps:
                     keep(doc, encoding, self.way)
                 yield doc

@@ -64,7 +64,9 @@ def test_sequences_cut_nothing_and_mask_whole_positions(corpora, texts):
             begin = int(corpus.offsets[document])
             ids = corpus.ids[begin : corpus.offsets[min(document + 1, len(corpus))]]
             assert at == begin or at >= corpus.offsets[-1] or may_begin(ids, at - begin)
-    assert set(held.tolist()) | {int(corpus.offsets.searchsorted(start, "right")) - 1 for start, _ in train.packed.tolist()}
+    assert set(held.tolist()) | {
+        int(corpus.offsets.searchsorted(start, "right")) - 1 for start, _ in train.packed.tolist()
+    }
     chosen = 0
     for sequences in (train, held_out):
         for number in range(min(len(sequences), 40)):
@@ -78,7 +80,9 @@ def test_sequences_cut_nothing_and_mask_whole_positions(corpora, texts):
     assert chosen > 100
     sequence = int(train.order(0)[0])
     whole, documents, _ = train.unmasked(sequence)
-    parts = [tokenizer.decode(whole[documents == number], skip_special_tokens=True) for number in range(documents.max())]
+    parts = [
+        tokenizer.decode(whole[documents == number], skip_special_tokens=True) for number in range(documents.max())
+    ]
     assert all(any(part in text for text in texts) for part in parts)
 
 
