@@ -142,6 +142,7 @@ class Rows(Sequence[Row]):
         content = one_end - one + other_end - other + edge * (self.n_sequences + 1)
         lengths = np.maximum(content, width(int(content.max(initial=0))))
         self.samples = text
+        self.begins = table[:, [1, 3]]  # the place in the text, and in the second one, of a row's first position
         self.offsets = np.concatenate([[0], lengths.cumsum()])
 
         row = np.repeat(np.arange(len(table)), lengths)
