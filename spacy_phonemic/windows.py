@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from phonemic.encoding import PACKED_CLS, PACKED_SEP
-from phonemic.forms import may_begin
-from phonemic.inventory import FORM_SHIFT, whole
+from phonemic.forms import beginnings
+from phonemic.inventory import FORM_SHIFT
 
 Ints = NDArray[np.int64]
 
@@ -92,16 +92,23 @@ def window_parts(ids: NDArray[np.int32], window: int, stride: int) -> list[tuple
     length = len(ids)
     if not (ids >> FORM_SHIFT).any():
         return [(start, min(start + window, length)) for start in window_starts(length, window, stride)]
+    places = np.flatnonzero(np.concatenate([[True], beginnings(ids)[1:], [True]]))
+
+    def cut(at: int, least: int) -> int:
+        """The last place up to ``at`` where a part may end or begin, 0 where none is above ``least``."""
+        found = int(places[np.searchsorted(places, at, side="right") - 1]) if at > least else 0
+        return found if found > least else 0
+
     parts: list[tuple[int, int]] = []
     start = 0
     while not parts or parts[-1][1] < length:
-        stop = start + min(whole(ids[start:], window), length - start)
+        full = min(start + window, length)
+        stop = cut(full, start) or full
         if parts and stop == parts[-1][1]:  # nothing new in it
             start = stop
             continue
         parts.append((start, stop))
-        after = min(start + stride, length - window)
-        start = next((at for at in range(min(after, stop), start, -1) if may_begin(ids, at)), stop)
+        start = cut(min(start + stride, length - window, stop), start) or stop
     return parts
 
 

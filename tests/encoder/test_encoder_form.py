@@ -14,7 +14,7 @@ pytest.importorskip("transformers", reason="needs the model extra")
 from encoder_helpers import encoder, own_positions, plain_hidden  # noqa: E402
 
 from phonemic import Tokenizer  # noqa: E402
-from phonemic.forms import may_begin  # noqa: E402
+from phonemic.forms import beginnings  # noqa: E402
 from phonemic.inventory import TRIPLE  # noqa: E402
 from phonemic_bert import CheckpointError, PhonemicBertTokenizer  # noqa: E402
 from spacy_phonemic import windows  # noqa: E402
@@ -68,9 +68,8 @@ def test_windows_cut_no_character(text, window, data):
     starts = [start for start, _ in parts]
     assert starts == sorted(set(starts))
     for start, stop in parts:
-        fits = [at for at in range(start + 1, stop) if may_begin(ids, at)]
-        if fits:  # a part that is whole has room
-            assert stop == len(ids) or may_begin(ids, stop)
+        if beginnings(ids)[start + 1 : stop].any():  # a part that is whole has room
+            assert stop == len(ids) or beginnings(ids)[stop]
     plain = ids & TRIPLE
     assert windows.window_parts(plain, window, stride) == [
         (start, min(start + window, len(ids))) for start in windows.window_starts(len(ids), window, stride)

@@ -17,7 +17,7 @@ from rich.console import Console
 from phonemic import Tokenizer
 from phonemic.corpus import open_corpus
 from phonemic.corpus.options import describe
-from phonemic.forms import ESCAPED, may_begin
+from phonemic.forms import ESCAPED, beginnings
 from phonemic.inventory import FORM_SHIFT, TRIPLE, UNKNOWN_ID
 from phonemic_bert import PhonemicBertTokenizer
 from phonemic_bert.errors import CorpusError, SettingsError
@@ -63,7 +63,7 @@ def test_sequences_cut_nothing_and_mask_whole_positions(corpora, texts):
             document = int(corpus.offsets.searchsorted(at, "right")) - 1
             begin = int(corpus.offsets[document])
             ids = corpus.ids[begin : corpus.offsets[min(document + 1, len(corpus))]]
-            assert at == begin or at >= corpus.offsets[-1] or may_begin(ids, at - begin)
+            assert at == begin or at >= corpus.offsets[-1] or beginnings(ids)[at - begin]
     assert set(held.tolist()) | {
         int(corpus.offsets.searchsorted(start, "right")) - 1 for start, _ in train.packed.tolist()
     }

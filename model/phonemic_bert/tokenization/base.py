@@ -220,8 +220,8 @@ class RowsTokenizer(PreTrainedTokenizerBase):
             raise ValueError(f"max_length={max_length} leaves no room for {added} special tokens")
         limit = None if max_length is None else max_length - added
         others = None if second is None else second.lengths
-        may_cut = first.may_cut, anywhere if second is None else second.may_cut
-        cut = windows(first.lengths, others, truncation, limit, stride, self.truncation_side, overflowing, may_cut)
+        places = first.places, anywhere if second is None else second.places
+        cut = windows(first.lengths, others, truncation, limit, stride, self.truncation_side, overflowing, places)
         side = padding_side or self.padding_side
         return Rows(first, second, cut, add_special_tokens, width, side, self.special_ids, self._tokens)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from phonemic import Tokenizer
-from phonemic.forms import may_begin
+from phonemic.forms import beginnings
 from phonemic.inventory import CLS, FORM_SHIFT, MASK, PAD, SEP, UNK
 from phonemic.units import separators
 
@@ -48,10 +48,12 @@ class Positions(NamedTuple):
         lengths: list[int] = np.diff(self.offsets).tolist()
         return lengths
 
-    def may_cut(self, text: int, at: int) -> bool:
-        """Whether a text may be cut before one of its positions: not within a character, nor within an escape."""
+    def places(self, text: int) -> list[int] | None:
+        """Where a text may be cut, its ends among them: not within a character, nor an escape. None: anywhere."""
         ids = self.ids[self.offsets[text] : self.offsets[text + 1]]
-        return at >= len(ids) or ids[at] >> FORM_SHIFT == 0 or may_begin(ids, at)
+        if not (ids >> FORM_SHIFT).any():
+            return None
+        return np.flatnonzero(np.concatenate([[True], beginnings(ids)[1:], [True]])).tolist()
 
 
 def of_texts(tokenizer: Tokenizer, texts: list[str], written_specials: bool) -> Positions:

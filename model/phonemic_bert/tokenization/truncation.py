@@ -6,19 +6,18 @@ bytes of how it is written, unless a row has no room for these.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 Part = tuple[int, int]
 
-#: Whether a text, given by its number, may be cut before one of its positions.
-MayCut = Callable[[int, int], bool]
+#: Where a text, given by its number, may be cut, in ascending order, its ends among them; None: before any position.
+Places = Callable[[int], Sequence[int] | None]
 
 
-def anywhere(text: int, at: int) -> bool:
-    """A :data:`MayCut` of positions that are whole each."""
-    return True
+def anywhere(text: int) -> None:
+    """:data:`Places` of texts whose positions are whole each."""
 
 
 class RowSource(NamedTuple):
@@ -37,7 +36,7 @@ def windows(
     stride: int,
     side: str,
     overflow: bool,
-    may_cut: tuple[MayCut, MayCut] = (anywhere, anywhere),
+    places: tuple[Places, Places] = (anywhere, anywhere),
 ) -> list[RowSource]:
     """Cuts texts, or pairs of texts, into rows.
 
@@ -49,7 +48,7 @@ def windows(
         stride: how many positions two consecutive windows share.
         side: the side that is cut off, ``"right"`` or ``"left"``.
         overflow: return what is cut off as further windows, behind the window it was cut from.
-        may_cut: where the texts, and the other texts of the pairs, may be cut. A row is shorter, and two windows share
+        places: where the texts, and the other texts of the pairs, may be cut. A row is shorter, and two windows share
             more, where that asks for it.
 
     Raises:
@@ -62,9 +61,8 @@ def windows(
             rows.append(RowSource(text, (0, one), (0, other)))
             continue
         keep_one, keep_other = _kept(text, one, other, strategy, limit, second is not None)
-        may_cut_one, may_cut_other = (partial(function, text) for function in may_cut)
-        parts = _parts(one, keep_one, stride, side, may_cut_one)
-        other_parts = _parts(other, keep_other, stride, side, may_cut_other)
+        parts = _parts(one, keep_one, stride, side, places[0](text))
+        other_parts = _parts(other, keep_other, stride, side, places[1](text))
         rows.append(RowSource(text, parts[0], other_parts[0]))
         if overflow:
             if 0 in (keep_one, keep_other) and one and other:
@@ -99,7 +97,7 @@ def _kept(text: int, one: int, other: int, strategy: str, limit: int, pair: bool
     return (one - rest, other) if strategy == "only_first" else (one, other - rest)
 
 
-def _parts(length: int, keep: int, stride: int, side: str, may_cut: Callable[[int], bool]) -> list[Part]:
+def _parts(length: int, keep: int, stride: int, side: str, places: Sequence[int] | None) -> list[Part]:
     """The windows of one text: the one that stays, then those that are cut off."""
     if keep >= length:
         return [(0, length)]
@@ -108,21 +106,22 @@ def _parts(length: int, keep: int, stride: int, side: str, may_cut: Callable[[in
     if stride >= keep:
         raise ValueError(f"stride={stride} must be smaller than the {keep} positions of text that fit in a row")
     if side == "left":
-        mirrored = _parts(length, keep, stride, "right", lambda at: may_cut(length - at))
+        mirrored = _parts(length, keep, stride, "right", places and [length - place for place in reversed(places)])
         return [(length - stop, length - start) for start, stop in mirrored]
     parts: list[Part] = []
     start = 0
     while not parts or parts[-1][1] < length:
         full = start + keep
-        stop = length if full >= length else _cut(full, start, may_cut) or full
+        stop = length if full >= length else _cut(full, start, places) or full
         if parts and stop == parts[-1][1]:  # nothing new in it
             start = stop
             continue
         parts.append((start, stop))
-        start = _cut(stop - stride, start, may_cut) or stop
+        start = _cut(stop - stride, start, places) or stop
     return parts
 
 
-def _cut(at: int, least: int, may_cut: Callable[[int], bool]) -> int:
+def _cut(at: int, least: int, places: Sequence[int] | None) -> int:
     """The last place up to ``at`` where a text may be cut; 0 where none is above ``least``."""
-    return next((place for place in range(at, least, -1) if may_cut(place)), 0)
+    found = at if places is None or at <= least else places[bisect_right(places, at) - 1]
+    return found if found > least else 0
