@@ -48,8 +48,8 @@ class PhonemicTagger(SequentialBackoffTagger):
         lang: ``"vi"`` or ``"zh"``.
         backoff: the tagger that is asked for tokens without a syllable. Without one, such a token is tagged with its
             fallback characters, and a token without any position (a space) with "".
-        options: ``strict``, ``word_joiner``, ``phrases``, ``fallback``, ``readings``, ``sandhi``, ``erhua``: see
-            :class:`phonemic.TokenizerOptions`. With
+        options: ``strict``, ``word_joiner``, ``phrases``, ``fallback``, ``readings``, ``sandhi``, ``erhua``, ``form``:
+            see :class:`phonemic.TokenizerOptions`. With
             ``fallback="packed"``, *Internet* is tagged ``i~n~t+e~r~n+e~t``.
 
     Raises:

@@ -97,9 +97,9 @@ class PhonemicTokenizer(_SpanTokenizer):
 
     Arguments:
         lang: ``"vi"`` or ``"zh"``.
-        options: ``strict``, ``word_joiner``, ``phrases``, ``fallback``, ``readings``, ``sandhi``, ``erhua``: see
-            :class:`phonemic.TokenizerOptions`. The
-            word joiner separates and is not a token; the tokens are the same with either fallback.
+        options: ``strict``, ``word_joiner``, ``phrases``, ``fallback``, ``readings``, ``sandhi``, ``erhua``, ``form``:
+            see :class:`phonemic.TokenizerOptions`. The
+            word joiner separates and is not a token; the tokens are the same with either fallback and with forms.
 
     Raises:
         ValueError: an option does not fit, see :class:`phonemic.TokenizerOptions`.

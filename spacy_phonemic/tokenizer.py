@@ -34,9 +34,9 @@ def make_syllable_tokenizer(
 
     Arguments:
         lang: ``"vi"`` or ``"zh"``; None: the pipeline's.
-        options: ``strict``, ``word_joiner``, ``phrases``, ``fallback``, ``readings``, ``sandhi``, ``erhua``: see
-            :class:`phonemic.TokenizerOptions`. A word
-            joiner becomes a token of its own; the tokens are the same with either fallback, but not their positions.
+        options: ``strict``, ``word_joiner``, ``phrases``, ``fallback``, ``readings``, ``sandhi``, ``erhua``, ``form``:
+            see :class:`phonemic.TokenizerOptions`. A word joiner becomes a token of its own; the tokens are the same
+            with either fallback and with forms, but not their positions.
     """
 
     def make(nlp: Language) -> SyllableTokenizer:
@@ -54,8 +54,8 @@ class SyllableTokenizer:
     Arguments:
         vocab: the pipeline's.
         lang: ``"vi"`` or ``"zh"``.
-        options: ``strict``, ``word_joiner``, ``phrases``, ``fallback``, ``readings``, ``sandhi``, ``erhua``: see
-            :class:`phonemic.TokenizerOptions`.
+        options: ``strict``, ``word_joiner``, ``phrases``, ``fallback``, ``readings``, ``sandhi``, ``erhua``, ``form``:
+            see :class:`phonemic.TokenizerOptions`.
 
     Raises:
         ValueError: an option does not fit.
