@@ -127,7 +127,7 @@ def documents(one: FlatCorpus, other: FlatCorpus, count: int, limit: int) -> Ite
         for corpus, ids in zip((one, other), sides, strict=True):
             symbols = corpus.symbols
             shifted = ids + symbols.shift
-            chosen &= ~np.isin(shifted, symbols.special)
+            chosen &= ~symbols.never_masked(shifted)
             rows.append(torch.from_numpy(np.concatenate([[symbols.cls], shifted, [symbols.sep]])))
         if chosen.any():
             yield rows[0], rows[1], torch.from_numpy(np.concatenate([[False], chosen, [False]]))

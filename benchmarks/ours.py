@@ -62,7 +62,7 @@ def limits(session: Session) -> Iterator[Measurement]:
 def work(language: Language, run: LimitRun) -> dict[str, int]:
     """How many syllables the limit and we find, and the sums of their ids: it does the work that we do."""
     ids = language.tokenizer.encode_batch(language.texts).ids
-    onset, rime, tone = ids & 255, ids >> 8 & 255, ids >> 16
+    onset, rime, tone = ids & 255, ids >> 8 & 255, ids >> 16 & 255
     native = (onset != rime) | (rime != tone)
     return {
         "our_syllables": int(native.sum()),

@@ -16,7 +16,7 @@ from phonemic.characters import plain
 from phonemic.errors import SavedTokenizerError
 from phonemic.files.jsons import checked
 from phonemic.options import OptionArguments
-from phonemic.units import separators
+from phonemic.units import separators, without_bytes
 
 
 @register_tag
@@ -48,8 +48,8 @@ class PhonemicTagger(SequentialBackoffTagger):
         lang: ``"vi"`` or ``"zh"``.
         backoff: the tagger that is asked for tokens without a syllable. Without one, such a token is tagged with its
             fallback characters, and a token without any position (a space) with "".
-        options: ``strict``, ``word_joiner``, ``phrases``, ``fallback``, ``readings``, ``sandhi``, ``erhua``: see
-            :class:`phonemic.TokenizerOptions`. With
+        options: ``strict``, ``word_joiner``, ``phrases``, ``fallback``, ``readings``, ``sandhi``, ``erhua``, ``form``:
+            see :class:`phonemic.TokenizerOptions`. With
             ``fallback="packed"``, *Internet* is tagged ``i~n~t+e~r~n+e~t``.
 
     Raises:
@@ -119,7 +119,7 @@ class PhonemicTagger(SequentialBackoffTagger):
         """
         gaps = [separators(tokens, self.tokenizer) for tokens in sents]
         texts = ["".join(chain.from_iterable(zip(*row, strict=True))) for row in zip(gaps, sents, strict=True)]
-        batch = self.tokenizer.encode_batch(texts, spans=True)
+        batch = without_bytes(self.tokenizer.encode_batch(texts, spans=True), self.tokenizer.word_joiner)
         positions = [position_tag(self.tokenizer.lang, packed) for packed in batch.ids.tolist()]
         starts, offsets = batch.spans[:, 0].tolist(), batch.offsets.tolist()
         tags = []

@@ -70,7 +70,7 @@ class _SpanTokenizer(TokenizerI):
                 "tokenize_sents and span_tokenize_sents take a list of str, not one str; call tokenize or span_tokenize"
             )
         batch = self.tokenizer.encode_batch(strings, spans=True)
-        return map(self._spans, map(plain, batch.texts), units(batch))
+        return map(self._spans, map(plain, batch.texts), units(batch, self.tokenizer.word_joiner))
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({repr(self.tokenizer).removeprefix('Tokenizer(')}"
@@ -97,9 +97,9 @@ class PhonemicTokenizer(_SpanTokenizer):
 
     Arguments:
         lang: ``"vi"`` or ``"zh"``.
-        options: ``strict``, ``word_joiner``, ``phrases``, ``fallback``, ``readings``, ``sandhi``, ``erhua``: see
-            :class:`phonemic.TokenizerOptions`. The
-            word joiner separates and is not a token; the tokens are the same with either fallback.
+        options: ``strict``, ``word_joiner``, ``phrases``, ``fallback``, ``readings``, ``sandhi``, ``erhua``, ``form``:
+            see :class:`phonemic.TokenizerOptions`. The
+            word joiner separates and is not a token; the tokens are the same with either fallback and with forms.
 
     Raises:
         ValueError: an option does not fit, see :class:`phonemic.TokenizerOptions`.

@@ -246,20 +246,38 @@ def escapes(ids: NDArray[np.int32]) -> list[tuple[int, int]]:
     return found
 
 
-def may_begin(ids: NDArray[np.int32], at: int) -> bool:
-    """Whether a part may begin with a position: not in the middle of a character or an escape, nor with a mark."""
-    number = int(ids[at]) >> FORM_SHIFT
-    if ids[at] & TRIPLE != UNKNOWN or number == 0 or WHITE <= number < WHITE + len(WHITE_SPACE):
-        return True
-    if number == END_OF_ESCAPE or number < LEAD:
-        return False
-    before = at
-    while before and ids[before - 1] & TRIPLE == UNKNOWN and ids[before - 1] >> FORM_SHIFT not in (0, END_OF_ESCAPE):
-        before -= 1
-    if before and ids[before - 1] >> FORM_SHIFT == ESCAPED:
-        return False
-    char = _character_at(ids, at)
-    return not char or characters.kind_of(char) in (characters.LETTER, characters.OTHER, characters.SPACE)
+def beginnings(ids: NDArray[np.int32]) -> NDArray[np.bool_]:
+    """Where a part of ids may begin: not in the middle of a character or an escape, nor with a mark.
+
+    Arguments:
+        ids: packed ids, shape (N,).
+
+    Returns:
+        bool (N,).
+    """
+    numbers, unknown = ids >> FORM_SHIFT, ids & TRIPLE == UNKNOWN
+    white = (numbers >= WHITE) & (numbers < WHITE + len(WHITE_SPACE))
+    begins: NDArray[np.bool_] = ~unknown | (numbers == 0) | white
+    leads = np.flatnonzero(~begins & (numbers >= LEAD) & (numbers != END_OF_ESCAPE))
+    if not len(leads):
+        return begins
+    bounds = np.where(~unknown | (numbers == 0) | (numbers == END_OF_ESCAPE), np.arange(len(ids)), -1)
+    before = np.maximum.accumulate(bounds)[leads]
+    free = (before < 0) | (numbers[before] != ESCAPED)
+    keys = numbers[leads].astype(np.int64)  # the forms of a character's bytes, four at most
+    goes_on = np.ones(len(leads), bool)
+    for step in range(1, 4):
+        places = np.minimum(leads + step, len(ids) - 1)
+        goes_on &= (leads + step < len(ids)) & unknown[places] & (numbers[places] > 0) & (numbers[places] < LEAD)
+        keys |= np.where(goes_on, numbers[places], 0).astype(np.int64) << 8 * step
+    _, examples, kinds = np.unique(keys, return_index=True, return_inverse=True)
+    chars = [_character_at(ids, int(leads[example])) for example in examples]
+    may = [not char or characters.kind_of(char) in _OPENING for char in chars]
+    begins[leads] = free & np.array(may, bool)[kinds]
+    return begins
+
+
+_OPENING = (characters.LETTER, characters.OTHER, characters.SPACE)
 
 
 def without_forms(ids: Any, lang: str, joiner: str | None = None) -> NDArray[np.int32]:
@@ -305,7 +323,10 @@ def _character_at(ids: NDArray[np.int32], at: int) -> str:
         end += 1
     if data[0] < 0xC2:
         return chr((data[0] & 3) << 6 | data[1] & 63) if len(data) > 1 else ""
-    return bytes(data).decode("utf-8", "surrogatepass")[:1]
+    try:
+        return bytes(data[:4]).decode("utf-8", "surrogatepass")[:1]
+    except UnicodeDecodeError:  # ids that no text has
+        return ""
 
 
 def _is_open(ids: NDArray[np.int32], at: int, joiner: str | None) -> bool:

@@ -262,14 +262,12 @@ def whole(ids: NDArray[np.int32], limit: int) -> int:
     Returns:
         ``limit``, or less; but ``limit`` where nothing would be left, or nothing is cut.
     """
-    if limit >= len(ids):
+    if limit >= len(ids) or ids[limit] >> FORM_SHIFT == 0 or ids[limit] & TRIPLE != UNKNOWN_ID:
         return limit
-    from phonemic.forms import may_begin
+    from phonemic.forms import beginnings
 
-    kept = limit
-    while kept and not may_begin(ids, kept):
-        kept -= 1
-    return kept or limit
+    places = np.flatnonzero(beginnings(ids[: limit + 4])[1 : limit + 1])
+    return int(places[-1]) + 1 if len(places) else limit
 
 
 def kinds_of(packed: NDArray[np.int32]) -> NDArray[np.uint8]:

@@ -211,8 +211,9 @@ class TokenizerOptions:
         return f"{type(self).__name__}({', '.join([repr(self.lang), *options])})"
 
 
-#: The options that decide which syllable a text is heard as; the others decide where syllables are.
-HEARD = ("readings", "sandhi", "erhua")
+#: The options that decide which syllable a text is heard as, and what its positions say; the others decide where
+#: syllables are.
+HEARD = ("readings", "sandhi", "erhua", "form")
 
 
 def heard_otherwise(one: TokenizerOptions, other: TokenizerOptions) -> str:

@@ -136,6 +136,19 @@ class Tokenizer:
     vocab = vocabulary
 
     @property
+    def checksums(self) -> dict[str, str]:
+        """The checksums that saved files hold: ``vocabulary_checksum`` and, with ``form=True``, ``forms_checksum``.
+
+        Ids of another vocabulary mean other symbols, those of other forms other spellings.
+        """
+        found = {"vocabulary_checksum": self._vocabulary.checksum}
+        if self.form:
+            from phonemic.lexicon.forms import forms
+
+            found["forms_checksum"] = forms(self.lang).checksum
+        return found
+
+    @property
     def core(self) -> Core:
         """The compiled loops over this tokenizer's tables."""
         return self._core
@@ -330,7 +343,7 @@ class Tokenizer:
         return write.rows(*packed_rows(ids, offsets, self.lang))
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the options and the vocabulary's checksum as a small JSON file.
+        """Writes the options and the checksums as a small JSON file.
 
         Arguments:
             path: the file; what is there is replaced once the new file is complete.
@@ -340,7 +353,7 @@ class Tokenizer:
         """
         from phonemic.files.writing import write_json
 
-        state = {"format": _FORMAT, **self.options.to_json(), "vocabulary_checksum": self.vocabulary.checksum}
+        state = {"format": _FORMAT, **self.options.to_json(), **self.checksums}
         write_json(path, state)
 
     @classmethod
@@ -348,7 +361,7 @@ class Tokenizer:
         """Reads what :meth:`save` wrote.
 
         Raises:
-            SavedTokenizerError: the file is not a saved tokenizer, or its vocabulary is not this version's.
+            SavedTokenizerError: the file is not a saved tokenizer, or its vocabulary or forms are not this version's.
             OSError: it cannot be read.
         """
         from phonemic.files.jsons import read_object
@@ -357,11 +370,13 @@ class Tokenizer:
         if state.get("format") != _FORMAT:
             raise SavedTokenizerError(f"{path}: not a saved tokenizer of this version (format {_FORMAT!r})")
         made = cls.restore(state, path)
-        if state.get("vocabulary_checksum") != made.vocabulary.checksum:
-            raise SavedTokenizerError(
-                f"{path}: its vocabulary is not this version's, so its ids mean other symbols; "
-                "use the phonemic version that wrote it"
-            )
+        said = {
+            "vocabulary_checksum": "vocabulary is not this version's, so its ids mean other symbols",
+            "forms_checksum": "forms are not this version's, so its ids say other spellings",
+        }
+        for name, checksum in made.checksums.items():
+            if state.get(name) != checksum:
+                raise SavedTokenizerError(f"{path}: its {said[name]}; use the phonemic version that wrote it")
         return made
 
     @classmethod

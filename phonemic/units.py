@@ -7,26 +7,53 @@ from itertools import pairwise
 
 import numpy as np
 
-from phonemic.characters import IGNORABLE, JAMO, LETTER, MARK, fold, kind_of, plain
+from phonemic.characters import IGNORABLE, JAMO, LETTER, MARK, OTHER, fold, kind_of, plain
 from phonemic.encoding import Batch
-from phonemic.inventory import NATIVE
+from phonemic.inventory import FORM_SHIFT, NATIVE, TRIPLE, UNKNOWN_ID
 from phonemic.tokenizer import Tokenizer
 
 #: Start, end, and whether it is a syllable.
 UnitSpan = tuple[int, int, bool]
 
 
-def units(batch: Batch) -> Iterator[list[UnitSpan]]:
+def without_bytes(batch: Batch, joiner: str | None = None) -> Batch:
+    """A batch as it is without ``form=True``: without forms, and without the positions that only these have.
+
+    Arguments:
+        batch: encoded with spans.
+        joiner: the tokenizer's ``word_joiner``.
+
+    Raises:
+        ValueError: the batch has no spans.
+    """
+    ids, spans, offsets = batch.ids, batch.spans, batch.offsets
+    if not (ids >> FORM_SHIFT).any():
+        return batch
+    kept = np.ones(len(ids), bool)  # all bytes of a character, and of an escape, have one span
+    kept[1:] = (spans[1:] != spans[:-1]).any(axis=1)
+    kept[offsets[:-1][batch.lengths > 0]] = True
+    bytewise = np.flatnonzero(kept & (ids & TRIPLE == UNKNOWN_ID) & (ids != UNKNOWN_ID))
+    rows = np.searchsorted(offsets, bytewise, side="right") - 1
+    for at, row in zip(bytewise.tolist(), rows.tolist(), strict=True):
+        char = plain(batch.texts[row])[spans[at, 0]]
+        kept[at] = char != joiner and kind_of(char) in (LETTER, OTHER, JAMO)
+    ends = np.concatenate([[0], kept.cumsum()])[offsets]
+    return Batch(batch.texts, ids[kept] & TRIPLE, ends, spans[kept], None, batch.vocabulary)
+
+
+def units(batch: Batch, joiner: str | None = None) -> Iterator[list[UnitSpan]]:
     """The units of each text: its positions, but letters and digits of the fallback that touch are one unit.
 
     So a foreign word stays whole: its letters, each a token, would be read as the syllables *a*, *e*, *i* ... again.
 
     Arguments:
         batch: encoded with spans.
+        joiner: the tokenizer's ``word_joiner``.
 
     Raises:
         ValueError: the batch has no spans.
     """
+    batch = without_bytes(batch, joiner)
     spans, native = batch.spans, batch.kinds == NATIVE
     joins = np.zeros(len(spans), bool)
     joins[1:] = ~native[1:] & ~native[:-1] & (spans[1:, 0] == spans[:-1, 1])

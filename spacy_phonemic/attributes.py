@@ -62,7 +62,7 @@ def doc_phonemic(key: str, doc: Doc) -> Encoding:
 
 def doc_syllables(key: str, doc: Doc) -> list[Syllable]:
     """One Syllable for each position of the Doc."""
-    return reading_of(doc, key).encoding.syllables
+    return reading_of(doc, key).plain.syllables
 
 
 def doc_ipa(key: str, doc: Doc) -> str:
@@ -73,7 +73,7 @@ def doc_ipa(key: str, doc: Doc) -> str:
 
 def doc_rhymes(key: str, doc: Doc) -> list[Rhyme]:
     """The rhymes of verse, a line a line of text; see :func:`spacy_phonemic.verse.rhymes_of_lines`."""
-    encoding = reading_of(doc, key).encoding
+    encoding = reading_of(doc, key).plain
     return rhymes_of_lines(encoding.text, encoding.syllables, encoding.vocabulary.lang)
 
 
@@ -84,7 +84,7 @@ def _parts(key: str, token: Token) -> list[Parts]:
 
 def _syllables(key: str, doc: Doc, start: int, end: int) -> list[Syllable]:
     reading = reading_of(doc, key)
-    return reading.encoding[reading.between(start, end)].syllables
+    return reading.plain[reading.between(start, end)].syllables
 
 
 GETTERS: dict[type, dict[str, Callable[[str, Any], Any]]] = {

@@ -137,7 +137,7 @@ def _report(config: Config, gpu: int) -> Iterator[str]:
 def _of_documents(docs: Sequence[Doc]) -> str:
     positions = unread = 0
     for doc in docs:
-        encoding = reading_of(doc).encoding
+        encoding = reading_of(doc).plain
         positions += len(encoding.ids)
         unread += int((encoding.kinds != NATIVE).sum())
     tokens = sum(map(len, docs))

@@ -69,7 +69,7 @@ def token_columns(doc: Doc, attrs: Sequence[str], components: Sequence[str]) -> 
     made = np.zeros((len(doc), len(attrs) + 2 * len(components)), np.uint64)
     places = {name: number for number, name in enumerate(components)}
     masked = [name for name in components if name in MASKS]
-    encoding = reading_of(doc).encoding if masked or BIGRAM in places else None
+    encoding = reading_of(doc).plain if masked or BIGRAM in places else None
     in_nfc = composed(doc, doc.text if encoding is None else encoding.text)
     made[:, : len(attrs)] = _spelling(doc, in_nfc, attrs)
     sounds = made[:, len(attrs) :].reshape(len(doc), len(components), 2)

@@ -86,8 +86,8 @@ class Phonemic:
         attrs: other names for attributes whose names another plugin owns: ``{"tone": "phonemic_tone"}``.
         store: read the Docs in the pipeline, a batch in one call of the core, and write ids and spans into
             ``doc.user_data``, so that they are saved with the Docs.
-        options: ``strict``, ``word_joiner``, ``phrases``, ``fallback``, ``readings``, ``sandhi``, ``erhua``: see
-            :class:`phonemic.TokenizerOptions`.
+        options: ``strict``, ``word_joiner``, ``phrases``, ``fallback``, ``readings``, ``sandhi``, ``erhua``, ``form``:
+            see :class:`phonemic.TokenizerOptions`.
             ``phrases`` is a dict: a config names no files.
 
     Raises:

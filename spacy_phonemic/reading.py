@@ -28,6 +28,7 @@ from phonemic.files.jsons import checked, damaged
 from phonemic.inventory import LANGUAGES, NATIVE, kinds_of, vocabulary
 from phonemic.notations import is_erhua
 from phonemic.options import OptionArguments
+from phonemic.units import without_bytes
 
 #: The options as lookups held them one by one, before they held them as one value.
 _NAMES = ("lang", "strict", "word_joiner", "phrases", "fallback")
@@ -62,22 +63,32 @@ class Reading:
         self.encoding, self.way = encoding, way
 
     @cached_property
+    def plain(self) -> Encoding:
+        """The encoding without forms, and without the positions that only these have: what attributes are made of."""
+        encoding = self.encoding
+        if not encoding.forms.any():
+            return encoding
+        offsets = np.array([0, len(encoding)], np.int64)
+        batch = Batch([encoding.text], encoding.ids, offsets, encoding.spans, None, encoding.vocabulary)
+        return without_bytes(batch, self.way.tokenizer.word_joiner)[0]
+
+    @cached_property
     def _starts(self) -> list[int]:
-        return cast("list[int]", self.encoding.spans[:, 0].tolist())
+        return cast("list[int]", self.plain.spans[:, 0].tolist())
 
     @cached_property
     def _ends(self) -> list[int]:
-        return cast("list[int]", self.encoding.spans[:, 1].tolist())
+        return cast("list[int]", self.plain.spans[:, 1].tolist())
 
     @cached_property
     def _parts(self) -> list[Parts | None]:
         lang, dialect = self.encoding.vocabulary.lang, self.way.dialect
-        texts = (self.encoding.text[start:end] for start, end in self.encoding.spans.tolist())
-        pairs = zip(self.encoding.ids.tolist(), texts, strict=True)
+        texts = (self.plain.text[start:end] for start, end in self.plain.spans.tolist())
+        pairs = zip(self.plain.ids.tolist(), texts, strict=True)
         return [_parts(lang, packed, dialect, text if is_erhua(lang, text) else "") for packed, text in pairs]
 
     def between(self, start: int, end: int) -> slice:
-        """The positions that begin at a character from ``start`` up to ``end``."""
+        """The positions of ``plain`` that begin at a character from ``start`` up to ``end``."""
         first = bisect_left(self._starts, start)
         return slice(first, bisect_left(self._starts, end, first))
 

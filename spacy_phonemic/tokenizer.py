@@ -34,9 +34,9 @@ def make_syllable_tokenizer(
 
     Arguments:
         lang: ``"vi"`` or ``"zh"``; None: the pipeline's.
-        options: ``strict``, ``word_joiner``, ``phrases``, ``fallback``, ``readings``, ``sandhi``, ``erhua``: see
-            :class:`phonemic.TokenizerOptions`. A word
-            joiner becomes a token of its own; the tokens are the same with either fallback, but not their positions.
+        options: ``strict``, ``word_joiner``, ``phrases``, ``fallback``, ``readings``, ``sandhi``, ``erhua``, ``form``:
+            see :class:`phonemic.TokenizerOptions`. A word joiner becomes a token of its own; the tokens are the same
+            with either fallback and with forms, but not their positions.
     """
 
     def make(nlp: Language) -> SyllableTokenizer:
@@ -54,8 +54,8 @@ class SyllableTokenizer:
     Arguments:
         vocab: the pipeline's.
         lang: ``"vi"`` or ``"zh"``.
-        options: ``strict``, ``word_joiner``, ``phrases``, ``fallback``, ``readings``, ``sandhi``, ``erhua``: see
-            :class:`phonemic.TokenizerOptions`.
+        options: ``strict``, ``word_joiner``, ``phrases``, ``fallback``, ``readings``, ``sandhi``, ``erhua``, ``form``:
+            see :class:`phonemic.TokenizerOptions`.
 
     Raises:
         ValueError: an option does not fit.
@@ -84,8 +84,9 @@ class SyllableTokenizer:
         """
         for batch in minibatch(texts, batch_size):
             encoded, keeps = self.tokenizer.encode_batch(batch, spans=True), self._reads_as_pipeline()
-            for encoding, found in zip(encoded, units(encoded), strict=True):
-                doc = Doc(self.vocab, *_words(encoding.text, found))
+            found = units(encoded, self.tokenizer.word_joiner)
+            for encoding, spans in zip(encoded, found, strict=True):
+                doc = Doc(self.vocab, *_words(encoding.text, spans))
                 if keeps:
                     keep(doc, encoding, self.way)
                 yield doc

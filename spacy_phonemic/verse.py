@@ -91,7 +91,7 @@ def _syllable(item: Any, lang: str | None) -> tuple[Syllable | None, str]:
         start = item.idx if isinstance(item, Token) else item.start_char
         end = start + len(item.text)
         reading = reading_of(item.doc)
-        found = reading.encoding[reading.between(start, end)].syllables
+        found = reading.plain[reading.between(start, end)].syllables
         own = reading.encoding.vocabulary.lang
     elif not isinstance(item, str | Syllable):
         raise TypeError(f"rhymes takes Tokens, Spans, Syllables or str, not {type(item).__name__}")

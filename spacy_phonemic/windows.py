@@ -13,6 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from phonemic.encoding import PACKED_CLS, PACKED_SEP
+from phonemic.forms import beginnings
+from phonemic.inventory import FORM_SHIFT
 
 Ints = NDArray[np.int64]
 
@@ -78,6 +80,38 @@ def window_starts(length: int, window: int, stride: int) -> list[int]:
     return [*range(0, length - window, stride), length - window]
 
 
+def window_parts(ids: NDArray[np.int32], window: int, stride: int) -> list[tuple[int, int]]:
+    """The windows over a document, half-open: as :func:`window_starts` has them, but none begins or ends among the
+    bytes of a character, or between a position and the bytes of how it is written.
+
+    Arguments:
+        ids: of the document, (N,).
+        window: positions of a window.
+        stride: see :func:`window_starts`.
+    """
+    length = len(ids)
+    if not (ids >> FORM_SHIFT).any():
+        return [(start, min(start + window, length)) for start in window_starts(length, window, stride)]
+    places = np.flatnonzero(np.concatenate([[True], beginnings(ids)[1:], [True]]))
+
+    def cut(at: int, least: int) -> int:
+        """The last place up to ``at`` where a part may end or begin, 0 where none is above ``least``."""
+        found = int(places[np.searchsorted(places, at, side="right") - 1]) if at > least else 0
+        return found if found > least else 0
+
+    parts: list[tuple[int, int]] = []
+    start = 0
+    while not parts or parts[-1][1] < length:
+        full = min(start + window, length)
+        stop = cut(full, start) or full
+        if parts and stop == parts[-1][1]:  # nothing new in it
+            start = stop
+            continue
+        parts.append((start, stop))
+        start = cut(min(start + stride, length - window, stop), start) or stop
+    return parts
+
+
 def plan(
     docs: Sequence[Aligned], window: int, stride: int, pooling: str, max_batch_positions: int, call_positions: float
 ) -> Plan:
@@ -94,9 +128,9 @@ def plan(
     """
     doc_offsets = np.cumsum([0, *(len(doc.ids) for doc in docs)])
     windows = [
-        (min(window, len(doc.ids) - start), int(doc_offsets[number]) + start)
+        (stop - start, int(doc_offsets[number]) + start)
         for number, doc in enumerate(docs)
-        for start in window_starts(len(doc.ids), window, stride)
+        for start, stop in window_parts(doc.ids, window, stride)
     ]
     ids = np.concatenate([doc.ids for doc in docs]) if docs else np.zeros(0, np.int32)
     batches, positions, places, base = [], [], [], 0

@@ -8,6 +8,8 @@ from zlib import crc32
 import numpy as np
 from transformers import DataCollatorForLanguageModeling
 
+from phonemic.forms import ESCAPED
+from phonemic.inventory import FORM_SHIFT
 from phonemic_bert.modeling.composition import check_positions
 from phonemic_bert.tokenization import PhonemicBertTokenizer
 
@@ -15,9 +17,10 @@ from phonemic_bert.tokenization import PhonemicBertTokenizer
 class HolisticCollator(DataCollatorForLanguageModeling):
     """transformers' own collator, set to what the paper does: every chosen position becomes ``[MASK]``, no 80/10/10.
 
-    A position is one packed id, so a whole triple is masked or none of it. Special and padding positions, and [UNK],
-    are never chosen. A batch is ``input_ids``, ``attention_mask``, ``token_type_ids`` and ``labels``, int64 (B, N)
-    each; the labels are the packed ids where a position was masked and -100 elsewhere.
+    A position is one packed id, so a whole triple is masked or none of it, and its form with it. Special and padding
+    positions, and [UNK], are never chosen, nor is what is escaped: the bytes behind it would tell it. A batch is
+    ``input_ids``, ``attention_mask``, ``token_type_ids`` and ``labels``, int64 (B, N) each; the labels are the packed
+    ids where a position was masked and -100 elsewhere.
 
     With a seed, a batch's masks follow from the seed and the rows in it, and from nothing else: they are the same in
     every worker process and after a run is resumed, and differ from epoch to epoch because shuffling makes other
@@ -62,6 +65,21 @@ class HolisticCollator(DataCollatorForLanguageModeling):
         batch: dict[str, Any] = super().torch_call(examples)
         check_positions(batch["input_ids"], len(self.tokenizer))
         return batch
+
+    def torch_mask_tokens(self, inputs: Any, special_tokens_mask: Any = None, *args: Any, **kwargs: Any) -> Any:
+        """Masks as transformers does, but passes over what is escaped, too.
+
+        Arguments:
+            inputs: packed ids, (B, N).
+            special_tokens_mask: 1 for what is never chosen, (B, N); None: the special positions.
+            args: what transformers takes.
+            kwargs: likewise.
+        """
+        if special_tokens_mask is None:
+            special = self.tokenizer.get_special_tokens_mask
+            special_tokens_mask = inputs.new_tensor([special(row, None, True) for row in inputs.tolist()])
+        never = special_tokens_mask.bool() | (inputs >> FORM_SHIFT == ESCAPED)
+        return super().torch_mask_tokens(inputs, never, *args, **kwargs)
 
     def _seed_of(self, examples: list[Any]) -> int:
         """64 bits: two checksums of the rows and the seed."""

@@ -7,6 +7,7 @@ they stand in the text. :mod:`phonemic_bert.registration` puts both in their tas
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import pairwise
 from typing import Any
 from warnings import catch_warnings, simplefilter
 
@@ -75,6 +76,24 @@ class SyllableFillMaskPipeline(FillMaskPipeline):
         return found[0] if len(found) == 1 else found
 
 
+def _is_first(sentence: str, offset_mapping: Any, words: Any) -> Any:
+    """Which positions are the first of what they span, and not of white space: bool (N,), or True without offsets.
+
+    Arguments:
+        sentence: the text.
+        offset_mapping: spans into it, or into words.
+        words: of a text that is split into words that of each position, or None; None where it is not split.
+    """
+    if offset_mapping is None:
+        return True
+    spans = [(start, end) for start, end in np.asarray(offset_mapping).tolist()]
+    if words is None:
+        return np.array([span != before and not sentence[slice(*span)].isspace()
+                         for before, span in pairwise([(-1, -1), *spans])])  # fmt: skip
+    keys = list(zip(words, spans, strict=True))
+    return np.array([key != before and key[0] is not None for before, key in pairwise([(None, (-1, -1)), *keys])])
+
+
 def _described(text: str, filling: Filling) -> dict[str, Any]:
     described = {
         "score": filling.score,
@@ -107,7 +126,8 @@ class SyllableTokenClassificationPipeline(TokenClassificationPipeline):
         if not _is_ours(self.model):
             return super().gather_pre_entities(*given, special_tokens_mask, *args, **kwargs)
         kinds = kinds_of(np.asarray(input_ids, np.int32))
-        special = np.where(kinds == UNKNOWN, 0, special_tokens_mask)
+        words = kwargs.get("word_ids", args[1] if len(args) > 1 else None)
+        special = np.where((kinds == UNKNOWN) & _is_first(sentence, offset_mapping, words), 0, special_tokens_mask)
         with catch_warnings():  # that it does not know words, which it is told below
             simplefilter("ignore", UserWarning)
             found: list[dict[str, Any]] = super().gather_pre_entities(*given, special, *args, **kwargs)

@@ -22,7 +22,9 @@ _TO = tuple(dict.fromkeys(name for names in NOTATIONS.values() for name in names
 
 @click.command()
 @click.argument("path", metavar="IN")
-@click.option("--format", "form", type=click.Choice([*FORMATS]), help="[default: by the suffix of IN; jsonl for -]")
+@click.option(
+    "--format", "file_format", type=click.Choice([*FORMATS]), help="[default: by the suffix of IN; jsonl for -]"
+)
 @language_option(required=False)
 @click.option("--to", type=click.Choice(_TO), help="[default: spelling or pinyin]")
 @click.option("--style", type=click.Choice(["new", "old"]), default="new", help="Vietnamese tone marks: hoà or hòa.")
@@ -33,7 +35,7 @@ _TO = tuple(dict.fromkeys(name for names in NOTATIONS.values() for name in names
 def decode(
     *,
     path: str,
-    form: str | None,
+    file_format: str | None,
     lang: str | None,
     to: str | None,
     style: str,
@@ -47,7 +49,9 @@ def decode(
     Each row becomes one line; a null becomes an empty line.
     """
     claim([output], force, [path])
-    tokenizer, rows = reader(path, form or format_of(path, "jsonl" if path == "-" else "parquet"), lang, max_line)
+    tokenizer, rows = reader(
+        path, file_format or format_of(path, "jsonl" if path == "-" else "parquet"), lang, max_line
+    )
     if tokenizer is None:  # there are no rows
         with output_file(output, force):
             return

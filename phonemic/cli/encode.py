@@ -17,7 +17,9 @@ from phonemic.tokenizer import Tokenizer
 @input_options()
 @click.argument("out")
 @tokenizer_options
-@click.option("--format", "form", type=click.Choice([*FORMATS]), help="[default: by the suffix of OUT; jsonl for -]")
+@click.option(
+    "--format", "file_format", type=click.Choice([*FORMATS]), help="[default: by the suffix of OUT; jsonl for -]"
+)
 @click.option("--spans", is_flag=True, help="Also write the positions' spans, start and end alternating.")
 @click.option("--text", "keep_text", is_flag=True, help="Also write the texts.")
 @force_option
@@ -31,7 +33,7 @@ def encode(
     max_line: int,
     threads: int,
     tokenizer: Tokenizer,
-    form: str | None,
+    file_format: str | None,
     spans: bool,
     keep_text: bool,
     force: bool,
@@ -44,14 +46,14 @@ def encode(
     """
     to_stdout = out == "-"
     try:
-        form = form or format_of(out, "jsonl" if to_stdout else None)
+        file_format = file_format or format_of(out, "jsonl" if to_stdout else None)
     except InputError as error:
         raise click.BadParameter(f"{error} (the last file named is the output)", param_hint="OUT") from error
     claim([None if to_stdout else out], force, inputs)
     with (
         standard_output() if to_stdout else nullcontext(out) as target,
         input_texts(inputs, column, errors, max_line, encoding) as chunks,
-        writer(target, form, tokenizer, threads, spans, keep_text, overwrite=force) as write,
+        writer(target, file_format, tokenizer, threads, spans, keep_text, overwrite=force) as write,
     ):
         check = LanguageCheck(tokenizer.lang)
         for texts in chunks:

@@ -52,7 +52,7 @@ Write = Callable[[Encoding], str]
 @dialect_option()
 @click.option(
     "--format",
-    "form",
+    "output_format",
     type=click.Choice(["text", "tsv", "json", "ruby"]),
     default="text",
     show_default=True,
@@ -70,7 +70,7 @@ def read(
     tokenizer: Tokenizer,
     to: str | None,
     dialect: str | None,
-    form: str,
+    output_format: str,
     output: str | None,
     column: str,
     errors: str,
@@ -105,9 +105,9 @@ def read(
         "json": partial(_json, spell=spell, name=name),
         "ruby": partial(_ruby, spell=spell, name=name),
     }
-    write, check = writers[form], LanguageCheck(lang)
+    write, check = writers[output_format], LanguageCheck(lang)
     with output_file(output, force) as file:
-        before, after = _around(form, lang)
+        before, after = _around(output_format, lang)
         file.write(before.encode())
         words: list[str | None] = [" ".join(text)]
         given = input_texts(files, column, errors, max_line, encoding) if files else nullcontext(iter([words]))

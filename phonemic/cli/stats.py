@@ -40,7 +40,9 @@ def _order(context: click.Context, parameter: click.Parameter, value: float) -> 
 
 def _formats(command: Any) -> Any:
     for form in reversed(intrinsic.FORMATS[1:]):
-        command = click.option(f"--{form}", "form", flag_value=form, help=f"Write {form}.", default=None)(command)
+        command = click.option(f"--{form}", "output_format", flag_value=form, help=f"Write {form}.", default=None)(
+            command
+        )
     return command
 
 
@@ -72,7 +74,7 @@ def stats(
     normalize: Any,
     alpha: float,
     plots: Path | None,
-    form: str | None,
+    output_format: str | None,
     force: bool,
 ) -> None:
     """Measures texts: fertility, lengths, Rényi efficiency and coverage. Nulls of a Parquet column are skipped.
@@ -97,7 +99,7 @@ def stats(
             rows += intrinsic.measure(title, tokenizer.lang, texts, tokenizers, **options)
     for name in task_names:
         rows += measure_task(name, str(data), tokenizers, tokenizer.lang, **options)
-    _write(rows, form or "table", single=not names and not task_names)
+    _write(rows, output_format or "table", single=not names and not task_names)
     if plots is not None:
         from phonemic.intrinsic.plots import draw
 

@@ -26,7 +26,8 @@ class Counts(dict[str, NDArray[np.int64]]):
 
     ``lines`` and ``bytes`` of each status; ``units`` and ``native`` units of all lines read and of those kept;
     ``shares``, lines by the share of native units; ``positions``, ``characters``, ``lengths`` (lines by positions),
-    ``ids`` (frequency of each id, (3, V) for the three slots) and ``kinds`` of positions, of kept lines.
+    ``ids`` (frequency of each id, (3, V) for the three slots), ``kinds`` and ``forms`` (of each form, (128,)) of
+    positions, of kept lines.
     """
 
     def add(self, other: Mapping[str, ArrayLike]) -> None:
@@ -84,6 +85,6 @@ def id_counts(
     # Two counts instead of three: onset and rime together, and tone.
     halves = ids.view(np.uint16) if ids.flags.c_contiguous else np.ascontiguousarray(ids).view(np.uint16)
     both = np.bincount(halves[::2], minlength=1 << 16).reshape(256, 256)
-    tones = np.bincount(halves[1::2], minlength=256)
+    tones = np.bincount(halves[1::2] & 255, minlength=256)
     kinds = np.bincount(kinds_of(ids), minlength=len(KINDS))
     return counts | {"ids": np.stack([both.sum(axis=0), both.sum(axis=1), tones]), "kinds": kinds}

@@ -63,9 +63,9 @@ def keys_of(tokenized: TokenizedLines, lines: NDArray[np.int64], options: Option
 
 
 def _band_keys(tokenized: TokenizedLines, lines: NDArray[np.int64], near: float, run: int) -> NDArray[np.uint64]:
-    starts, lengths = tokenized.ends[lines], np.diff(tokenized.ends)[lines]
+    starts, lengths = tokenized.sound_ends[lines], np.diff(tokenized.sound_ends)[lines]
     offsets = np.concatenate([[0], lengths.cumsum()])
-    ids = tokenized.ids[np.arange(offsets[-1]) + np.repeat(starts - offsets[:-1], lengths)]
+    ids = tokenized.sounds[np.arange(offsets[-1]) + np.repeat(starts - offsets[:-1], lengths)]
     hashes, counts = _run_hashes(ids, offsets, run)
     count, values = bands(near)
     signatures = require("rensa", "corpus").RMinHash.digest_matrix_from_flat_token_hashes(

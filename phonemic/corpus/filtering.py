@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from phonemic.characters import LETTER, kind_of, normalize
-from phonemic.inventory import EMPTY_ID, NATIVE, UNK, kinds_of, vocabulary
+from phonemic.characters import JAMO, LETTER, OTHER, kind_of, normalize
+from phonemic.inventory import EMPTY_ID, NATIVE, TRIPLE, UNK, UNKNOWN_ID, kinds_of, vocabulary
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -20,6 +20,40 @@ _COUNTS, _SUSPECT = 1, 2
 
 #: Classes of the first two bytes of a character's UTF-8, for :func:`characters`.
 _COMPOSES, _MAYBE_SPACE = 1, 2
+
+
+def without_forms(
+    data: NDArray[np.uint8],
+    offsets: NDArray[np.int64],
+    ids: NDArray[np.int32],
+    ends: NDArray[np.int64],
+    spans: NDArray[np.int32],
+    joiner: str | None,
+) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int32]]:
+    """What a tokenizer without ``form=True`` makes of the lines: :func:`phonemic.forms.without_forms` of many.
+
+    Arguments:
+        data: UTF-8 of the lines.
+        offsets: line i is ``data[offsets[i]:offsets[i + 1]]``, int64 (B + 1,).
+        ids: packed ids of all lines, with forms, int32 (N,).
+        ends: where each line's ids begin and end, int64 (B + 1,).
+        spans: spans of the positions in bytes of their line, int32 (N, 2).
+        joiner: the tokenizer's ``word_joiner``.
+
+    Returns:
+        Its ids (M,), ends (B + 1,) and spans (M, 2).
+    """
+    kept = np.ones(len(ids), bool)  # all bytes of a character, and of an escape, have one span
+    kept[1:] = (spans[1:] != spans[:-1]).any(axis=1)
+    kept[ends[:-1][np.diff(ends) > 0]] = True
+    plain = ids & TRIPLE
+    bytewise = np.flatnonzero(kept & (plain == UNKNOWN_ID) & (ids != UNKNOWN_ID))
+    lines = np.searchsorted(ends, bytewise, side="right") - 1
+    codes, index = np.unique(_code_points(data, offsets[lines] + spans[bytewise, 0]), return_inverse=True)
+    chars = map(chr, codes.tolist())
+    stay = [char != joiner and kind_of(char) in (LETTER, OTHER, JAMO) for char in chars]
+    kept[bytewise] = np.array(stay, bool)[index]
+    return plain[kept], np.concatenate([[0], kept.cumsum()])[ends], spans[kept]
 
 
 def native_units(

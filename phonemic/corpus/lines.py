@@ -157,6 +157,26 @@ def line_offsets(data: NDArray[np.uint8], offsets: NDArray[np.integer[Any]]) -> 
     return np.unique(np.concatenate([offsets.astype(np.int64), ends]))
 
 
+def without_line_ends(
+    data: NDArray[np.uint8], offsets: NDArray[np.int64]
+) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    r"""Lines without the "\n" or "\r\n" that each may end with: their bytes and offsets, from 0 on.
+
+    Arguments:
+        data: UTF-8 of the lines.
+        offsets: line i is ``data[offsets[i]:offsets[i + 1]]``, int64 (B + 1,).
+    """
+    first, sizes = int(offsets[0]), np.diff(offsets)
+    text, stops = data[first : int(offsets[-1])], (offsets[1:] - first)[sizes > 0]
+    kept = np.ones(len(text), bool)
+    ends = stops[text[stops - 1] == ord("\n")] - 1
+    kept[ends] = False
+    returns = ends[(ends > 0) & (text[ends - 1] == ord("\r"))] - 1
+    kept[returns] = False
+    places = np.concatenate([[0], kept.cumsum()])
+    return text[kept], places[offsets - first]
+
+
 def _of_parquet(path: str, piece: Piece, empty: Chunk, options: Options) -> Iterator[Chunk]:
     arrow = require("pyarrow")
     with parquet_file(path, options.column) as file:

@@ -99,7 +99,7 @@ class Options:
 
 
 def describe(tokenizer: Tokenizer) -> dict[str, Any]:
-    """A tokenizer's options, version, and SHA-256 of its vocabulary's symbols and of its tables."""
+    """A tokenizer's options, version, SHA-256 of its vocabulary's symbols and of its tables, CRC-32 of its forms."""
     return {
         "name": "phonemic",
         **tokenizer.options.to_json(),
@@ -108,6 +108,7 @@ def describe(tokenizer: Tokenizer) -> dict[str, Any]:
         "vocabulary": vocabulary_digest(tokenizer.vocabulary),
         "tables": _tables_digest(tokenizer.lang if tokenizer.readings == READINGS[0] else f"{tokenizer.lang}-context"),
         **({"speech": _tables_digest("zh-speech")} if tokenizer.sandhi or tokenizer.erhua else {}),
+        **({"forms": tokenizer.checksums["forms_checksum"]} if tokenizer.form else {}),
     }
 
 

@@ -65,8 +65,11 @@ def summary(manifest: dict[str, Any], counts: Counts) -> dict[str, Any]:
     symbols = vocabulary(tokenizer["lang"]).symbols
     own = ids[:, : len(symbols)].copy()
     own[:, CONTROL_SYMBOLS] = 0
+    kinds = dict(zip(KINDS, (counts["kinds"] / max(1, totals["positions"])).tolist(), strict=True))
+    if tokenizer.get("form"):  # to which nothing is unknown
+        kinds["white space or bytes"] = kinds.pop("unknown")
     return numbers | {
-        "kinds": dict(zip(KINDS, (counts["kinds"] / max(1, totals["positions"])).tolist(), strict=True)),
+        "kinds": kinds,
         "renyi_efficiency": _renyi(own.sum(axis=0), len(symbols)),
         "components": {
             slot: {symbols[at]: int(row[at]) for at in np.argsort(-row, kind="stable").tolist() if row[at]}

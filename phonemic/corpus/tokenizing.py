@@ -10,8 +10,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from phonemic.corpus.counts import EMPTY, FOREIGN, KEPT, Counts, id_counts, line_counts
-from phonemic.corpus.filtering import characters, native_units
-from phonemic.corpus.lines import Chunk, checked, texts_of_json
+from phonemic.corpus.filtering import characters, native_units, without_forms
+from phonemic.corpus.lines import Chunk, checked, texts_of_json, without_line_ends
 from phonemic.corpus.options import Options
 from phonemic.errors import InputError
 from phonemic.tokenizer import encode_rows
@@ -34,6 +34,8 @@ class TokenizedLines:
         offsets: line i is ``data[offsets[i]:offsets[i + 1]]``, int64 (B + 1,).
         ids: packed ids of all lines, int32 (N,).
         ends: where each line's ids begin and end, int64 (B + 1,).
+        sounds: as ``ids``, without forms and the positions that only forms have: the same without ``form=True``.
+        sound_ends: as ``ends``, of ``sounds``.
         native: native units of each line, int64 (B,).
         units: units of each line, int64 (B,).
         statuses: KEPT, EMPTY or FOREIGN, int64 (B,).
@@ -43,6 +45,8 @@ class TokenizedLines:
     offsets: NDArray[np.int64]
     ids: NDArray[np.int32]
     ends: NDArray[np.int64]
+    sounds: NDArray[np.int32]
+    sound_ends: NDArray[np.int64]
     native: NDArray[np.int64]
     units: NDArray[np.int64]
     statuses: NDArray[np.int64]
@@ -57,7 +61,10 @@ def tokenize(chunk: Chunk, path: str, options: Options) -> TokenizedLines:
     core = options.tokenizer.core
 
     def encoded(lines: Chunk) -> tuple[Chunk, Any]:
-        return lines, encode_rows(core, lines.data, lines.offsets, 1, spans=True, word_ids=False)
+        data, offsets = lines.data, lines.offsets
+        if options.tokenizer.form:  # to which a line end would be white space of the document
+            data, offsets = without_line_ends(data, offsets)
+        return lines, encode_rows(core, data, offsets, 1, spans=True, word_ids=False)
 
     texts = texts_of_json(chunk, path, options.column, options.errors) if chunk.json else chunk
     try:
@@ -65,10 +72,13 @@ def tokenize(chunk: Chunk, path: str, options: Options) -> TokenizedLines:
     except InputError:
         # The text is looked at only now that something is wrong: this names the place, or mends it.
         lines, (ids, ends, spans, _) = encoded(checked(texts, path, options.errors))
-    native, units = native_units(lines.data, lines.offsets, ids, ends, spans, options.tokenizer.lang)
+    sounds = ids, ends, spans
+    if options.tokenizer.form:
+        sounds = without_forms(lines.data, lines.offsets, *sounds, options.tokenizer.word_joiner)
+    native, units = native_units(lines.data, lines.offsets, *sounds, options.tokenizer.lang)
     statuses = np.where(native >= options.min_native * units, KEPT, FOREIGN)
     statuses[units == 0] = EMPTY
-    return TokenizedLines(lines.data, lines.offsets, ids, ends, native, units, statuses)
+    return TokenizedLines(lines.data, lines.offsets, ids, ends, *sounds[:2], native, units, statuses)
 
 
 def rows_of(tokenized: TokenizedLines, statuses: NDArray[np.int64], options: Options) -> tuple[pa.Table, Counts]:

@@ -72,7 +72,8 @@ def writer(
         target: a path, which appears when it is complete, or an open stream; Parquet takes a path only.
         form: ``"parquet"`` (see :func:`ids_writer`); ``"arrow"``: the same columns and metadata as an Arrow stream;
             ``"jsonl"``: an object a line, ``{"lang": "vi", "ids": [...]}``, with ``"fallback"``, ``"readings"``,
-            ``"sandhi"`` and ``"erhua"`` where they are not the default, ``"spans"`` as pairs and ``"text"``.
+            ``"sandhi"``, ``"erhua"`` and ``"form"`` where they are not the default (with form also ``"word_joiner"``
+            and ``"forms_checksum"``), ``"spans"`` as pairs and ``"text"``.
         tokenizer: encodes.
         num_threads: threads that encode.
         spans: also write the positions' spans.
@@ -110,6 +111,10 @@ def _arrow_stream(file: BinaryIO, tokenizer: Tokenizer, num_threads: int, spans:
 @contextmanager
 def _json_lines(file: BinaryIO, tokenizer: Tokenizer, num_threads: int, spans: bool, text: bool) -> Iterator[Write]:
     options = {name: value for name, value in tokenizer.options.to_json().items() if name in _TOLD}
+    if tokenizer.form:
+        options["forms_checksum"] = tokenizer.checksums["forms_checksum"]
+    else:
+        options.pop("word_joiner", None)
 
     def write(texts: list[str | None]) -> NDArray[np.uint8]:
         batch = tokenizer.encode_batch([row or "" for row in texts], num_threads, spans)
@@ -126,7 +131,10 @@ def _json_lines(file: BinaryIO, tokenizer: Tokenizer, num_threads: int, spans: b
 
 
 #: What a line of JSON tells of the tokenizer, and what it is where it does not.
-_TOLD = {"lang": None, "fallback": FALLBACKS[0], "readings": READINGS[0], "sandhi": False, "erhua": False}
+_TOLD = {
+    "lang": None, "fallback": FALLBACKS[0], "readings": READINGS[0], "sandhi": False, "erhua": False, "form": False,
+    "word_joiner": None,
+}  # fmt: skip
 
 _STREAMS = {"arrow": _arrow_stream, "jsonl": _json_lines}
 
@@ -214,15 +222,18 @@ def _read_json(path: str, lang: str | None, max_line: int) -> tuple[Tokenizer | 
             own = {name: line.get(name, default) for name, default in (_TOLD | {"lang": options["lang"]}).items()}
             if own != options:
                 raise InputError(
-                    f"{where}, line {numbered[0]}: its language, fallback, readings, sandhi or erhua are not those of "
-                    "the first"
+                    f"{where}, line {numbered[0]}: its language, fallback, readings, sandhi, erhua or form are not "
+                    "those of the first"
                 )
             yield line["ids"]
 
     try:
-        return Tokenizer.restore(options, f"{where}, line 1"), rows()
+        made = Tokenizer.restore(options, f"{where}, line 1")
     except SavedTokenizerError as error:
         raise InputError(str(error)) from error
+    if made.form and head.get("forms_checksum") != made.checksums["forms_checksum"]:
+        raise InputError(f"{where}, line 1: its forms are not this version's; use the phonemic version that wrote it")
+    return made, rows()
 
 
 def _object(numbered: tuple[int, str], where: str) -> dict[str, Any]:

@@ -147,15 +147,15 @@ def check_ids(path: str, schema: Any) -> None:
 
 
 def ids_tokenizer(path: str, lang: str | None = None) -> Tokenizer:
-    """A tokenizer that decodes the ids in a Parquet file: of their language, checked against this version's vocabulary,
-    their fallback and how they were read.
+    """A tokenizer that decodes the ids in a Parquet file: of their language, checked against this version's vocabulary
+    and forms, their fallback and how they were read.
 
     Arguments:
         path: the Parquet file.
         lang: the language to take where the file does not say it.
 
     Raises:
-        InputError: the file says another language or none, or its vocabulary is not this version's.
+        InputError: the file says another language or none, or its vocabulary or forms are not this version's.
         OSError: the file cannot be opened.
     """
     with _parquet(path) as (file, _):
@@ -193,17 +193,25 @@ def tokenizer_of(metadata: Mapping[bytes, bytes], path: str, lang: str | None = 
     readings = stored.get("phonemic.readings", READINGS[0])
     if readings not in READINGS or (readings != READINGS[0] and found != "zh"):
         raise InputError(f"{path}: has unknown readings {readings!r}; use the phonemic version that wrote it")
-    spoken = {name: _TRUTH.get(stored.get(f"phonemic.{name}", "false")) for name in ("sandhi", "erhua")}
-    for name, value in spoken.items():
-        if value is None or (value and found != "zh"):
+    flags = {name: _TRUTH.get(stored.get(f"phonemic.{name}", "false")) for name in _FLAGS}
+    for name, value in flags.items():
+        if value is None or (value and name != "form" and found != "zh"):
             raise InputError(f"{path}: has an unknown value of {name}; use the phonemic version that wrote it")
     from phonemic.tokenizer import Tokenizer
 
-    return Tokenizer(
-        found, fallback=fallback, readings=readings, sandhi=bool(spoken["sandhi"]), erhua=bool(spoken["erhua"])
-    )
+    options = {name: bool(value) for name, value in flags.items()}
+    joiner = stored.get("phonemic.word_joiner") if options["form"] else None
+    try:
+        made = Tokenizer(found, fallback=fallback, readings=readings, word_joiner=joiner, **options)  # type: ignore[arg-type]
+    except ValueError as error:
+        raise InputError(f"{path}: {error}; use the phonemic version that wrote it") from error
+    if stored.get("phonemic.forms_checksum") != made.checksums.get("forms_checksum"):
+        writer = stored.get("phonemic.version", "of an unknown version")
+        raise InputError(f"{path}: its {found} forms are not this version's; phonemic {writer} wrote it, use that")
+    return made
 
 
+_FLAGS = ("sandhi", "erhua", "form")
 _TRUTH = {"true": True, "false": False}
 
 
@@ -226,7 +234,7 @@ def ids_writer(
     Arguments:
         path: the Parquet file. Column ``ids`` holds packed ids, list<int32>, one row a text and null for None. The
             file's metadata hold the version, the language, the vocabulary's checksum, the fallback, the readings, and
-            sandhi and erhua where they are on.
+            sandhi, erhua and form where they are on; with form also its table's checksum and the word joiner.
         tokenizer: encodes.
         num_threads: threads that encode.
         spans: also write ``spans``, list<int32>: start and end of each position, in code points, one after the other.
@@ -282,11 +290,13 @@ def ids_tables(
 
 
 def _metadata(tokenizer: Tokenizer) -> dict[str, str]:
-    spoken = {f"phonemic.{name}": "true" for name in ("sandhi", "erhua") if getattr(tokenizer, name)}
-    return spoken | {
+    flags = {f"phonemic.{name}": "true" for name in _FLAGS if getattr(tokenizer, name)}
+    if tokenizer.form and tokenizer.word_joiner:  # the bytes of one are not what the fallback would have
+        flags["phonemic.word_joiner"] = tokenizer.word_joiner
+    return flags | {
         "phonemic.version": __version__,
         "phonemic.lang": tokenizer.lang,
-        "phonemic.vocabulary_checksum": tokenizer.vocab.checksum,
+        **{f"phonemic.{name}": checksum for name, checksum in tokenizer.checksums.items()},
         "phonemic.fallback": tokenizer.fallback,
         "phonemic.readings": tokenizer.readings,
     }

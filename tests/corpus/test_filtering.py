@@ -8,6 +8,7 @@ from corpus_helpers import PACKED, TOKENIZERS, characters, native_and_units
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from phonemic import Tokenizer
 from phonemic.corpus import filtering
 from phonemic.tokenizer import encode_rows
 
@@ -40,6 +41,23 @@ def test_equals_the_plain_program(texts):
         assert units == [native_and_units(text, lang) for text in texts]
         assert counted == [characters(text) for text in texts]
         assert measured(texts, lang, PACKED) == (units, counted)
+
+
+@given(st.lists(TEXT, max_size=6))
+@example(["h\u00c0  t\u00f4i", "", "h\u00c0", "h\u00c0", "\u1161a\u1161", "\u0301 \u200d", "_a_"])
+def test_without_forms_is_what_a_tokenizer_without_them_gives(texts):
+    parts = [text.encode() for text in texts]
+    data = np.frombuffer(b"junk" + b"".join(parts), np.uint8)
+    offsets = np.cumsum([4, *map(len, parts)])
+    for lang in TOKENIZERS:
+        for joiner in (None, "_"):
+            encoded = [
+                encode_rows(Tokenizer(lang, form=form, word_joiner=joiner).core, data, offsets, 1, True, False)[:3]
+                for form in (True, False)
+            ]
+            found = filtering.without_forms(data, offsets, *encoded[0], joiner)
+            for ours, want in zip(found, encoded[1], strict=True):
+                assert np.array_equal(ours, want)
 
 
 @pytest.mark.parametrize(

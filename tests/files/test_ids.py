@@ -106,7 +106,7 @@ def test_no_lines_are_no_rows():
         ('{"lang": "vi", "fallback": "byte", "ids": []}', "unknown fallback 'byte'"),
         (
             '{"lang": "vi", "ids": []}\n{"lang": "zh", "ids": []}',
-            "line 2: its language, fallback, readings, sandhi or erhua are not",
+            "line 2: its language, fallback, readings, sandhi, erhua or form are not",
         ),
         ('{"lang": "vi", "ids": []}\n\n', "line 2: is not JSON"),
     ],
@@ -127,7 +127,7 @@ def test_what_the_first_line_leaves_out_is_as_given(tmp_path):
     assert found == Tokenizer("vi", fallback="packed")
     assert [found.decode(row) for row in rows] == ["covid"]
     path.write_text(json.dumps({"ids": []}) + "\n" + json.dumps({"fallback": "packed", "ids": ids}) + "\n")
-    with pytest.raises(InputError, match="line 2: its language, fallback, readings, sandhi or erhua are not"):
+    with pytest.raises(InputError, match="line 2: its language, fallback, readings, sandhi, erhua or form are not"):
         list(reader(str(path), "jsonl", "vi")[1])
 
 

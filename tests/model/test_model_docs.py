@@ -13,7 +13,7 @@ GUIDE = Path(__file__).parents[2] / "docs" / "guide"
 PAGE = (GUIDE / "model.md").read_text("utf-8")
 
 #: The pages whose code is run, what they need beside the model's extra, and how many comments say what comes out.
-PAGES = {"model.md": ((), 7), "transformers.md": (("datasets", "peft"), 6)}
+PAGES = {"model.md": ((), 9), "transformers.md": (("datasets", "peft"), 6)}
 
 
 @pytest.mark.filterwarnings("ignore:.*pin_memory.*:UserWarning")  # Trainer's default, on a machine without a GPU

@@ -32,6 +32,8 @@ class Encoded:
             where windows were not asked for.
         spans: start and end of each position in its text, in characters and without white space at the ends, int32
             (P, 2); None likewise.
+        begins: the position of the text, and of the second one, with which each row begins, (W, 2); None where all that
+            is known is how many positions two rows share.
     """
 
     inputs: dict[str, NDArray[Any]]
@@ -39,6 +41,7 @@ class Encoded:
     samples: NDArray[Any]
     sequences: NDArray[np.int8] | None = None
     spans: NDArray[np.int32] | None = None
+    begins: NDArray[np.int64] | None = None
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -79,7 +82,7 @@ def encode(
         )
         arrays = {"input_ids": rows.ids, "token_type_ids": rows.type_ids, "attention_mask": rows.attention_mask}
         inputs = {name: arrays[name] for name in _INPUTS if name in tokenizer.model_input_names}
-        return Encoded(inputs, rows.offsets, rows.samples, rows.sequences, rows.spans)
+        return Encoded(inputs, rows.offsets, rows.samples, rows.sequences, rows.spans, rows.begins)
     options: dict[str, Any] = {"truncation": truncation, "max_length": max_length, "padding": False}
     if stride is not None:
         options |= {"stride": stride, "return_overflowing_tokens": True, "return_offsets_mapping": True}

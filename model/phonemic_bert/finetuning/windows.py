@@ -19,7 +19,7 @@ def windows_of(encoded: Encoded, stride: int, sequence: int = 0) -> list[Windows
 
     Arguments:
         encoded: texts that were encoded with ``stride``, so cut off on the right.
-        stride: likewise.
+        stride: likewise; what two consecutive rows share, where ``encoded`` does not say where each begins.
         sequence: which text of a pair was cut.
     """
     assert encoded.sequences is not None
@@ -30,10 +30,21 @@ def windows_of(encoded: Encoded, stride: int, sequence: int = 0) -> list[Windows
     starts = np.where(counts > 0, firsts, 0).tolist()
     bounds = [0, *(np.flatnonzero(np.diff(encoded.samples)) + 1).tolist(), len(encoded)]
     every = counts.tolist()
+    known = None if encoded.begins is None else encoded.begins[:, sequence].tolist()
     return [
-        Windows(tuple(range(first, last)), tuple(starts[first:last]), tuple(every[first:last]), stride)
+        Windows(
+            tuple(range(first, last)),
+            tuple(starts[first:last]),
+            tuple(every[first:last]),
+            tuple(known[first:last]) if known is not None else _regular(every[first:last], stride),
+        )
         for first, last in pairwise(bounds)
     ]
+
+
+def _regular(counts: Sequence[int], stride: int) -> tuple[int, ...]:
+    """Where rows of so many positions begin if each shares ``stride`` with the next."""
+    return tuple(accumulate((count - stride for count in counts[:-1]), initial=0))
 
 
 class Windows(NamedTuple):
@@ -43,18 +54,13 @@ class Windows(NamedTuple):
         rows: their indices in the batch.
         starts: where the text's positions begin in each row (1, behind [CLS]).
         counts: how many of them are in each row.
-        stride: how many of them two consecutive rows share.
+        begins: the text's position with which each row begins.
     """
 
     rows: tuple[int, ...]
     starts: tuple[int, ...]
     counts: tuple[int, ...]
-    stride: int
-
-    @property
-    def begins(self) -> list[int]:
-        """The text's position with which each row begins."""
-        return list(accumulate((count - self.stride for count in self.counts[:-1]), initial=0))
+    begins: tuple[int, ...]
 
     def merge(self, values: Sequence[Sequence[T]]) -> list[T]:
         """Values of the rows' positions as those of the text's: of several the one with the most context.
@@ -64,10 +70,9 @@ class Windows(NamedTuple):
         Arguments:
             values: for each of the rows, a value a position, special ones and padding included.
         """
-        begins = self.begins
-        length = begins[-1] + self.counts[-1]
+        length = self.begins[-1] + self.counts[-1]
         best: list[tuple[float, T]] = []
-        for begin, start, count, row in zip(begins, self.starts, self.counts, values, strict=True):
+        for begin, start, count, row in zip(self.begins, self.starts, self.counts, values, strict=True):
             for at in range(count):
                 left = at if begin else float("inf")
                 right = count - 1 - at if begin + count < length else float("inf")

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from phonemic.inventory import MASK
+from phonemic.inventory import MASK, TRIPLE
 from phonemic.notations import speller
 from phonemic_bert.fill_mask import rank
 from phonemic_bert.modeling import PhonemicBertForMaskedLM
@@ -101,7 +101,7 @@ def mask_each(
     length = len(tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"])
     ids = torch.tensor(tokenizer(text, truncation=True, max_length=limit)["input_ids"])
     mask = SPECIAL_IDS["[MASK]"]
-    special = torch.isin(ids, torch.tensor([packed for packed in SPECIAL_IDS.values() if packed != mask]))
+    special = torch.isin(ids & TRIPLE, torch.tensor([packed for packed in SPECIAL_IDS.values() if packed != mask]))
     places = (~special).nonzero()[:, 0]
     found: list[Masked | None] = [None] * length
     for some in places.split(_ROWS) if len(places) else ():
@@ -132,7 +132,7 @@ def _described(predicted: Predicted, ids: Tensor, tokenizer: PhonemicBertTokeniz
             top = int(log[row].argmax())
             true, share = (vocab[part], log[row, part].exp().item()) if given else (None, None)
             guesses.append(Guess(true, share, vocab[top], log[row, top].exp().item()))
-        here = (packed == one).nonzero()[:, 0]
+        here = (packed == one & TRIPLE).nonzero()[:, 0]
         true_score = score[row, here[0]].item() if len(here) else None
         true_rank = 1 + int((joint[row] > joint[row, here[0]]).sum()) if len(here) else None
         candidates = tuple(

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from phonemic.inventory import NATIVE, kinds_of, vocabulary
+from phonemic.inventory import NATIVE, TRIPLE, kinds_of, vocabulary
 from phonemic.notations import speller
 from phonemic_bert.modeling import PhonemicBertModel
 from phonemic_bert.syllables import readings, syllables
@@ -67,7 +67,7 @@ class Neighbours:
         """The k nearest real syllables of each position, nearest first, itself left out.
 
         Arguments:
-            packed: packed ids of positions.
+            packed: packed ids of positions, whose forms are passed over.
             k: how many.
 
         Returns:
@@ -79,9 +79,9 @@ class Neighbours:
         if k < 1:
             raise ValueError(f"k must be at least 1, not {k}")
         native = [int(kind) == NATIVE for kind in kinds_of(list(packed))]  # type: ignore[arg-type]
-        asked = sorted({one for one, kind in zip(packed, native, strict=True) if kind})
+        asked = sorted({one & TRIPLE for one, kind in zip(packed, native, strict=True) if kind})
         found = dict(zip(asked, self._nearest(asked, k), strict=True)) if asked else {}
-        return [found.get(one) for one in packed]
+        return [found.get(one & TRIPLE) for one in packed]
 
     def _nearest(self, asked: list[int], k: int) -> list[tuple[Neighbour, ...]]:
         ids = torch.tensor(asked)

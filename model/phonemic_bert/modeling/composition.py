@@ -7,15 +7,15 @@ import math
 import torch
 from torch import Tensor, nn
 
-from phonemic.inventory import CLS, EMPTY_ID, PAD, SPECIALS
+from phonemic.inventory import CLS, EMPTY_ID, PAD, SPECIALS, TRIPLE, UNKNOWN_ID
 from phonemic_bert.configuration import COMPONENTS, PhonemicBertConfig
 from phonemic_bert.modeling.neighbours import Bigrams, NeighbourConvolution
 from phonemic_bert.triples import triples
 
 
 def components(packed: Tensor) -> Tensor:
-    """Onset, rime and tone ids of packed ids: (...) to (..., 3), of the same dtype."""
-    return torch.stack((packed & 255, packed >> 8 & 255, packed >> 16), dim=-1)
+    """Onset, rime and tone ids of packed ids, whatever their forms: (...) to (..., 3), of the same dtype."""
+    return torch.stack((packed & 255, packed >> 8 & 255, packed >> 16 & 255), dim=-1)
 
 
 def pack(parts: Tensor) -> Tensor:
@@ -33,21 +33,22 @@ def check_positions(ids: Tensor, symbols: int) -> None:
 
     Raises:
         TypeError: they are not whole numbers.
-        ValueError: a component is not in the vocabulary, or a special symbol is combined with others.
+        ValueError: a component is not in the vocabulary, an id is negative, a special symbol is combined with others,
+            or one other than [UNK] has a form.
     """
     if ids.is_floating_point():
         raise TypeError(f"input_ids are whole numbers, not {ids.dtype}; composed embeddings go to inputs_embeds")
     if ids.device.type != "cpu" or torch.compiler.is_compiling() or not ids.numel():
         return
     parts = components(ids)
-    low, high = int(parts.min()), int(parts.max())
+    low, high = min(int(parts.min()), int(ids.min())), int(parts.max())
     if not 0 <= low <= high < symbols:
         raise ValueError(
             f"input_ids hold components from {low} to {high}, but the vocabulary has {symbols}: were the ids made by "
             "the tokenizer of another language?"
         )
     lowest = parts.amin(-1)
-    mixed = (lowest < EMPTY_ID) & (ids != lowest * 0x010101)
+    mixed = (lowest < EMPTY_ID) & (ids != lowest * 0x010101) & (ids & TRIPLE != UNKNOWN_ID)
     if mixed.any():
         one = ids[mixed][0]
         raise ValueError(
@@ -88,9 +89,10 @@ class TripleList(nn.Module):
             getattr(self, name).copy_(array)
 
     def rows(self, packed: Tensor) -> Tensor:
-        """Which row of the list each packed id is, -1 where none: int64 of the same shape."""
-        at = torch.searchsorted(self.ascending, packed.long()).clamp(max=self.count - 1)
-        return torch.where(self.ascending[at] == packed, self.order[at], -1)
+        """Which row of the list each packed id is, whatever its form, -1 where none: int64 of the same shape."""
+        triple = packed.long() & TRIPLE
+        at = torch.searchsorted(self.ascending, triple).clamp(max=self.count - 1)
+        return torch.where(self.ascending[at] == triple, self.order[at], -1)
 
 
 class Product(nn.Module):
@@ -201,4 +203,6 @@ class Composing(nn.Module):
             ValueError: as :meth:`compose`.
         """
         composed = self.compose(input_ids)
-        return composed if self.bigrams is None else composed + self.bigrams(input_ids, (input_ids & 255) < EMPTY_ID)
+        if self.bigrams is not None:
+            composed = composed + self.bigrams(input_ids & TRIPLE, (input_ids & 255) < EMPTY_ID)
+        return composed

@@ -343,7 +343,7 @@ class PhonemicBertForMaskedLM(PhonemicBertPreTrainedModel):
             token_type_ids: (B, N).
             position_ids: (B, N).
             inputs_embeds: what the embeddings' ``embed`` makes of ids, (B, N, d), instead of these.
-            labels: packed ids of the positions to predict, -100 elsewhere, (B, N).
+            labels: packed ids of the positions to predict, whose forms are passed over, -100 elsewhere, (B, N).
             num_items_in_batch: what the summed loss is divided by, instead of the labelled positions of this batch;
                 Trainer gives it under gradient accumulation.
             return_dict: False returns a tuple; None: as the configuration says.

@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 from phonemic.corpus import open_corpus
+from phonemic.inventory import FORM_SHIFT, TRIPLE
 from phonemic_bert.errors import CorpusError, SettingsError
 from phonemic_bert.modeling import IGNORE
 from phonemic_bert.modeling.composition import TripleList
@@ -104,8 +105,8 @@ def readings(corpus: FlatCorpus, other: FlatCorpus) -> tuple[NDArray[np.int64], 
     """How the teacher's tokens are read, counted where documents have as many positions in both corpora.
 
     Returns:
-        The input id of a token, the packed id of a reading, and the share of the token's positions that have it, (K,)
-        each.
+        The input id of a token, the packed id of a reading, without a form, and the share of the token's positions that
+        have it, (K,) each.
 
     Raises:
         CorpusError: half of the documents, or more, have other numbers of positions, or half of the positions are read
@@ -123,7 +124,7 @@ def readings(corpus: FlatCorpus, other: FlatCorpus) -> tuple[NDArray[np.int64], 
         same, seen = same + int(alike.sum()), seen + len(alike)
         own = corpus.ids[corpus.offsets[start] : corpus.offsets[stop]][np.repeat(alike, lengths)]
         theirs = other.ids[other.offsets[start] : other.offsets[stop]][np.repeat(alike, others)]
-        pairs, found = np.unique((theirs.astype(np.int64) << 24) | own, return_counts=True)
+        pairs, found = np.unique((theirs.astype(np.int64) << FORM_SHIFT) | own & TRIPLE, return_counts=True)
         for pair, count in zip(pairs.tolist(), found.tolist(), strict=True):
             counts[pair] = counts.get(pair, 0) + count
     if 2 * same <= seen:
@@ -132,7 +133,7 @@ def readings(corpus: FlatCorpus, other: FlatCorpus) -> tuple[NDArray[np.int64], 
             "teacher needs tokens that are one position each, as Character's are"
         )
     pairs, found = np.array(sorted(counts.items()), np.int64).reshape(-1, 2).T
-    tokens, read = (pairs >> 24) + other.symbols.shift, pairs & 0xFFFFFF
+    tokens, read = (pairs >> FORM_SHIFT) + other.symbols.shift, pairs & TRIPLE
     commonest = np.zeros(tokens.max() + 1)
     np.maximum.at(commonest, tokens, found)
     if 2 * commonest.sum() <= found.sum():

@@ -12,6 +12,7 @@ from torch.nn import functional
 from transformers import BertConfig, PreTrainedModel
 from transformers.modeling_outputs import MaskedLMOutput
 
+from phonemic.inventory import TRIPLE
 from phonemic_bert.configuration import COMPONENTS, PhonemicBertConfig, PlainModernBertConfig
 from phonemic_bert.errors import SettingsError
 from phonemic_bert.modeling import IGNORE, PhonemicBertForMaskedLM
@@ -144,7 +145,7 @@ def measured(output: Any, labels: Tensor) -> dict[str, Tensor]:
     if not isinstance(output.logits, tuple):
         right = (output.logits.argmax(-1) == targets).sum()
         return {"loss": _nats(output.logits, targets), "accuracy": right, "count": count}
-    sums = {"loss": output.losses.sum(), "accuracy": (output.best == targets).sum(), "count": count}
+    sums = {"loss": output.losses.sum(), "accuracy": (output.best == targets & TRIPLE).sum(), "count": count}
     for name, logits, aims in zip(COMPONENTS, output.logits, components(targets).unbind(-1), strict=True):
         part = logits[labelled] if logits.dim() == 3 else logits
         sums |= {f"loss_{name}": _nats(part, aims), f"accuracy_{name}": (part.argmax(-1) == aims).sum()}

@@ -220,7 +220,7 @@ def split(
         "seed": settings.optimization.seed,
         "restart_positions": settings.sequences.separate_documents,
     }
-    packed = pack(corpus.offsets, length, held)
+    packed = pack(corpus.offsets, length, held, corpus.ids if corpus.symbols.form else None)
     if not len(packed):
         raise SettingsError(f"{corpus.folder}: no text is left to train on; its documents are empty or held out")
     count = settings.optimization.steps * settings.optimization.batch_size
@@ -231,7 +231,9 @@ def split(
     offsets = np.concatenate([[0], np.cumsum([len(part) for part in parts])])
     # Evaluation always masks all to [MASK], with the same seed, so that runs can be compared.
     options |= {"seed": 0, "replacement": "mask"}
-    held_out = MaskedSequences(np.concatenate(parts), offsets, pack(offsets, length), count=None, **options)
+    ids = np.concatenate(parts)
+    cut = pack(offsets, length, ids=ids if corpus.symbols.form else None)
+    held_out = MaskedSequences(ids, offsets, cut, count=None, **options)
     if not any(bool((held_out[number]["labels"] != IGNORE).any()) for number in range(len(held_out))):
         raise SettingsError(
             "no position of the held-out documents is masked: raise evaluation.held_out_documents, or set it to 0"

@@ -17,6 +17,7 @@ from numpy.random import Philox
 from torch import Tensor
 from torch.utils.data import Dataset
 
+from phonemic.inventory import whole
 from phonemic_bert.modeling import IGNORE
 from phonemic_bert.pretraining.flat import opened, source
 from phonemic_bert.pretraining.symbols import Symbols
@@ -38,7 +39,12 @@ def random_bits(seed: int, purpose: int, epoch: int, sequence: int, count: int) 
     return bits
 
 
-def pack(offsets: NDArray[np.int64], length: int, left_out: Iterable[int] = ()) -> NDArray[np.int64]:
+def pack(
+    offsets: NDArray[np.int64],
+    length: int,
+    left_out: Iterable[int] = (),
+    ids: NDArray[np.int32] | None = None,
+) -> NDArray[np.int64]:
     """Cuts documents into sequences, in their order, each as full as it gets.
 
     Each piece of a document takes two more positions, for [CLS] and [SEP]. A document is cut where the sequence ends,
@@ -48,6 +54,7 @@ def pack(offsets: NDArray[np.int64], length: int, left_out: Iterable[int] = ()) 
         offsets: document i is at ``offsets[i]:offsets[i + 1]`` of the flat ids, (D + 1,).
         length: positions of a sequence.
         left_out: documents that are in no sequence, in ascending order.
+        ids: flat ids with forms, so that no document is cut within a character or an escape; None: it may be anywhere.
 
     Returns:
         Start and end of each sequence in the flat ids, int64 (S, 2).
@@ -56,13 +63,18 @@ def pack(offsets: NDArray[np.int64], length: int, left_out: Iterable[int] = ()) 
     found: list[tuple[int, int]] = []
     first = 0
     for last in (*(int(number) for number in left_out), len(offsets) - 1):
-        found += _pack(offsets, cost, length, first, last)
+        found += _pack(offsets, cost, length, first, last, ids)
         first = last + 1
     return np.array(found, np.int64).reshape(-1, 2)
 
 
 def _pack(
-    offsets: NDArray[np.int64], cost: NDArray[np.int64], length: int, first: int, last: int
+    offsets: NDArray[np.int64],
+    cost: NDArray[np.int64],
+    length: int,
+    first: int,
+    last: int,
+    ids: NDArray[np.int32] | None,
 ) -> Iterable[tuple[int, int]]:
     """The sequences of the documents ``first`` up to before ``last``."""
     if first >= last:
@@ -72,13 +84,13 @@ def _pack(
         document = int(offsets.searchsorted(start, "right")) - 1
         rest = int(offsets[document + 1]) - start
         if rest + 2 >= length:
-            stop = start + length - 2
+            stop = start + (length - 2 if ids is None else whole(ids[start : start + rest], length - 2))
         else:
             full = int(cost[document + 1]) + length - rest - 2
             behind = min(int(cost.searchsorted(full, "right")) - 1, last)
             stop, room = int(offsets[behind]), full - int(cost[behind]) - 2
             if behind < last and room >= MIN_PIECE:
-                stop += room
+                stop += room if ids is None else whole(ids[stop : offsets[behind + 1]], room)
         yield start, stop
         start = stop
 
@@ -157,7 +169,7 @@ class MaskedSequences(Dataset[dict[str, Tensor]]):
         """One sequence with the masks of an epoch."""
         ids, documents, positions = self.unmasked(sequence)
         bits = random_bits(self.seed, purpose, epoch, sequence, 2 * self.length)
-        chosen = (bits[: self.length] < self.threshold) & ~np.isin(ids, self.symbols.special)
+        chosen = (bits[: self.length] < self.threshold) & ~self.symbols.never_masked(ids)
         labels = np.where(chosen, ids, IGNORE)
         ids[chosen] = self._replaced(ids[chosen], bits[self.length :][chosen])
         arrays = {"input_ids": ids, "labels": labels, "position_ids": positions, "documents": documents}

@@ -10,7 +10,8 @@ import numpy as np
 
 from phonemic import Tokenizer, __version__
 from phonemic.corpus.options import describe
-from phonemic.inventory import EMPTY_ID, unpack, vocabulary
+from phonemic.forms import ESCAPED
+from phonemic.inventory import EMPTY_ID, FORM_SHIFT, TRIPLE, UNKNOWN_ID, unpack, vocabulary
 from phonemic_bert.errors import CorpusError
 from phonemic_bert.tokenization.positions import PLAIN_SPECIALS, SPECIAL_IDS
 
@@ -28,7 +29,7 @@ class Symbols:
         cls: of [CLS].
         sep: of [SEP].
         mask: of [MASK].
-        special: input ids that are never masked, [UNK] among them.
+        special: input ids of the special symbols, [UNK] among them.
         shift: what is added to the corpus's ids to give input ids.
         size: entries of the embedding table.
     """
@@ -71,6 +72,19 @@ class Symbols:
         return bool(self.tokenizer["name"] == "phonemic")
 
     @property
+    def form(self) -> bool:
+        """Whether packed ids also say how they are written."""
+        return self.phonemic and bool(self.tokenizer.get("form"))
+
+    def never_masked(self, ids: NDArray[Any]) -> NDArray[np.bool_]:
+        """Which input ids are never masked: special symbols, [UNK] among them whatever its form, and what is escaped.
+
+        The bytes behind an escaped position would tell what was masked.
+        """
+        found: NDArray[np.bool_] = np.isin(ids & TRIPLE if self.form else ids, self.special)
+        return found | (ids >> FORM_SHIFT == ESCAPED) if self.form else found
+
+    @property
     def lang(self) -> str | None:
         """The language, where the tokenizer has one."""
         return self.tokenizer.get("lang")
@@ -89,13 +103,15 @@ class Symbols:
             return
         low, high, limit = int(ids.min()), int(ids.max()), self.size - self.shift
         if self.phonemic:
-            high = max(int(unpack(ids).max()), high >> 16)
+            high = max(int(unpack(ids).max()), 0 if self.form else high >> 16)
         if low < 0 or high >= limit:
             raise CorpusError(f"{where}: it holds ids from {low} to {high}, but the tokenizer has {limit}")
         if self.phonemic:
             parts = unpack(ids)
             special = ids[(parts < EMPTY_ID).any(-1)]
             mixed = special[special != (special & 255) * 0x010101]
+            if self.form:
+                mixed = mixed[mixed & TRIPLE != UNKNOWN_ID]
             if len(mixed):
                 raise CorpusError(
                     f"{where}: it holds {mixed[0]}, components {tuple(unpack(mixed[0]).tolist())}, which is not a "

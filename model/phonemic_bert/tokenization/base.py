@@ -13,10 +13,11 @@ from transformers import AddedToken, BatchEncoding, PreTrainedTokenizerBase
 from transformers.utils import logging
 from transformers.utils.generic import PaddingStrategy
 
+from phonemic.inventory import TRIPLE
 from phonemic_bert.errors import CheckpointError
 from phonemic_bert.tokenization.positions import Positions
 from phonemic_bert.tokenization.rows import Rows
-from phonemic_bert.tokenization.truncation import windows
+from phonemic_bert.tokenization.truncation import anywhere, windows
 
 #: Attributes that are lists of special tokens.
 _EXTRA = ("additional_special_tokens", "extra_special_tokens", "model_specific_special_tokens")
@@ -146,7 +147,8 @@ class RowsTokenizer(PreTrainedTokenizerBase):
         """1 for the special positions of a row, which masking passes over."""
         if not already_has_special_tokens:
             token_ids_0 = self.build_inputs_with_special_tokens(token_ids_0, token_ids_1)
-        mask: list[int] = np.isin(token_ids_0, list(self.special_ids.values())).astype(int).tolist()
+        ids = np.asarray(token_ids_0, np.int64) & TRIPLE
+        mask: list[int] = np.isin(ids, list(self.special_ids.values())).astype(int).tolist()
         return mask
 
     def build_inputs_with_special_tokens(
@@ -218,7 +220,8 @@ class RowsTokenizer(PreTrainedTokenizerBase):
             raise ValueError(f"max_length={max_length} leaves no room for {added} special tokens")
         limit = None if max_length is None else max_length - added
         others = None if second is None else second.lengths
-        cut = windows(first.lengths, others, truncation, limit, stride, self.truncation_side, overflowing)
+        places = first.places, anywhere if second is None else second.places
+        cut = windows(first.lengths, others, truncation, limit, stride, self.truncation_side, overflowing, places)
         side = padding_side or self.padding_side
         return Rows(first, second, cut, add_special_tokens, width, side, self.special_ids, self._tokens)
 

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from phonemic import Tokenizer
-from phonemic.inventory import CLS, MASK, PAD, SEP, UNK
+from phonemic.forms import beginnings
+from phonemic.inventory import CLS, FORM_SHIFT, MASK, PAD, SEP, UNK
 from phonemic.units import separators
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ class Positions(NamedTuple):
     Attributes:
         ids: input ids of all texts, int32 (N,).
         spans: half-open spans into the text, or into the word where the text is split into words, int32 (N, 2).
-        words: index into ``text.split()``, or of the given word, int32 (N,).
+        words: index into ``text.split()``, or of the given word, int32 (N,); -1 for white space.
         offsets: text i is ``ids[offsets[i]:offsets[i + 1]]``, int64 (B + 1,).
     """
 
@@ -46,6 +47,13 @@ class Positions(NamedTuple):
         """Positions of each text."""
         lengths: list[int] = np.diff(self.offsets).tolist()
         return lengths
+
+    def places(self, text: int) -> list[int] | None:
+        """Where a text may be cut, its ends among them: not within a character, nor an escape. None: anywhere."""
+        ids = self.ids[self.offsets[text] : self.offsets[text + 1]]
+        if not (ids >> FORM_SHIFT).any():
+            return None
+        return np.flatnonzero(np.concatenate([[True], beginnings(ids)[1:], [True]])).tolist()
 
 
 def of_texts(tokenizer: Tokenizer, texts: list[str], written_specials: bool) -> Positions:
@@ -61,7 +69,10 @@ def of_texts(tokenizer: Tokenizer, texts: list[str], written_specials: bool) -> 
 
 
 def of_words(tokenizer: Tokenizer, samples: Sequence[Sequence[str]], written_specials: bool) -> Positions:
-    """The positions of texts that are split into words; spans are into the word that a position begins in."""
+    """The positions of texts that are split into words; spans are into the word that a position begins in.
+
+    White space, between words or in one, is in none.
+    """
     gaps = [separators(words, tokenizer) for words in samples]
     texts = ["".join(chain.from_iterable(zip(*row, strict=True))) for row in zip(gaps, samples, strict=True)]
     starts = [_starts(words, row) for words, row in zip(samples, gaps, strict=True)]
@@ -77,8 +88,10 @@ def of_words(tokenizer: Tokenizer, samples: Sequence[Sequence[str]], written_spe
         spans = positions.spans[here]
         numbers = np.searchsorted(starts[row], spans[:, 0], side="right") - 1
         lengths = np.array([len(word) for word in words], np.int32)
-        positions.words[here] = numbers
-        positions.spans[here] = np.minimum(spans - starts[row][numbers][:, None], lengths[numbers][:, None])
+        white = positions.words[here] < 0
+        positions.words[here] = np.where(white, -1, numbers)
+        own = np.minimum(spans - starts[row][numbers][:, None], lengths[numbers][:, None])
+        positions.spans[here] = np.where(white[:, None], 0, own)
     return positions
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
+from phonemic.inventory import TRIPLE
 from phonemic_bert.tokenization.positions import Positions
 from phonemic_bert.tokenization.truncation import RowSource
 
@@ -45,7 +46,7 @@ class Row:
 
     @property
     def special_tokens_mask(self) -> list[int]:
-        """1 for special positions and padding."""
+        """1 for special positions and padding, [UNK] among them, whatever its form."""
         return self._list(self._rows.special_tokens_mask)
 
     @property
@@ -141,6 +142,7 @@ class Rows(Sequence[Row]):
         content = one_end - one + other_end - other + edge * (self.n_sequences + 1)
         lengths = np.maximum(content, width(int(content.max(initial=0))))
         self.samples = text
+        self.begins = table[:, [1, 3]]  # the place in the text, and in the second one, of a row's first position
         self.offsets = np.concatenate([[0], lengths.cumsum()])
 
         row = np.repeat(np.arange(len(table)), lengths)
@@ -160,7 +162,7 @@ class Rows(Sequence[Row]):
             self._place(1, second, behind, row, text, other, other_end)
         self.type_ids = (inside & (behind >= 0) & (second is not None)).astype(np.int8)
         self.attention_mask = inside.astype(np.int8)
-        self.special_tokens_mask = np.isin(self.ids, list(special_ids.values())).astype(np.int8)
+        self.special_tokens_mask = np.isin(self.ids & TRIPLE, list(special_ids.values())).astype(np.int8)
 
     def _place(
         self,

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from phonemic import Encoding, Tokenizer
 from phonemic.files.jsons import read_object
-from phonemic.inventory import EMPTY, fallback_triple, packs
+from phonemic.forms import FORMS
+from phonemic.inventory import EMPTY, FORM_SHIFT, fallback_triple, forms_of, packs
 from phonemic.options import TokenizerOptions, option_names
 from phonemic_bert.checkpoints import keep_name, resolve
 from phonemic_bert.errors import CheckpointError
@@ -46,6 +47,10 @@ class PhonemicBertTokenizer(RowsTokenizer):
     ``[MASK]`` and the other special symbols may be written in a text (``split_special_tokens=True`` turns that off).
     Mandarin that is split into words is read as the joined text, so that a word's reading fits its context.
 
+    With ``form=True`` ids also say how the text is written (``form << 24``), and :meth:`decode` gives it back. White
+    space has positions of its own, of no word, and an unknown character one for each of its bytes; truncation and
+    windows keep what belongs together. A special symbol that is written in a text takes the space before it along.
+
     The vocabulary is fixed: tokens cannot be added. ``len(tokenizer)`` is the size of the embedding table.
 
     Arguments:
@@ -53,7 +58,7 @@ class PhonemicBertTokenizer(RowsTokenizer):
         vocab_file: what ``phonemic.Tokenizer.save`` wrote; ``from_pretrained`` passes it.
         model_max_length: the longest row, special tokens included, that ``truncation=True`` cuts to.
         kwargs: the options of :class:`phonemic.TokenizerOptions` (``strict``, ``word_joiner``, ``phrases``,
-            ``fallback``, ``readings``, ``sandhi``, ``erhua``), and what every transformers tokenizer takes
+            ``fallback``, ``readings``, ``sandhi``, ``erhua``, ``form``), and what every transformers tokenizer takes
             (``padding_side``, ``truncation_side`` ...).
 
     Raises:
@@ -122,7 +127,9 @@ class PhonemicBertTokenizer(RowsTokenizer):
         return self.phonemic.vocab_size
 
     def get_vocab(self) -> dict[str, int]:
-        """Every special symbol, fallback character and syllable, and its packed id; not what the fallback packs."""
+        """Every special symbol, fallback character and syllable, and its packed id, without a form; not what the
+        fallback packs.
+        """
         from phonemic_bert.syllables import syllables
 
         vocab = self.phonemic.vocab
@@ -133,6 +140,11 @@ class PhonemicBertTokenizer(RowsTokenizer):
     def convert_tokens_to_ids(self, tokens: Any) -> Any:
         """Packed ids of tokens as :meth:`convert_ids_to_tokens` writes them; that of [UNK] for any other string."""
         if isinstance(tokens, str):
+            token, bar, form = tokens.rpartition("|")
+            if self.phonemic.form and bar and form.isdecimal() and int(form) < FORMS:
+                found = self.convert_tokens_to_ids(token)
+                if found != SPECIAL_IDS["[UNK]"] or token == "[UNK]":
+                    return found | int(form) << FORM_SHIFT
             vocab = self.phonemic.vocab
             if self.phonemic.fallback == "packed" and packs(tokens):
                 parts: tuple[str, ...] = fallback_triple(tokens)
@@ -145,8 +157,13 @@ class PhonemicBertTokenizer(RowsTokenizer):
         return [self.convert_tokens_to_ids(token) for token in tokens]
 
     def _tokens(self, ids: NDArray[np.int32]) -> list[str]:
-        """``onset|rime|tone`` for a syllable, the symbol or the characters of any other position."""
-        return Encoding("", ids, None, None, self.phonemic.vocab).tokens
+        """``onset|rime|tone`` for a syllable, the symbol or the characters of any other position; ``|form`` behind it
+        where there is one.
+        """
+        tokens = Encoding("", ids, None, None, self.phonemic.vocab).tokens
+        return [
+            f"{token}|{form}" if form else token for token, form in zip(tokens, forms_of(ids).tolist(), strict=True)
+        ]
 
     # --- text
 

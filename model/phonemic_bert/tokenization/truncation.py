@@ -1,10 +1,23 @@
-"""Which part of each text goes into which row: transformers' truncation strategies and overlapping windows."""
+"""Which part of each text goes into which row: transformers' truncation strategies and overlapping windows.
+
+A cut falls between positions; with ``form=True`` never among the bytes of a character, nor between a position and the
+bytes of how it is written, unless a row has no room for these.
+"""
 
 from __future__ import annotations
 
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 Part = tuple[int, int]
+
+#: Where a text, given by its number, may be cut, in ascending order, its ends among them; None: before any position.
+Places = Callable[[int], Sequence[int] | None]
+
+
+def anywhere(text: int) -> None:
+    """:data:`Places` of texts whose positions are whole each."""
 
 
 class RowSource(NamedTuple):
@@ -23,6 +36,7 @@ def windows(
     stride: int,
     side: str,
     overflow: bool,
+    places: tuple[Places, Places] = (anywhere, anywhere),
 ) -> list[RowSource]:
     """Cuts texts, or pairs of texts, into rows.
 
@@ -34,6 +48,8 @@ def windows(
         stride: how many positions two consecutive windows share.
         side: the side that is cut off, ``"right"`` or ``"left"``.
         overflow: return what is cut off as further windows, behind the window it was cut from.
+        places: where the texts, and the other texts of the pairs, may be cut. A row is shorter, and two windows share
+            more, where that asks for it.
 
     Raises:
         ValueError: the limit cannot be kept by cutting what the strategy cuts, or the stride leaves no progress.
@@ -45,8 +61,8 @@ def windows(
             rows.append(RowSource(text, (0, one), (0, other)))
             continue
         keep_one, keep_other = _kept(text, one, other, strategy, limit, second is not None)
-        parts = _parts(one, keep_one, stride, side)
-        other_parts = _parts(other, keep_other, stride, side)
+        parts = _parts(one, keep_one, stride, side, places[0](text))
+        other_parts = _parts(other, keep_other, stride, side, places[1](text))
         rows.append(RowSource(text, parts[0], other_parts[0]))
         if overflow:
             if 0 in (keep_one, keep_other) and one and other:
@@ -81,7 +97,7 @@ def _kept(text: int, one: int, other: int, strategy: str, limit: int, pair: bool
     return (one - rest, other) if strategy == "only_first" else (one, other - rest)
 
 
-def _parts(length: int, keep: int, stride: int, side: str) -> list[Part]:
+def _parts(length: int, keep: int, stride: int, side: str, places: Sequence[int] | None) -> list[Part]:
     """The windows of one text: the one that stays, then those that are cut off."""
     if keep >= length:
         return [(0, length)]
@@ -89,9 +105,23 @@ def _parts(length: int, keep: int, stride: int, side: str) -> list[Part]:
         return [(0, 0)]
     if stride >= keep:
         raise ValueError(f"stride={stride} must be smaller than the {keep} positions of text that fit in a row")
-    step, parts = keep - stride, []
-    for start in range(0, length, step):
-        parts.append((start, min(start + keep, length)))
-        if start + keep >= length:
-            break
-    return parts if side == "right" else [(length - stop, length - start) for start, stop in parts]
+    if side == "left":
+        mirrored = _parts(length, keep, stride, "right", places and [length - place for place in reversed(places)])
+        return [(length - stop, length - start) for start, stop in mirrored]
+    parts: list[Part] = []
+    start = 0
+    while not parts or parts[-1][1] < length:
+        full = start + keep
+        stop = length if full >= length else _cut(full, start, places) or full
+        if parts and stop == parts[-1][1]:  # nothing new in it
+            start = stop
+            continue
+        parts.append((start, stop))
+        start = _cut(stop - stride, start, places) or stop
+    return parts
+
+
+def _cut(at: int, least: int, places: Sequence[int] | None) -> int:
+    """The last place up to ``at`` where a text may be cut; 0 where none is above ``least``."""
+    found = at if places is None or at <= least else places[bisect_right(places, at) - 1]
+    return found if found > least else 0

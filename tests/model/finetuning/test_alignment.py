@@ -13,6 +13,7 @@ pytest.importorskip("transformers", reason="needs the model extra")
 
 from phonemic import Tokenizer, tasks
 from phonemic.tasks import Span, TaggedExample
+from phonemic_bert import PhonemicBertTokenizer
 from phonemic_bert.finetuning.alignment import (
     LabelSet,
     bare,
@@ -401,3 +402,16 @@ def test_joined_labels_express_what_other_tokenizers_cut_elsewhere(data, name):
     assert counts[0] == 0
     assert counts[1] > 0
     assert not any("@" in label or " + " in label for label in plain.labels)
+
+
+def test_bytes_and_white_space_of_forms_lose_nothing():
+    """A character's first byte has its label; white space in an entity goes on with it."""
+    text = "Ông  Nguyễn  Văn A ở hÀ Nội 😀\nx\u0301"
+    spans = (Span(5, 18, "PER"), Span(21, 27, "LOC"), Span(28, 29, "EMO"))
+    tokenizer = PhonemicBertTokenizer("vi", form=True)
+    offsets = tokenizer(text, return_offsets_mapping=True, add_special_tokens=False)["offset_mapping"]
+    labels = labels_of(spans, offsets)
+    assert spans_of(labels, offsets) == spans
+    plain = PhonemicBertTokenizer("vi")(text, return_offsets_mapping=True, add_special_tokens=False)["offset_mapping"]
+    named = dict(zip(own(offsets), labels, strict=True))
+    assert [named[span] for span in plain] == labels_of(spans, plain)

@@ -18,6 +18,8 @@ from phonemic_bert.finetuning.kinds.base import pad
 from phonemic_bert.finetuning.windows import Windows, windows_of
 from phonemic_bert.tokenization.baselines import BaselineTokenizer
 
+#: With forms windows are of several lengths, so that no character is cut.
+WRITTEN = ["Mưa 😀 hÀ x\u0301  to, " * 5, "", "mưa", "😀" * 9]
 TEXTS = ["mưa to trời đường covid 19, " * 4, "", "mưa", "trơn quá! " * 9]
 
 
@@ -26,17 +28,18 @@ def tokenizers(tmp_path_factory):
     folder = write_bert(tmp_path_factory.mktemp("bert"))
     return {
         "phonemic": PhonemicBertTokenizer("vi"),
+        "form": PhonemicBertTokenizer("vi", form=True),
         "baseline": BaselineTokenizer(baselines.load("mBERT", folder), "vi"),
         "fast": transformers.BertTokenizerFast(str(folder / "vocab.txt"), do_lower_case=False),
     }
 
 
-@pytest.mark.parametrize("name", ["phonemic", "baseline", "fast"])
+@pytest.mark.parametrize("name", ["phonemic", "form", "baseline", "fast"])
 @given(size=st.integers(7, 30), stride=st.integers(0, 4))
 def test_offsets_of_windows_are_those_of_the_text(tokenizers, name, size, stride):
-    tokenizer = tokenizers[name]
-    whole = tokenizer(TEXTS, return_offsets_mapping=True)
-    encoded = encode(tokenizer, TEXTS, max_length=size, stride=stride)
+    tokenizer, texts = tokenizers[name], WRITTEN if name == "form" else TEXTS
+    whole = tokenizer(texts, return_offsets_mapping=True)
+    encoded = encode(tokenizer, texts, max_length=size, stride=stride)
     ids = [encoded.row(row)["input_ids"].tolist() for row in range(len(encoded))]
     spans = [list(map(tuple, part.tolist())) for part in np.split(encoded.spans, encoded.offsets[1:-1])]
     found = windows_of(encoded, stride)
@@ -49,7 +52,7 @@ def test_offsets_of_windows_are_those_of_the_text(tokenizers, name, size, stride
             assert values == [-1, *ids[row][1:-1], -1]
 
 
-@pytest.mark.parametrize("name", ["phonemic", "baseline", "fast"])
+@pytest.mark.parametrize("name", ["phonemic", "form", "baseline", "fast"])
 def test_the_second_text_of_a_pair(tokenizers, name):
     tokenizer = tokenizers[name]
     whole = tokenizer(["mưa"] * 2, TEXTS[2:], return_offsets_mapping=True)
@@ -64,7 +67,7 @@ def test_the_second_text_of_a_pair(tokenizers, name):
         assert one.merge([spans[row] for row in one.rows]) == expected
 
 
-@pytest.mark.parametrize("name", ["phonemic", "baseline", "fast"])
+@pytest.mark.parametrize("name", ["phonemic", "form", "baseline", "fast"])
 @given(
     size=st.integers(9, 40),
     stride=st.none() | st.integers(0, 3),
@@ -112,8 +115,7 @@ def test_rows_are_those_of_the_tokenizers_call(tokenizers, name, size, stride, t
 
 def test_most_context_by_hand():
     # ten positions in windows of six that share four: 0-5, 2-7, 4-9
-    windows = Windows((0, 1, 2), (1, 1, 1), (6, 6, 6), 4)
-    assert windows.begins == [0, 2, 4]
+    windows = Windows((0, 1, 2), (1, 1, 1), (6, 6, 6), (0, 2, 4))
     rows = [
         ["[", *(f"{at}{name}" for at in range(begin, begin + 6)), "]"] for begin, name in ((0, "a"), (2, "b"), (4, "c"))
     ]
@@ -132,7 +134,7 @@ def test_most_context_against_a_slow_search(length, size, data):
         list(range(number * 100, number * 100 + end - begin))
         for number, (begin, end) in enumerate(zip(begins, ends, strict=True))
     ]
-    windows = Windows(tuple(range(len(rows))), (0,) * len(rows), tuple(map(len, rows)), stride)
+    windows = Windows(tuple(range(len(rows))), (0,) * len(rows), tuple(map(len, rows)), tuple(begins))
     expected = []
     for at in range(length):
         context = {

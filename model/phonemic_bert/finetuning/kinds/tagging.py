@@ -137,12 +137,8 @@ def _each(rows: Sequence[Instance]) -> Iterator[Window]:
 
 
 def _windows(rows: Sequence[Instance]) -> Windows:
-    firsts, counts = zip(*((window.first, len(window.offsets)) for window in _each(rows)), strict=True)
-    stride = 0
-    if len(rows) > 1:
-        first, second, *_ = _each(rows)
-        stride = len(first.offsets) - second.start
-    return Windows(tuple(range(len(rows))), firsts, counts, stride)
+    each = [(window.first, len(window.offsets), window.start) for window in _each(rows)]
+    return Windows(tuple(range(len(rows))), *zip(*each, strict=True))
 
 
 def _offsets(rows: Sequence[Instance]) -> list[Offsets]:
