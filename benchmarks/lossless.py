@@ -79,12 +79,14 @@ def fuzzed(dice: np.random.Generator, characters: int) -> list[str]:
     """Texts in which short runs of every kind of character touch."""
     pools = [np.array(pool, np.uint32) for pool in POOLS]
     runs: list[NDArray[np.uint32]] = []
-    while sum(len(run) for run in runs) < characters:
+    made = 0
+    while made < characters:
         pool = pools[dice.integers(len(pools))]
         run = pool[dice.integers(len(pool), size=dice.integers(1, 12))]
         if dice.random() < 0.3:
             run = np.stack([run, np.array(MARKS, np.uint32)[dice.integers(len(MARKS), size=len(run))]], 1).reshape(-1)
         runs.append(run)
+        made += len(run)
     codes = np.concatenate(runs)
     ends = np.sort(dice.integers(len(codes), size=len(codes) // 40))
     return [part.tobytes().decode("utf-32-le", "surrogatepass") for part in np.split(codes, ends)]
