@@ -363,16 +363,24 @@ SETS = {
 }
 
 
+PACKED, FORM = {"fallback": "packed"}, {"form": True}
+
+
 @pytest.mark.parametrize(
-    ("name", "fallback"), [*((name, "character") for name in SETS), ("cluener", "packed"), ("gsdsimp", "packed")]
+    ("name", "options"),
+    [
+        *((name, {}) for name in SETS),
+        *(("cluener", PACKED), ("gsdsimp", PACKED)),
+        *(("cluener", FORM), ("vihos", FORM)),
+    ],
 )
-def test_gold_labels_survive(data, name, fallback):
+def test_gold_labels_survive(data, name, options):
     """Gold to positions and back, 100 %: spans of characters, and tags of words; every second example."""
     folder, count = SETS[name]
     lang, examples = read(name, data(folder))
     assert sum(len(one.spans) for one in examples) == count
     examples = examples[::2]
-    batch = Tokenizer(lang, fallback=fallback).encode_batch([one.text for one in examples], spans=True)
+    batch = Tokenizer(lang, **options).encode_batch([one.text for one in examples], spans=True)
     for one, encoding in zip(examples, batch, strict=True):
         offsets = [tuple(span) for span in encoding.spans.tolist()]
         labels = labels_of(one.spans, offsets)
