@@ -129,7 +129,12 @@ def packed_rows(ids: Any, offsets: Any, lang: str) -> tuple[NDArray[np.int32], N
             raise ValueError(f"a Batch of {ids.vocabulary.lang} cannot be decoded by a tokenizer of {lang}")
         ids, offsets = ids.ids, ids.offsets
     if offsets is None:
-        rows = [packed_ids(row, lang) for row in ids]
+        rows = []
+        for number, row in enumerate(ids):
+            try:
+                rows.append(packed_ids(row, lang))
+            except ValueError as error:
+                raise type(error)(f"row {number}: {error}") from error
         offsets = np.cumsum([0, *map(len, rows)])
         ids = np.concatenate([*rows, np.zeros(0, np.int32)])
     packed, bounds = packed_ids(ids, lang), np.ascontiguousarray(offsets)

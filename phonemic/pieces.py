@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from phonemic.errors import DecodingError
 from phonemic.native._decode import decode_rows, move_cells, put_cell
 
 if TYPE_CHECKING:
@@ -77,6 +78,9 @@ class Pieces:
             ids: ids of the vocabulary, with or without forms, contiguous int32 (N,).
             offsets: row i is ``ids[offsets[i]:offsets[i + 1]]``; int64 (B + 1,), within ``ids``, none below the last.
             slow: writes a row for which looking up is not enough.
+
+        Raises:
+            DecodingError: ``slow`` does; the error has the row.
         """
         rows = len(offsets) - 1
         texts: list[str] = [""] * rows
@@ -87,7 +91,11 @@ class Pieces:
                 ids, offsets, table.keys, table.cells, self._forms, self._core, texts, waiting
             )
             for row in left:
-                texts[row] = slow(ids[offsets[row] : offsets[row + 1]])
+                try:
+                    texts[row] = slow(ids[offsets[row] : offsets[row + 1]])
+                except DecodingError as error:
+                    error.row = row
+                    raise
             if not again:
                 break
             waiting[:] = 0

@@ -12,7 +12,7 @@ import numpy as np
 from phonemic._core import Core
 from phonemic.characters import plain
 from phonemic.encoding import Batch, Encoding, Syllable
-from phonemic.errors import SavedTokenizerError
+from phonemic.errors import DecodingError, SavedTokenizerError
 from phonemic.inventory import Triple, Vocabulary, vocabulary
 from phonemic.lexicon.entries import JOINER, ZH_JOINER, Tables, with_entries, with_packing
 from phonemic.lexicon.tables import context_tables, form_tables, speech_tables, tables_of
@@ -340,7 +340,12 @@ class Tokenizer:
         from phonemic.decoding import decoder, packed_rows
 
         write = decoder(self, to, style, skip_special_tokens, dialect, errors)
-        return write.rows(*packed_rows(ids, offsets, self.lang))
+        packed, bounds = packed_rows(ids, offsets, self.lang)
+        try:
+            return write.rows(packed, bounds)
+        except DecodingError as error:
+            error.args = (f"row {error.row}: {error}",)
+            raise
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the options and the checksums as a small JSON file.

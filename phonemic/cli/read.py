@@ -52,7 +52,7 @@ Write = Callable[[Encoding], str]
 @dialect_option()
 @click.option(
     "--format",
-    "output_format",
+    "layout",
     type=click.Choice(["text", "tsv", "json", "ruby"]),
     default="text",
     show_default=True,
@@ -70,7 +70,7 @@ def read(
     tokenizer: Tokenizer,
     to: str | None,
     dialect: str | None,
-    output_format: str,
+    layout: str,
     output: str | None,
     column: str,
     errors: str,
@@ -105,9 +105,9 @@ def read(
         "json": partial(_json, spell=spell, name=name),
         "ruby": partial(_ruby, spell=spell, name=name),
     }
-    write, check = writers[output_format], LanguageCheck(lang)
+    write, check = writers[layout], LanguageCheck(lang)
     with output_file(output, force) as file:
-        before, after = _around(output_format, lang)
+        before, after = _around(layout, lang)
         file.write(before.encode())
         words: list[str | None] = [" ".join(text)]
         given = input_texts(files, column, errors, max_line, encoding) if files else nullcontext(iter([words]))
@@ -163,11 +163,11 @@ def _ruby(encoding: Encoding, spell: Callable[..., str], name: str) -> str:
     return f"<p>{shown}</p>\n"
 
 
-def _around(form: str, lang: str) -> tuple[str, str]:
+def _around(layout: str, lang: str) -> tuple[str, str]:
     """What stands before and behind the texts."""
-    if form == "tsv":
+    if layout == "tsv":
         return "\t".join(("text", "reading", "onset", "rime", "tone", "start", "end")) + "\n", ""
-    if form != "ruby":
+    if layout != "ruby":
         return "", ""
     before, _, after = page(f'<main style="{_RUBY}">\0</main>', "phonemic read", lang).partition("\0")
     return before + "\n", after

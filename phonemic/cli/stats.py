@@ -39,10 +39,8 @@ def _order(context: click.Context, parameter: click.Parameter, value: float) -> 
 
 
 def _formats(command: Any) -> Any:
-    for form in reversed(intrinsic.FORMATS[1:]):
-        command = click.option(f"--{form}", "output_format", flag_value=form, help=f"Write {form}.", default=None)(
-            command
-        )
+    for name in reversed(intrinsic.FORMATS[1:]):
+        command = click.option(f"--{name}", "layout", flag_value=name, help=f"Write {name}.", default=None)(command)
     return command
 
 
@@ -74,7 +72,7 @@ def stats(
     normalize: Any,
     alpha: float,
     plots: Path | None,
-    output_format: str | None,
+    layout: str | None,
     force: bool,
 ) -> None:
     """Measures texts: fertility, lengths, Rényi efficiency and coverage. Nulls of a Parquet column are skipped.
@@ -99,7 +97,7 @@ def stats(
             rows += intrinsic.measure(title, tokenizer.lang, texts, tokenizers, **options)
     for name in task_names:
         rows += measure_task(name, str(data), tokenizers, tokenizer.lang, **options)
-    _write(rows, output_format or "table", single=not names and not task_names)
+    _write(rows, layout or "table", single=not names and not task_names)
     if plots is not None:
         from phonemic.intrinsic.plots import draw
 
@@ -133,17 +131,17 @@ def measure_task(name: str, data: str, tokenizers: Any, lang: str | None = None,
         return intrinsic.measure(dataset.title, dataset.lang, texts, tokenizers, advance=advance, **options)
 
 
-def _write(rows: list[Measures], form: str, single: bool) -> None:
+def _write(rows: list[Measures], layout: str, single: bool) -> None:
     """A row for each tokenizer; the measures of a single row one below the other, or as one JSON object."""
-    if form != "table" and not (single and form == "json"):
-        say(intrinsic.table(rows, form))
+    if layout != "table" and not (single and layout == "json"):
+        say(intrinsic.table(rows, layout))
     elif not single:
         for name, some in groupby(rows, key=title):
             heading, *body = cells(some)
             print_figures(name, heading[1:], [line[1:] for line in body])
     else:
         measures = {name: value for name, value in rows[0].items() if name not in _PLOTTED}
-        if form == "json":
+        if layout == "json":
             print_json(measures)
         else:
             print_table(("measure", "value"), ((name.replace("_", " "), _shown(measures[name])) for name in measures))

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from phonemic.errors import InputError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 #: Bytes that a line or a cell may have, unless more are asked for.
 MAX_LINE = 64 << 20
@@ -18,8 +21,30 @@ ROWS, _BYTES = 1024, 64 << 20
 #: Bytes that an array which is given has at most, but for one cell that is longer.
 _PIECE = 8 << 20
 
-#: Positions of which Python lists are made at a time.
-_LISTED = 1 << 16
+#: Positions of the rows of ids that are given at a time, but for one row that is longer.
+IDS = 1 << 16
+
+
+class IdRows(NamedTuple):
+    """Some rows of ids.
+
+    Attributes:
+        ids: packed ids, int32 (N,).
+        offsets: row i is ``ids[offsets[i]:offsets[i + 1]]``; int64 (B + 1,).
+        nulls: which rows are null, bool (B,).
+    """
+
+    ids: NDArray[np.int32]
+    offsets: NDArray[np.int64]
+    nulls: NDArray[np.bool_]
+
+    def lists(self) -> list[list[int] | None]:
+        """A list per row, None for a null."""
+        bounds = self.offsets.tolist()
+        return [
+            None if null else self.ids[bounds[row] : bounds[row + 1]].tolist()
+            for row, null in enumerate(self.nulls.tolist())
+        ]
 
 
 def text_cells(file: Any, path: str, column: str, groups: Iterable[int] | None, max_line: int) -> Iterator[Any]:
@@ -52,19 +77,46 @@ def text_cells(file: Any, path: str, column: str, groups: Iterable[int] | None, 
             row += len(cells)
 
 
-def id_lists(cells: Any, path: str, row: int, max_line: int) -> Iterator[list[int] | None]:
-    """The rows of an Arrow array of lists, ``row`` of them before.
+def id_rows(cells: Any, path: str, row: int, max_line: int) -> Iterator[IdRows]:
+    """The rows of an Arrow array of lists of integers, ``row`` of them before, a few at a time.
 
     Raises:
-        InputError: one is longer than ``max_line``.
+        InputError: one is longer than ``max_line``, or has something else than packed ids.
     """
     from pyarrow.compute import list_value_length
 
     sizes = list_value_length(cells).fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64)
     if len(long := np.flatnonzero(sizes > max_line)):
         raise too_many(path, f"row {row + long[0] + 1}", max_line)
-    for start, stop in _pieces(sizes + 1, _LISTED):
-        yield from cells.slice(start, stop - start).to_pylist()
+    nulls = cells.is_null().to_numpy(zero_copy_only=False)
+    for start, stop in _pieces(sizes + 1, IDS):
+        offsets = np.concatenate([[0], np.cumsum(sizes[start:stop])])
+        yield packed_rows(cells.slice(start, stop - start), offsets, nulls[start:stop], f"{path}, row", row + start + 1)
+
+
+def packed_rows(cells: Any, offsets: NDArray[np.int64], nulls: NDArray[np.bool_], where: str, first: int) -> IdRows:
+    """The rows of an Arrow array of lists of integers.
+
+    Arguments:
+        cells: the array.
+        offsets: row i is of as many positions as there are from ``offsets[i]`` to ``offsets[i + 1]``; int64 (B + 1,).
+        nulls: which rows are null, bool (B,).
+        where: names rows in errors.
+        first: the number of the first of them.
+
+    Raises:
+        InputError: something in a row is not a packed id; the message names the row.
+    """
+    values = cells.flatten()
+    wrong = values.is_null().to_numpy(zero_copy_only=False) if values.null_count else np.zeros(len(values), bool)
+    ids = values.fill_null(0).to_numpy(zero_copy_only=False) if values.null_count else values.to_numpy()
+    if ids.dtype != np.int32:
+        wrong = wrong | (ids < -(1 << 31)) | (ids > 0x7FFFFFFF)
+    if wrong.any():
+        at = int(wrong.argmax())
+        row = int(np.searchsorted(offsets, at, "right")) - 1
+        raise InputError(f"{where} {first + row}: position {at - offsets[row]}: {values[at]} is not a packed id")
+    return IdRows(ids.astype(np.int32, copy=False), offsets, nulls)
 
 
 def too_many(path: str, which: str, max_line: int) -> InputError:
