@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -77,51 +77,52 @@ def text_cells(file: Any, path: str, column: str, groups: Iterable[int] | None, 
             row += len(cells)
 
 
-def id_rows(cells: Any, path: str, row: int, max_line: int) -> Iterator[IdRows]:
-    """The rows of an Arrow array of lists of integers, ``row`` of them before, a few at a time.
+def id_rows(cells: Any, named: Callable[[int], str], row: int, max_line: int | None) -> Iterator[IdRows]:
+    """The rows of an Arrow array of lists of integers, a few at a time.
+
+    Arguments:
+        cells: the array.
+        named: what a row of a number is called in errors.
+        row: the number of the first of them.
+        max_line: positions that a row may have; None for any number.
 
     Raises:
-        InputError: one is longer than ``max_line``, or has something else than packed ids.
+        InputError: one is longer, or has something else than packed ids; the message names it.
     """
     from pyarrow.compute import list_value_length
 
     sizes = list_value_length(cells).fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64)
-    if len(long := np.flatnonzero(sizes > max_line)):
-        raise too_many(path, f"row {row + long[0] + 1}", max_line)
+    if max_line is not None and len(long := np.flatnonzero(sizes > max_line)):
+        raise too_many(named(row + int(long[0])), max_line)
     nulls = cells.is_null().to_numpy(zero_copy_only=False)
     for start, stop in _pieces(sizes + 1, IDS):
         offsets = np.concatenate([[0], np.cumsum(sizes[start:stop])])
-        yield packed_rows(cells.slice(start, stop - start), offsets, nulls[start:stop], f"{path}, row", row + start + 1)
+        values = cells.slice(start, stop - start).flatten()
+        ids, wrong = _packed(values)
+        if len(wrong):
+            at = int(np.searchsorted(offsets, wrong[0], "right")) - 1
+            told = f"position {wrong[0] - offsets[at]}: {values[wrong[0]]} is not a packed id"
+            raise InputError(f"{named(row + start + at)}: {told}")
+        yield IdRows(ids, offsets, nulls[start:stop])
 
 
-def packed_rows(cells: Any, offsets: NDArray[np.int64], nulls: NDArray[np.bool_], where: str, first: int) -> IdRows:
-    """The rows of an Arrow array of lists of integers.
-
-    Arguments:
-        cells: the array.
-        offsets: row i is of as many positions as there are from ``offsets[i]`` to ``offsets[i + 1]``; int64 (B + 1,).
-        nulls: which rows are null, bool (B,).
-        where: names rows in errors.
-        first: the number of the first of them.
-
-    Raises:
-        InputError: something in a row is not a packed id; the message names the row.
-    """
-    values = cells.flatten()
+def _packed(values: Any) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """Arrow integers as ids, and the places of those that are none."""
     wrong = values.is_null().to_numpy(zero_copy_only=False) if values.null_count else np.zeros(len(values), bool)
     ids = values.fill_null(0).to_numpy(zero_copy_only=False) if values.null_count else values.to_numpy()
     if ids.dtype != np.int32:
         wrong = wrong | (ids < -(1 << 31)) | (ids > 0x7FFFFFFF)
-    if wrong.any():
-        at = int(wrong.argmax())
-        row = int(np.searchsorted(offsets, at, "right")) - 1
-        raise InputError(f"{where} {first + row}: position {at - offsets[row]}: {values[at]} is not a packed id")
-    return IdRows(ids.astype(np.int32, copy=False), offsets, nulls)
+    return ids.astype(np.int32, copy=False), np.flatnonzero(wrong)
 
 
-def too_many(path: str, which: str, max_line: int) -> InputError:
+def row_of(path: str) -> Callable[[int], str]:
+    """What names a row of a file, whose first is row 1, by its number from 0."""
+    return lambda row: f"{path}, row {row + 1}"
+
+
+def too_many(which: str, max_line: int) -> InputError:
     """The error of a row of ids that is too long."""
-    return InputError(f"{path}, {which}: has more than {max_line:,} positions; if it is one text, raise --max-line")
+    return InputError(f"{which}: has more than {max_line:,} positions; if it is one text, raise --max-line")
 
 
 def _rows(group: Any, column: str) -> int:

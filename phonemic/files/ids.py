@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import numpy as np
 
 from phonemic.errors import InputError, SavedTokenizerError, printable
-from phonemic.files.cells import IDS, MAX_LINE, IdRows, id_rows
+from phonemic.files.cells import IDS, MAX_LINE, IdRows, id_rows, row_of
 from phonemic.files.compressed import standard_input
 from phonemic.files.jsons import line_object
 from phonemic.files.packages import require
@@ -175,7 +175,7 @@ def _read_arrow(path: str, lang: str | None, max_line: int) -> tuple[Tokenizer, 
         with file, naming_damage():
             for batch in stream:
                 batch.validate(full=True)  # damaged offsets would be followed out of the buffers
-                yield from id_rows(batch.column("ids"), where, row, max_line)
+                yield from id_rows(batch.column("ids"), row_of(where), row, max_line)
                 row += len(batch)
 
     @contextmanager
@@ -278,6 +278,4 @@ def _together(rows: Iterator[NDArray[np.int32] | None]) -> Iterator[IdRows]:
 
 def _joined(rows: list[NDArray[np.int32] | None]) -> IdRows:
     kept = [np.zeros(0, np.int32) if row is None else row for row in rows]
-    return IdRows(
-        np.concatenate(kept), np.cumsum([0, *map(len, kept)]), np.array([row is None for row in rows], bool)
-    )
+    return IdRows(np.concatenate(kept), np.cumsum([0, *map(len, kept)]), np.array([row is None for row in rows], bool))
