@@ -338,6 +338,11 @@ class Batch(_Positions, Sequence[Encoding]):
         return _asked_for(self._words, "word_ids")
 
     @property
+    def parts(self) -> NDArray[np.bool_]:
+        """Whether each row is a part of what its text has, because it was truncated: bool (B,)."""
+        return np.zeros(len(self), bool) if self._parts is None else self._parts
+
+    @property
     def lengths(self) -> NDArray[np.int64]:
         """Positions of each text: int64 (B,)."""
         return np.diff(self.offsets)

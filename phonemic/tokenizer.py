@@ -301,14 +301,14 @@ class Tokenizer:
             ValueError: ``ids`` is an Encoding of another language, ``to``, ``style``, ``dialect`` or ``errors`` does
                 not fit, there is no text whose spacing could be kept, or the positions do not follow one another in it.
         """
-        from phonemic.decoding import decoder, has_erhua, packed_ids, spaced_text
+        from phonemic.decoding import check_keep, decoder, has_erhua, packed_ids, spaced_texts
 
         write = decoder(self, to, style, skip_special_tokens, dialect, errors)
         packed = packed_ids(ids, self.lang)
-        if keep not in (None, "spacing"):
-            raise ValueError(f"keep is 'spacing' or None, not {keep!r}")
-        if keep or has_erhua(ids):
-            return spaced_text(write, ids) if keep else write.merged(ids)
+        if check_keep(keep):
+            return spaced_texts(write, ids, self.lang)[0]
+        if has_erhua(ids):
+            return write.merged(ids)
         return write.rows(packed, np.array([0, len(packed)], np.int64))[0]
 
     def decode_batch(
@@ -319,6 +319,7 @@ class Tokenizer:
         style: str = "new",
         skip_special_tokens: bool = True,
         dialect: str | None = None,
+        keep: str | None = None,
         errors: str = "strict",
     ) -> list[str]:
         """Writes many rows of ids as text; see :meth:`decode`. :func:`phonemic.arrow.decode` does it for Arrow.
@@ -330,6 +331,7 @@ class Tokenizer:
             style: tone-mark placement.
             skip_special_tokens: leave out the special symbols.
             dialect: a city.
+            keep: ``"spacing"``, for a Batch with spans.
             errors: ``"strict"`` or ``"replace"``.
 
         Raises:
@@ -337,9 +339,11 @@ class Tokenizer:
                 and the position.
             ValueError: an argument does not fit, or the offsets are not of these ids.
         """
-        from phonemic.decoding import decoder, packed_rows
+        from phonemic.decoding import check_keep, decoder, packed_rows, spaced_texts
 
         write = decoder(self, to, style, skip_special_tokens, dialect, errors)
+        if check_keep(keep):
+            return spaced_texts(write, ids, self.lang)
         packed, bounds = packed_rows(ids, offsets, self.lang)
         try:
             return write.rows(packed, bounds)
