@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from phonemic.errors import DecodingError, InputError, PhonemicError
 from phonemic.files.cells import id_rows
-from phonemic.files.texts import HALF
+from phonemic.files.jsons import HALF
 from phonemic.inventory import unpack
 from phonemic.tokenizer import Tokenizer, encode_rows
 
