@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -77,6 +78,7 @@ class Tokenizer:
         self._vocabulary: Vocabulary = vocabulary(lang)
         self._core = _core_class(options)(tables, options.strict)
         self.writers: dict[tuple[Any, ...], Any] = {}
+        self._without_form: Tokenizer | None = None
 
     @property
     def options(self) -> TokenizerOptions:
@@ -127,6 +129,17 @@ class Tokenizer:
     def form(self) -> bool:
         """Whether ids say how the text is written, so that it can be given back from them alone."""
         return self._options.form
+
+    @property
+    def without_form(self) -> Tokenizer:
+        """The tokenizer that reads the same without forms, for what hears a text and does not write it back; itself
+        where it tells none.
+        """
+        if not self.form:
+            return self
+        if self._without_form is None:
+            self._without_form = Tokenizer.from_options(replace(self.options, form=False))
+        return self._without_form
 
     @property
     def vocabulary(self) -> Vocabulary:

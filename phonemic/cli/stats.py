@@ -83,10 +83,13 @@ def stats(
     if not (inputs or task_names) or (task_names and not data):
         raise click.UsageError("give files IN..., or data sets with --task NAME --data FOLDER")
     claim(sorted(plots.glob("intrinsic-*.svg")) if plots else (), force)
-    chosen = [name for part in names for name in ([*_all(tokenizer, folder)] if part == "all" else [part])]
+    chosen = [name for part in names for name in (_all(tokenizer, folder) if part == "all" else [part])]
     tokenizers = intrinsic.tokenizers(dict.fromkeys(chosen or ["Phonemic"]), tokenizer.lang, folder)
     for name in intrinsic.OURS.keys() & tokenizers.keys():
-        tokenizers[name] = Tokenizer.from_options(replace(tokenizer.options, **intrinsic.OURS[name]))
+        try:
+            tokenizers[name] = Tokenizer.from_options(replace(tokenizer.options, **intrinsic.OURS[name]))
+        except ValueError as error:
+            raise click.UsageError(f"{name}: {error}") from error
     rows: list[Measures] = []
     options: dict[str, Any] = {"alpha": alpha, "form": normalize, "num_threads": threads}
     options["word_joiner"] = tokenizer.word_joiner
@@ -105,7 +108,9 @@ def stats(
 
 
 def _all(tokenizer: Tokenizer, folder: str | None) -> list[str]:
-    return intrinsic.available(tokenizer.lang, folder)
+    """What is there; without those of ours that tell no forms, where they are to."""
+    named = intrinsic.available(tokenizer.lang, folder)
+    return [name for name in named if not (tokenizer.form and "fallback" in intrinsic.OURS.get(name, ()))]
 
 
 def measure_task(name: str, data: str, tokenizers: Any, lang: str | None = None, **options: Any) -> list[Measures]:
