@@ -229,7 +229,7 @@ class Encoding(_Positions):
     def continues(self) -> NDArray[np.bool_]:
         """Whether a position is a byte of what the position before it is of (``form=True``): bool (N,)."""
         ids, spans = self.ids, self.spans
-        found = ((ids & TRIPLE) == UNKNOWN_ID) & (ids != UNKNOWN_ID)
+        found: NDArray[np.bool_] = ((ids & TRIPLE) == UNKNOWN_ID) & (ids != UNKNOWN_ID)
         found[:1] = False
         found[1:] &= (spans[1:] == spans[:-1]).all(axis=1)
         return found
