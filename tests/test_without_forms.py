@@ -6,8 +6,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from phonemic import Index, Tokenizer, distance
-from phonemic.metrics import Statistics
 from phonemic.inventory import NATIVE
+from phonemic.metrics import Statistics
 from phonemic.noise import Homophones, Misspellings
 from phonemic.sound import homophones, rhymes
 from phonemic.units import without_bytes
@@ -33,10 +33,11 @@ languages = pytest.mark.parametrize("lang", ["vi", "zh"])
 
 
 @nasty
-@given(st.lists(st.one_of(texts, vietnamese_text, mandarin_text), max_size=3))
-@example(LINES["vi"])
-@example(LINES["zh"])
-def test_a_batch(rows):
+@given(st.lists(st.one_of(texts, vietnamese_text, mandarin_text), max_size=3).map("\n\n".join))
+@example("".join(LINES["vi"]))
+@example("".join(LINES["zh"]))
+def test_a_batch(text):
+    rows = [text, "", *text.split("\n\n")]
     for lang in PLAIN:
         for joiner in (None, "_"):
             tokenizer = Tokenizer(lang, form=True, word_joiner=joiner)
