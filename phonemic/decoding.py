@@ -217,21 +217,27 @@ class Decoder:
         Raises:
             ValueError: there are no spans, or the positions do not follow one another in their text.
         """
+        lang = self._vocabulary.lang
         if isinstance(rows, Encoding):
-            texts, offsets, parts = [rows.text], np.array([0, len(rows)]), np.array([rows.is_part])
+            ids, offsets = packed_ids(rows, lang), np.array([0, len(rows)], np.int64)
+            texts, parts = [rows.text], np.array([rows.is_part])
             row_of: Callable[[int], Encoding] = lambda row: rows  # noqa: E731
         else:
-            texts, offsets, parts = [plain(text) for text in rows.texts], rows.offsets, rows.parts
+            ids, offsets = packed_rows(rows, None, lang)
+            texts, parts = [plain(text) for text in rows.texts], rows.parts
             row_of = rows.__getitem__
-        return self._kept(bool(rows.forms.any())).write_into(
+        spans = np.ascontiguousarray(rows.spans, np.int32)
+        if spans.shape != (len(ids), 2) or not len(texts) == len(parts) == len(offsets) - 1:
+            raise ValueError("the texts, offsets and spans are not of these ids: encode the texts with spans=True")
+        return self._kept(bool(forms_of(ids).any())).write_into(
             texts,
-            np.ascontiguousarray(rows.ids, np.int32),
-            offsets.astype(np.int64, copy=False),
-            np.ascontiguousarray(rows.spans, np.int32),
+            ids,
+            offsets,
+            spans,
             parts.astype(np.uint8),
             lambda row: self._spaced(row_of(row)),
             cased=self.name == "spelling",
-            merging=self._vocabulary.lang == "zh",
+            merging=lang == "zh",
         )
 
     def _kept(self, forms: bool) -> Pieces:

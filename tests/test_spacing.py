@@ -5,7 +5,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from phonemic import Encoding, Tokenizer
+from phonemic import Batch, Encoding, Tokenizer
 from phonemic.decoding import decoder, spaced
 from tests.test_forms_properties import mandarin_text, vietnamese_text
 from tests.test_properties import texts
@@ -63,7 +63,8 @@ def test_any_spans(spans, part):
     """Those of no text are as the twin has them: an error, or the text; nothing is read outside it."""
     tokenizer = Tokenizer("vi")
     ids = np.resize(tokenizer.encode("Hà a,").ids, len(spans))
-    encoding = Encoding("Hà 行\U0001f600", ids, np.array(spans, np.int32), None, tokenizer.vocabulary)
+    encoding = Encoding("Hà 行\U0001f600", ids, np.zeros((len(spans), 2), np.int32), None, tokenizer.vocabulary)
+    encoding._spans = np.array(spans, np.int32)  # which the constructor refuses, unless they follow in the text
     encoding.is_part = part
     try:
         expected = twin(tokenizer, encoding)
@@ -72,6 +73,22 @@ def test_any_spans(spans, part):
             tokenizer.decode(encoding, keep="spacing")
     else:
         assert tokenizer.decode(encoding, keep="spacing") == expected
+
+
+def test_a_batch_that_was_not_made_here():
+    vi = Tokenizer("vi")
+    made = vi.encode_batch(["hà nội", "huế"], spans=True)
+    for changed in (
+        {"offsets": made.offsets + 1},
+        {"offsets": made.offsets[:2]},
+        {"offsets": made.offsets[::-1]},
+        {"spans": made.spans[:2]},
+        {"spans": made.spans[:, :1]},
+        {"texts": made.texts[:1]},
+    ):
+        arrays = {"texts": made.texts, "ids": made.ids, "offsets": made.offsets, "spans": made.spans} | changed
+        with pytest.raises(ValueError, match=r"are not of these ids|offsets run upwards"):
+            vi.decode_batch(Batch(**arrays, words=None, vocabulary=vi.vocabulary), keep="spacing")
 
 
 def test_what_does_not_fit():
