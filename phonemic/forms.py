@@ -135,7 +135,12 @@ def form_of(packed: int, lang: str) -> Form | None:
 
 
 def written(packed: int, lang: str) -> str | None:
-    """The text that an id writes; None where it writes none of its own (bytes, an escape, form 0, an impossible id)."""
+    """The text that an id writes; None where it writes none of its own (bytes, an escape, form 0, an impossible id).
+
+    Arguments:
+        packed: the id, with its form.
+        lang: ``"vi"`` or ``"zh"``.
+    """
     found = form_of(packed, lang)
     return found.text if found and found.text else None
 
@@ -283,6 +288,9 @@ def escapes(ids: NDArray[np.int32]) -> list[tuple[int, int]]:
     """The escapes among ids, as half-open ranges of positions: one that is escaped, its bytes, what closes them.
 
     One that is cut ends with its last byte.
+
+    Arguments:
+        ids: packed ids, int32 (N,).
     """
     unknown = (ids & TRIPLE) == UNKNOWN
     found = []
@@ -395,7 +403,11 @@ def _is_open(ids: NDArray[np.int32], at: int, joiner: str | None) -> bool:
 
 
 def triples_with_forms(lang: str) -> list[int]:
-    """Every packed triple, without a form, that a position with a form can have, but for [UNK]."""
+    """Every packed triple, without a form, that a position with a form can have, but for [UNK].
+
+    Arguments:
+        lang: ``"vi"`` or ``"zh"``.
+    """
     vocab = vocabulary(lang)
     packed = [vocab.pack(fallback_triple(symbol)) for symbol in forms(lang).symbols]
     if lang == "zh":
