@@ -1,4 +1,4 @@
-"""Arrow strings in, Arrow lists of packed ids out, without a Python object a text."""
+"""Arrow strings to Arrow lists of packed ids, without a Python object a text; and back."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from phonemic.errors import InputError, PhonemicError
+from phonemic.errors import DecodingError, InputError, PhonemicError
+from phonemic.files.cells import id_rows
+from phonemic.files.jsons import HALF
 from phonemic.inventory import unpack
 from phonemic.tokenizer import Tokenizer, encode_rows
 
@@ -56,18 +58,8 @@ def encode(
             message names the row; or there is no such column.
     """
     if isinstance(data, pa.RecordBatch | pa.Table):
-        if column not in data.schema.names:
-            raise InputError(f"no column {column!r}; the columns are: {', '.join(data.schema.names)}")
-        if data.schema.names.count(column) > 1:
-            raise InputError(f"{data.schema.names.count(column)} columns are named {column!r}; rename all but one")
-        found = encode(data[column], tokenizer, num_threads, triples=triples, spans=spans)
-        added = _fields(found) if triples or spans else {"ids": found}
-        kept = [at for at, name in enumerate(data.schema.names) if name not in added]
-        schema = pa.schema(
-            [data.schema.field(at) for at in kept] + [pa.field(name, array.type) for name, array in added.items()],
-            metadata=data.schema.metadata,
-        )
-        return type(data).from_arrays([*(data.column(at) for at in kept), *added.values()], schema=schema)
+        found = encode(_column(data, column), tokenizer, num_threads, triples=triples, spans=spans)
+        return _with_columns(data, _fields(found) if triples or spans else {"ids": found})
     if isinstance(data, pa.ChunkedArray):
         chunks, start = [], 0
         for chunk in data.chunks:
@@ -77,6 +69,120 @@ def encode(
     if not isinstance(data, pa.Array):
         raise TypeError(f"expected a pyarrow Array, ChunkedArray, RecordBatch or Table, not {type(data).__name__}")
     return _encode(data, tokenizer, num_threads, 0, triples, spans)
+
+
+def decode(
+    data: Any,
+    tokenizer: Tokenizer,
+    *,
+    column: str = "ids",
+    to: str | None = None,
+    style: str = "new",
+    skip_special_tokens: bool = True,
+    dialect: str | None = None,
+    errors: str = "strict",
+) -> Any:
+    """Writes lists of packed ids as Arrow strings; see :meth:`phonemic.Tokenizer.decode`.
+
+    Arguments:
+        data: a pyarrow Array or ChunkedArray of lists or large lists of integers, or nothing but nulls; or a
+            RecordBatch or Table with such a column.
+        tokenizer: whose ids they are.
+        column: the column of a RecordBatch or Table.
+        to: ``"spelling"``, ``"pinyin"`` or another notation; None: the text where ids have forms, else the first.
+        style: Vietnamese tone-mark placement, ``"new"`` or ``"old"``.
+        skip_special_tokens: leave out [CLS], [PAD] and the others.
+        dialect: the city whose Vietnamese is written, in IPA.
+        errors: ``"strict"``, or ``"replace"`` for U+FFFD where ids with forms are of no text, or their text has half of
+            a surrogate pair, which Arrow's strings do not hold.
+
+    Returns:
+        A text per row, null for null: string of lists, large_string of large lists. An Array or ChunkedArray gives one
+        with the same chunks. A RecordBatch or Table comes back with the column ``text`` behind its own, in the place of
+        one of that name.
+
+    Raises:
+        TypeError: not Arrow data of lists of integers.
+        ValueError: ``to``, ``style``, ``dialect`` or ``errors`` does not fit.
+        DecodingError: ids are of no text; the message names the row, counted from 0, and the position.
+        InputError: a list holds a null or what is no int32, and the message names the row; the array is damaged, or its
+            texts do not fit one array (2 GB) and should be decoded in smaller chunks; or there is no such column.
+    """
+    way = {"to": to, "style": style, "skip_special_tokens": skip_special_tokens, "dialect": dialect, "errors": errors}
+    if isinstance(data, pa.RecordBatch | pa.Table):
+        return _with_columns(data, {"text": decode(_column(data, column), tokenizer, **way)})  # type: ignore[arg-type]
+    if not isinstance(data, pa.Array | pa.ChunkedArray):
+        raise TypeError(f"expected a pyarrow Array, ChunkedArray, RecordBatch or Table, not {type(data).__name__}")
+    lists, kind = pa.types.is_list(data.type) or pa.types.is_large_list(data.type), data.type
+    if not (pa.types.is_null(kind) or (lists and pa.types.is_integer(kind.value_type))):
+        raise TypeError(f"expected an array of lists of integers, not {kind}")
+    made = pa.large_string() if pa.types.is_large_list(kind) else pa.string()
+    tokenizer.decode_batch([], **way)  # type: ignore[arg-type]  # what does not fit is refused without rows, too
+    if isinstance(data, pa.Array):
+        return _texts(data, made, tokenizer, 0, way)
+    chunks, start = [], 0
+    for chunk in data.chunks:
+        chunks.append(_texts(chunk, made, tokenizer, start, way))
+        start += len(chunk)
+    return pa.chunked_array(chunks, made)
+
+
+def _texts(array: Any, kind: Any, tokenizer: Tokenizer, first_row: int, way: dict[str, Any]) -> Any:
+    """The texts of an Array of lists of ids, some rows at a time."""
+    if pa.types.is_null(array.type):
+        return pa.nulls(len(array), kind)
+    row, parts = first_row, [pa.array([], kind)]
+    try:
+        array.validate(full=True)  # damaged offsets would be followed out of the buffers
+    except pa.ArrowException as error:
+        raise InputError(f"a damaged array of {array.type}: {error}") from error
+    for ids, offsets, nulls in id_rows(array, "row {}".format, first_row, None):
+        try:
+            texts = tokenizer.decode_batch(ids, offsets, **way)
+        except DecodingError as error:
+            raise DecodingError(f"row {row + error.row}: {str(error).partition(': ')[2]}") from error
+        parts.append(_strings_of(texts, kind, nulls, row, way["errors"]))
+        row += len(texts)
+    try:
+        return pa.concat_arrays(parts)
+    except pa.ArrowException as error:
+        raise InputError(f"the texts of {len(array)} rows do not fit one array: decode smaller chunks") from error
+
+
+def _strings_of(texts: list[str], kind: Any, nulls: NDArray[np.bool_], row: int, errors: str) -> Any:
+    try:
+        return pa.array(texts, kind, mask=nulls)
+    except UnicodeEncodeError as error:
+        if errors == "replace":
+            return pa.array([HALF.sub("\ufffd", text) for text in texts], kind, mask=nulls)
+        at = next(at for at, text in enumerate(texts) if HALF.search(text))
+        raise DecodingError(
+            f"row {row + at}: half of a surrogate pair, which Arrow's strings do not hold; errors='replace' writes "
+            "U+FFFD for it"
+        ) from error
+
+
+def _column(data: Any, column: str) -> Any:
+    """The column of a RecordBatch or Table.
+
+    Raises:
+        InputError: there is none of that name, or there are several.
+    """
+    if column not in data.schema.names:
+        raise InputError(f"no column {column!r}; the columns are: {', '.join(data.schema.names)}")
+    if data.schema.names.count(column) > 1:
+        raise InputError(f"{data.schema.names.count(column)} columns are named {column!r}; rename all but one")
+    return data[column]
+
+
+def _with_columns(data: Any, added: dict[str, Any]) -> Any:
+    """A RecordBatch or Table with columns behind its own, in the place of those of their names."""
+    kept = [at for at, name in enumerate(data.schema.names) if name not in added]
+    schema = pa.schema(
+        [data.schema.field(at) for at in kept] + [pa.field(name, array.type) for name, array in added.items()],
+        metadata=data.schema.metadata,
+    )
+    return type(data).from_arrays([*(data.column(at) for at in kept), *added.values()], schema=schema)
 
 
 def _type(triples: bool, spans: bool) -> Any:

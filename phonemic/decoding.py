@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from phonemic.characters import plain
 from phonemic.encoding import Batch, Encoding
 from phonemic.errors import DecodingError
 from phonemic.forms import without_forms
@@ -39,6 +40,9 @@ if TYPE_CHECKING:
     from phonemic.tokenizer import Tokenizer
 
 _RHOTIC = frozenset("儿兒")
+
+#: Letters of each case that native/_spaced.pyx tells.
+_CASES = ("a", "A", "AA")
 
 
 def packed_ids(ids: Any, lang: str) -> NDArray[np.int32]:
@@ -129,7 +133,12 @@ def packed_rows(ids: Any, offsets: Any, lang: str) -> tuple[NDArray[np.int32], N
             raise ValueError(f"a Batch of {ids.vocabulary.lang} cannot be decoded by a tokenizer of {lang}")
         ids, offsets = ids.ids, ids.offsets
     if offsets is None:
-        rows = [packed_ids(row, lang) for row in ids]
+        rows = []
+        for number, row in enumerate(ids):
+            try:
+                rows.append(packed_ids(row, lang))
+            except ValueError as error:
+                raise type(error)(f"row {number}: {error}") from error
         offsets = np.cumsum([0, *map(len, rows)])
         ids = np.concatenate([*rows, np.zeros(0, np.int32)])
     packed, bounds = packed_ids(ids, lang), np.ascontiguousarray(offsets)
@@ -165,6 +174,7 @@ class Decoder:
         piece = unit_piece(self._vocabulary, self.spell, skip_special_tokens, self._packed)
         self._units = Pieces(piece, False, core)
         self._syllables: dict[int, str | None] = {}
+        self._kept_pieces: dict[bool, Pieces] = {}
         self._forms = None
         self._drops = tokenizer.form and (to is not None or dialect is not None)
         if tokenizer.form and not self._drops:
@@ -201,9 +211,52 @@ class Decoder:
         """An Encoding some of whose syllables have 儿 merged with them."""
         return self._join(encoding.ids, erhua_of(encoding, self.name))
 
-    def spaced(self, encoding: Encoding) -> str:
-        """An Encoding's text with its syllables written anew; see :func:`spaced`."""
-        if encoding.forms.any() and encoding.has_spans and len(encoding):
+    def spaced(self, rows: Encoding | Batch) -> list[str]:
+        """The texts of an Encoding, or of each row of a Batch, with their syllables written anew; see :func:`spaced`.
+
+        Raises:
+            ValueError: there are no spans, or the positions do not follow one another in their text.
+        """
+        lang = self._vocabulary.lang
+        if isinstance(rows, Encoding):
+            ids, offsets = packed_ids(rows, lang), np.array([0, len(rows)], np.int64)
+            texts, parts = [rows.text], np.array([rows.is_part])
+            row_of: Callable[[int], Encoding] = lambda row: rows  # noqa: E731
+        else:
+            ids, offsets = packed_rows(rows, None, lang)
+            texts, parts = [plain(text) for text in rows.texts], rows.parts
+            row_of = rows.__getitem__
+        spans = np.ascontiguousarray(rows.spans, np.int32)
+        if spans.shape != (len(ids), 2) or not len(texts) == len(parts) == len(offsets) - 1:
+            raise ValueError("the texts, offsets and spans are not of these ids: encode the texts with spans=True")
+        return self._kept(bool(forms_of(ids).any())).write_into(
+            texts,
+            ids,
+            offsets,
+            spans,
+            parts.astype(np.uint8),
+            lambda row: self._spaced(row_of(row)),
+            cased=self.name == "spelling",
+            merging=lang == "zh",
+        )
+
+    def _kept(self, forms: bool) -> Pieces:
+        """The pieces of syllables; what is none is kept."""
+        if forms not in self._kept_pieces:
+            self._kept_pieces[forms] = Pieces(self._kept_piece, forms, None)
+        return self._kept_pieces[forms]
+
+    def _kept_piece(self, number: int) -> Piece:
+        triple, case = number & TRIPLE, number >> FORM_SHIFT
+        if max(triple >> 16, triple >> 8 & 255, triple & 255) >= len(self._vocabulary):
+            return Piece("", SLOW)
+        written = self._syllable(triple)
+        if written is None:
+            return Piece("", SKIPPED)
+        return Piece(cased(written, _CASES[case]) if self.name == "spelling" else written)
+
+    def _spaced(self, encoding: Encoding) -> str:
+        if encoding.forms.any() and len(encoding):
             spans = encoding.spans  # bytes have the span of what they belong to
             first = np.concatenate([[True], (spans[1:] != spans[:-1]).any(axis=1)])
             part = Encoding(encoding.text, encoding.ids[first] & TRIPLE, spans[first], None, encoding.vocabulary)
@@ -234,14 +287,27 @@ def decoder(tokenizer: Tokenizer, *way: Any) -> Decoder:
     return found
 
 
-def spaced_text(write: Decoder, ids: Any) -> str:
-    """The text of an Encoding, with its syllables written anew.
+def check_keep(keep: str | None) -> bool:
+    """Whether the spacing of a text is kept.
 
     Raises:
-        ValueError: it is no Encoding.
+        ValueError: ``keep`` is neither ``"spacing"`` nor None.
     """
-    if not isinstance(ids, Encoding):
-        raise ValueError("keep='spacing' needs an Encoding, which knows its text; ids alone do not")
+    if keep not in (None, "spacing"):
+        raise ValueError(f"keep is 'spacing' or None, not {keep!r}")
+    return keep is not None
+
+
+def spaced_texts(write: Decoder, ids: Any, lang: str) -> list[str]:
+    """The text of an Encoding, or of each row of a Batch, with its syllables written anew.
+
+    Raises:
+        ValueError: it is neither, of another language, or without spans.
+    """
+    if not isinstance(ids, Encoding | Batch):
+        raise ValueError("keep='spacing' needs an Encoding, which knows its text, or a Batch; ids alone do not")
+    if ids.vocabulary.lang != lang:
+        raise ValueError(f"{type(ids).__name__} of {ids.vocabulary.lang}: a tokenizer of {lang} cannot decode it")
     return write.spaced(ids)
 
 

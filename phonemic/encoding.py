@@ -13,6 +13,8 @@ from phonemic.inventory import (
     EMPTY,
     NATIVE,
     SEP,
+    TRIPLE,
+    UNKNOWN_ID,
     Triple,
     Vocabulary,
     characters_of,
@@ -223,6 +225,25 @@ class Encoding(_Positions):
         rows = zip(self.triples, self.kinds.tolist(), self.spans.tolist(), strict=True)
         return [syllable_of(triple, kind == NATIVE, self.text, start, end) for triple, kind, (start, end) in rows]
 
+    @property
+    def continues(self) -> NDArray[np.bool_]:
+        """Whether a position is a byte of what the position before it is of (``form=True``): bool (N,)."""
+        ids, spans = self.ids, self.spans
+        found: NDArray[np.bool_] = ((ids & TRIPLE) == UNKNOWN_ID) & (ids != UNKNOWN_ID)
+        found[:1] = False
+        found[1:] &= (spans[1:] == spans[:-1]).all(axis=1)
+        return found
+
+    @property
+    def form_words(self) -> list[str]:
+        """The form of each position in words, as ``First, space before``; empty where no position has a form."""
+        if not self.forms.any():
+            return []
+        from phonemic.forms import form_of
+
+        found = (form_of(packed, self.vocabulary.lang) for packed in self.ids.tolist())
+        return ["impossible" if form is None else form.words for form in found]
+
     def truncate(self, max_length: int) -> Encoding:
         """The first ``max_length`` positions, as a view; fewer where the cut would fall among the bytes of a character
         or between a position and the bytes of how it is written (``form=True``).
@@ -275,9 +296,11 @@ class Encoding(_Positions):
         if not self.has_spans:
             return f"<p>{escape(repr(self))}</p>"
         rows: dict[str, list[str]] = {"text": [], "onset": [], "rime": [], "tone": [], "IPA": []}
-        for syllable in self.syllables[:200]:
+        for syllable, again in zip(self.syllables[:200], self.continues.tolist(), strict=False):
             for name, cell in zip(rows, syllable[:5], strict=True):
-                rows[name].append(cell)
+                rows[name].append("" if again else cell)
+        if words := self.form_words:
+            rows["form"] = words[:200]
         body = "".join(
             f"<tr><th style='text-align:left'>{name}</th>"
             + "".join(f"<td style='text-align:center'>{escape(cell)}</td>" for cell in cells)
@@ -336,6 +359,11 @@ class Batch(_Positions, Sequence[Encoding]):
             ValueError: the batch was encoded without word ids.
         """
         return _asked_for(self._words, "word_ids")
+
+    @property
+    def parts(self) -> NDArray[np.bool_]:
+        """Whether each row is a part of what its text has, because it was truncated: bool (B,)."""
+        return np.zeros(len(self), bool) if self._parts is None else self._parts
 
     @property
     def lengths(self) -> NDArray[np.int64]:

@@ -29,7 +29,13 @@ class PinyinError(PhonemicError, ValueError):
 
 
 class DecodingError(PhonemicError, ValueError):
-    """Ids are of no text; the message says which position is wrong, and why."""
+    """Ids are of no text; the message says which position is wrong, and why.
+
+    Attributes:
+        row: of several rows the one that it is in, counted from 0.
+    """
+
+    row: int = 0
 
 
 class OutputError(PhonemicError):

@@ -24,7 +24,7 @@ import numpy as np
 from phonemic import characters, mandarin, vietnamese
 from phonemic.characters import normalize
 from phonemic.inventory import FORM_SHIFT, SPECIALS, TRIPLE, UNKNOWN_ID, Triple, fallback_triple, vocabulary
-from phonemic.lexicon.forms import forms
+from phonemic.lexicon.forms import MOST_SPELLINGS, forms
 from phonemic.lexicon.tables import form_tables
 
 if TYPE_CHECKING:
@@ -44,6 +44,15 @@ FORMS = 128
 UNKNOWN = UNKNOWN_ID
 #: The position that closes an escape.
 CLOSING = UNKNOWN | END_OF_ESCAPE << FORM_SHIFT
+
+_WHITE_SPACE_NAMES = dict(
+    zip(
+        WHITE_SPACE,
+        ("space", "line feed", "tab", "carriage return", "ideographic space", "no-break space"),
+        strict=True,
+    )
+)
+_SPELLING_NAMES = {0: "", 1: "tone mark in the old place", 2: "the other of i and y"}
 
 CASES = ("lower", "first", "upper")
 NORMALIZATIONS = ("NFC", "NFD", "tone apart")
@@ -75,6 +84,28 @@ class Form(NamedTuple):
     rank: int = 0
     bytes: bytes = b""
 
+    @property
+    def words(self) -> str:
+        """The form in words, as ``First, space before``; "" for form 0. Ranks and variants are counted from 1."""
+        if self.kind == "bytes":
+            return f"byte{'s' * (len(self.bytes) > 1)} {self.bytes.hex(' ').upper()}"
+        said = {
+            "none": "",
+            "character": f"rank {self.rank + 1}",
+            "white space": _WHITE_SPACE_NAMES.get(self.text, ""),
+            "escaped": "in bytes",
+            "end of escape": "end of bytes",
+        }.get(self.kind)
+        if said is not None:
+            return said
+        words = [{"lower": "lower", "first": "First", "upper": "ALL"}[self.case] if self.kind == "syllable" else ""]
+        words.append("capital" if self.kind == "fallback" and self.case == "upper" else "")
+        words.append(f"variant {self.rank + 1}" if self.rank else "")
+        words.append(_SPELLING_NAMES.get(self.spelling, f"spelling {self.spelling + 1}"))
+        words.append(self.normalization if self.normalization != NORMALIZATIONS[0] else "")
+        words.append("space before" if self.space else "")
+        return ", ".join(filter(None, words)) or "as usual"
+
 
 def form_of(packed: int, lang: str) -> Form | None:
     """What the form of a packed id says.
@@ -104,7 +135,12 @@ def form_of(packed: int, lang: str) -> Form | None:
 
 
 def written(packed: int, lang: str) -> str | None:
-    """The text that an id writes; None where it writes none of its own (bytes, an escape, form 0, an impossible id)."""
+    """The text that an id writes; None where it writes none of its own (bytes, an escape, form 0, an impossible id).
+
+    Arguments:
+        packed: the id, with its form.
+        lang: ``"vi"`` or ``"zh"``.
+    """
     found = form_of(packed, lang)
     return found.text if found and found.text else None
 
@@ -163,6 +199,23 @@ def characters_read(pinyin: str) -> list[str]:
         ValueError: not a pinyin syllable.
     """
     return list(map(chr, _characters(vocabulary("zh").pack(mandarin.factorize(pinyin))).tolist()))
+
+
+def spellings_read(syllable: str) -> list[str]:
+    """The Vietnamese spellings, in lower case, that are read as one is: the standard one first (*hoà*, *hòa*).
+
+    Arguments:
+        syllable: one of them.
+
+    Raises:
+        ValueError: not a Vietnamese syllable.
+    """
+    found = vietnamese.factorize(syllable)
+    if found is None:
+        raise ValueError(f"{syllable!r} is not a Vietnamese syllable")
+    mark = _tone_marks()[found.tone]
+    ways = (_spelled(found.onset, found.rime, mark, spelling) for spelling in range(2 + MOST_SPELLINGS))
+    return [way for way in ways if way]
 
 
 def _mandarin(triple: int, number: int) -> Form | None:
@@ -235,6 +288,9 @@ def escapes(ids: NDArray[np.int32]) -> list[tuple[int, int]]:
     """The escapes among ids, as half-open ranges of positions: one that is escaped, its bytes, what closes them.
 
     One that is cut ends with its last byte.
+
+    Arguments:
+        ids: packed ids, int32 (N,).
     """
     unknown = (ids & TRIPLE) == UNKNOWN
     found = []
@@ -347,7 +403,11 @@ def _is_open(ids: NDArray[np.int32], at: int, joiner: str | None) -> bool:
 
 
 def triples_with_forms(lang: str) -> list[int]:
-    """Every packed triple, without a form, that a position with a form can have, but for [UNK]."""
+    """Every packed triple, without a form, that a position with a form can have, but for [UNK].
+
+    Arguments:
+        lang: ``"vi"`` or ``"zh"``.
+    """
     vocab = vocabulary(lang)
     packed = [vocab.pack(fallback_triple(symbol)) for symbol in forms(lang).symbols]
     if lang == "zh":

@@ -90,7 +90,8 @@ class Statistics:
 
     Fertility and input length count what stands between whitespace. Coverage (section 6.1) counts finer units: in
     Vietnamese a run of letters, a digit or a mark (see :func:`written_units`), in Mandarin a character. A unit is
-    native when it is exactly one position and that is a syllable. Measures of an empty corpus are nan.
+    native when it is exactly one position and that is a syllable. Measures of an empty corpus are nan. With
+    ``form=True`` bytes and white space are positions, too, of [UNK]; coverage leaves forms out.
 
     Attributes:
         texts: number of texts.
@@ -106,7 +107,7 @@ class Statistics:
     def __init__(self, tokenizer: Tokenizer) -> None:
         self._tokenizer = tokenizer
         self._by_character = tokenizer  # a position a character, which is a unit of Mandarin
-        options = replace(tokenizer.options, fallback="character", erhua=False)
+        options = replace(tokenizer.options, fallback="character", erhua=False, form=False)
         if tokenizer.lang == "zh" and options != tokenizer.options:
             self._by_character = Tokenizer.from_options(options)
         self.texts = 0
@@ -150,7 +151,7 @@ class Statistics:
     def _add_written_units(self, batch: Batch) -> None:
         counts = written_units(batch.texts, self._tokenizer.word_joiner)
         new = [unit for unit in counts if unit not in self._types]
-        alone = self._tokenizer.encode_batch(new)
+        alone = self._tokenizer.without_form.encode_batch(new)
         native = np.bincount(np.repeat(np.arange(len(new)), alone.lengths)[alone.kinds == NATIVE], minlength=len(new))
         self._types.update(zip(new, ((alone.lengths == 1) & (native == 1)).tolist(), strict=True))
         self.occurrences += counts.total()

@@ -13,14 +13,19 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from phonemic.errors import DecodingError
 from phonemic.native._decode import decode_rows, move_cells, put_cell
+from phonemic.native._spaced import space_rows
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from phonemic._core import Core
 
-# Layout of a cell: native/_decode.pyx.
+#: The rows that need more cells, the ids that do, and the rows that are left to plain Python.
+Left = tuple[list[int], list[int], list[int]]
+
+# Layout of a cell: native/cells.pxd.
 UNITS, CODE_SHIFT = 14, 8
 PLAIN, LETTER, DIGIT, SKIPPED, SLOW = (number << 3 for number in range(5))
 #: A table that would hold more ids than this is begun anew.
@@ -77,23 +82,77 @@ class Pieces:
             ids: ids of the vocabulary, with or without forms, contiguous int32 (N,).
             offsets: row i is ``ids[offsets[i]:offsets[i + 1]]``; int64 (B + 1,), within ``ids``, none below the last.
             slow: writes a row for which looking up is not enough.
+
+        Raises:
+            DecodingError: ``slow`` does; the error has the row.
         """
-        rows = len(offsets) - 1
+
+        def run(table: _Table, texts: list[str], waiting: NDArray[np.uint8]) -> Left:
+            return decode_rows(ids, offsets, table.keys, table.cells, self._forms, self._core, texts, waiting)
+
+        return self._written(run, len(offsets) - 1, lambda row: slow(ids[offsets[row] : offsets[row + 1]]))
+
+    def write_into(
+        self,
+        texts: list[str],
+        ids: NDArray[np.int32],
+        offsets: NDArray[np.int64],
+        spans: NDArray[np.int32],
+        parts: NDArray[np.uint8],
+        slow: Callable[[int], str],
+        *,
+        cased: bool,
+        merging: bool,
+    ) -> list[str]:
+        """The texts of rows of ids, with their syllables written anew; ``SKIPPED`` is a piece that stays as it is.
+
+        Arguments:
+            texts: the text of each row.
+            ids: contiguous int32 (N,).
+            offsets: as in :meth:`write`.
+            spans: of each id, contiguous int32 (N, 2).
+            parts: of each row, whether only the part of its text is written that its positions cover; uint8 (B,).
+            slow: writes a row, by its number, for which looking up is not enough.
+            cased: whether syllables take the case of their letters: ``native/_spaced.pyx`` then asks for the pieces of
+                ``id | case << 24``.
+            merging: whether 儿 may be merged with the syllable before it.
+
+        Raises:
+            ValueError: ``slow`` does.
+        """
+        forms = self._forms
+
+        def run(table: _Table, written: list[str], waiting: NDArray[np.uint8]) -> Left:
+            return space_rows(
+                texts, ids, offsets, spans, table.keys, table.cells, forms, cased, merging, parts, written, waiting
+            )
+
+        return self._written(run, len(offsets) - 1, slow)
+
+    def _written(
+        self,
+        run: Callable[[_Table, list[str], NDArray[np.uint8]], Left],
+        rows: int,
+        slow: Callable[[int], str],
+    ) -> list[str]:
+        """The rows, as often as a larger table is needed."""
         texts: list[str] = [""] * rows
         waiting = np.ones(rows, np.uint8)
         while rows:
             table = self._table
-            again, missing, left = decode_rows(
-                ids, offsets, table.keys, table.cells, self._forms, self._core, texts, waiting
-            )
+            again, missing, left = run(table, texts, waiting)
             for row in left:
-                texts[row] = slow(ids[offsets[row] : offsets[row + 1]])
+                try:
+                    texts[row] = slow(row)
+                except DecodingError as error:
+                    error.row = row
+                    raise
             if not again:
                 break
             waiting[:] = 0
             waiting[again] = 1
             if self._held + len(missing) > MOST_CELLS:  # begun anew, it must have all that these rows need
-                missing = np.unique(np.concatenate([ids[offsets[row] : offsets[row + 1]] for row in again])).tolist()
+                _, missing, _ = run(_empty(SMALLEST), texts, waiting)
             self._learn(set(missing))
         return texts
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -12,7 +13,7 @@ import numpy as np
 from phonemic._core import Core
 from phonemic.characters import plain
 from phonemic.encoding import Batch, Encoding, Syllable
-from phonemic.errors import SavedTokenizerError
+from phonemic.errors import DecodingError, SavedTokenizerError
 from phonemic.inventory import Triple, Vocabulary, vocabulary
 from phonemic.lexicon.entries import JOINER, ZH_JOINER, Tables, with_entries, with_packing
 from phonemic.lexicon.tables import context_tables, form_tables, speech_tables, tables_of
@@ -77,6 +78,7 @@ class Tokenizer:
         self._vocabulary: Vocabulary = vocabulary(lang)
         self._core = _core_class(options)(tables, options.strict)
         self.writers: dict[tuple[Any, ...], Any] = {}
+        self._without_form: Tokenizer | None = None
 
     @property
     def options(self) -> TokenizerOptions:
@@ -127,6 +129,17 @@ class Tokenizer:
     def form(self) -> bool:
         """Whether ids say how the text is written, so that it can be given back from them alone."""
         return self._options.form
+
+    @property
+    def without_form(self) -> Tokenizer:
+        """The tokenizer that reads the same without forms, for what hears a text and does not write it back; itself
+        where it tells none.
+        """
+        if not self.form:
+            return self
+        if self._without_form is None:
+            self._without_form = Tokenizer.from_options(replace(self.options, form=False))
+        return self._without_form
 
     @property
     def vocabulary(self) -> Vocabulary:
@@ -301,14 +314,14 @@ class Tokenizer:
             ValueError: ``ids`` is an Encoding of another language, ``to``, ``style``, ``dialect`` or ``errors`` does
                 not fit, there is no text whose spacing could be kept, or the positions do not follow one another in it.
         """
-        from phonemic.decoding import decoder, has_erhua, packed_ids, spaced_text
+        from phonemic.decoding import check_keep, decoder, has_erhua, packed_ids, spaced_texts
 
         write = decoder(self, to, style, skip_special_tokens, dialect, errors)
         packed = packed_ids(ids, self.lang)
-        if keep not in (None, "spacing"):
-            raise ValueError(f"keep is 'spacing' or None, not {keep!r}")
-        if keep or has_erhua(ids):
-            return spaced_text(write, ids) if keep else write.merged(ids)
+        if check_keep(keep):
+            return spaced_texts(write, ids, self.lang)[0]
+        if has_erhua(ids):
+            return write.merged(ids)
         return write.rows(packed, np.array([0, len(packed)], np.int64))[0]
 
     def decode_batch(
@@ -319,6 +332,7 @@ class Tokenizer:
         style: str = "new",
         skip_special_tokens: bool = True,
         dialect: str | None = None,
+        keep: str | None = None,
         errors: str = "strict",
     ) -> list[str]:
         """Writes many rows of ids as text; see :meth:`decode`. :func:`phonemic.arrow.decode` does it for Arrow.
@@ -330,6 +344,7 @@ class Tokenizer:
             style: tone-mark placement.
             skip_special_tokens: leave out the special symbols.
             dialect: a city.
+            keep: ``"spacing"``, for a Batch with spans.
             errors: ``"strict"`` or ``"replace"``.
 
         Raises:
@@ -337,10 +352,17 @@ class Tokenizer:
                 and the position.
             ValueError: an argument does not fit, or the offsets are not of these ids.
         """
-        from phonemic.decoding import decoder, packed_rows
+        from phonemic.decoding import check_keep, decoder, packed_rows, spaced_texts
 
         write = decoder(self, to, style, skip_special_tokens, dialect, errors)
-        return write.rows(*packed_rows(ids, offsets, self.lang))
+        if check_keep(keep):
+            return spaced_texts(write, ids, self.lang)
+        packed, bounds = packed_rows(ids, offsets, self.lang)
+        try:
+            return write.rows(packed, bounds)
+        except DecodingError as error:
+            error.args = (f"row {error.row}: {error}",)
+            raise
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the options and the checksums as a small JSON file.

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from phonemic import InputError, Tokenizer
+from phonemic import DecodingError, InputError, Tokenizer
 from phonemic.tokenizer import encode_rows
 
 pa = pytest.importorskip("pyarrow")
@@ -226,3 +226,107 @@ def test_record_batches_and_tables(vi, kind):
         arrow.encode(data, vi, column="words")
     with pytest.raises(TypeError, match="expected an array of strings, not int64"):
         arrow.encode(data, vi, column="n")
+
+
+class TestDecode:
+    """What comes back is what ``Tokenizer.decode`` gives, of every kind of list."""
+
+    TEXTS = ("Quốc kỳ bay,  hoà bình", None, "", "银行行长 15h 😀", "covid \u200d\t")
+
+    @pytest.mark.parametrize("kind", [pa.list_(pa.int32()), pa.large_list(pa.int64()), pa.list_(pa.uint32())])
+    @pytest.mark.parametrize("lang", ["vi", "zh"])
+    @pytest.mark.parametrize("form", [False, True])
+    def test_equals_decode(self, lang, form, kind):
+        tokenizer = Tokenizer(lang, form=form)
+        ids = pa.array([text and tokenizer.encode(text).ids.tolist() for text in self.TEXTS], kind)
+        for way in ({}, {"to": "ipa"}, {"skip_special_tokens": False}):
+            rows = [text and tokenizer.decode(tokenizer.encode(text).ids, **way) for text in self.TEXTS]
+            found = arrow.decode(ids, tokenizer, **way)
+            found.validate(full=True)
+            assert found.type == (pa.large_string() if "large" in str(kind) else pa.string())
+            assert found.to_pylist() == rows
+            assert arrow.decode(ids[1:4], tokenizer, **way).to_pylist() == rows[1:4]
+            chunked = arrow.decode(pa.chunked_array([ids[:2], ids[2:]]), tokenizer, **way)
+            assert [len(chunk) for chunk in chunked.chunks] == [2, 3]
+            assert chunked.to_pylist() == rows
+        if form:
+            assert arrow.decode(ids, tokenizer).to_pylist() == list(self.TEXTS)
+
+    @given(st.lists(st.none() | valid_text, max_size=8))
+    def test_there_and_back(self, texts):
+        for lang in TOKENIZERS:
+            tokenizer = Tokenizer(lang, form=True)
+            assert arrow.decode(arrow.encode(pa.array(texts, pa.string()), tokenizer), tokenizer).to_pylist() == texts
+
+    def test_many_rows_are_written_some_at_a_time(self, monkeypatch):
+        from phonemic.files import cells
+
+        monkeypatch.setattr(cells, "IDS", 7)
+        tokenizer, texts = Tokenizer("vi", form=True), ["Một hai ba", None, "", "Bốn " * 20] * 9
+        assert arrow.decode(arrow.encode(pa.array(texts), tokenizer), tokenizer).to_pylist() == texts
+        ids = pa.array([[0]] * 20 + [[1, 0x7F010101]], pa.list_(pa.int32()))
+        with pytest.raises(DecodingError, match=r"^row 20: position 1: "):
+            arrow.decode(ids, tokenizer)
+
+    @pytest.mark.parametrize("kind", [pa.RecordBatch, pa.Table])
+    def test_columns(self, kind):
+        vi = Tokenizer("vi")
+        ids = pa.array([vi.encode("bà").ids.tolist(), None], pa.list_(pa.int32()))
+        data = kind.from_arrays([ids, pa.array([1, 2]), pa.array(["?", "?"])], ["ids", "n", "text"])
+        found = arrow.decode(data.replace_schema_metadata({"a": "b"}), vi)
+        assert isinstance(found, kind)
+        assert found.schema.names == ["ids", "n", "text"]
+        assert found.schema.metadata == {b"a": b"b"}
+        assert found.column(2).to_pylist() == ["bà", None]
+        assert arrow.decode(data, vi, column="ids", to="ipa").column(2).to_pylist() == [
+            vi.decode(ids[0].as_py(), to="ipa"),
+            None,
+        ]
+        with pytest.raises(InputError, match="no column 'id'; the columns are: ids, n, text"):
+            arrow.decode(data, vi, column="id")
+
+    def test_nothing(self):
+        vi = Tokenizer("vi")
+        assert arrow.decode(pa.nulls(2), vi) == pa.nulls(2, pa.string())
+        assert arrow.decode(pa.array([], pa.list_(pa.int32())), vi).to_pylist() == []
+        assert arrow.decode(pa.chunked_array([], pa.list_(pa.int32())), vi).type == pa.string()
+
+    @pytest.mark.parametrize(
+        ("row", "told"),
+        [
+            ([5, None], "row 1: position 1: None is not a packed id"),
+            ([5, 1 << 40], "row 1: position 1: 1099511627776 is not a packed id"),
+            ([5, 0xFFFFFF], r"row 1: position 1: .*\[255, 255, 255\] is not in the zh vocabulary"),
+            ([-1], "row 1: position 0: "),
+        ],
+    )
+    def test_errors_name_the_row(self, row, told):
+        for form in (False, True):
+            chunks = [pa.array([[]], pa.list_(pa.int64())), pa.array([row], pa.list_(pa.int64()))]
+            for data in (pa.concat_arrays(chunks), pa.chunked_array(chunks)):
+                with pytest.raises(ValueError, match=f"^{told}"):
+                    arrow.decode(data, Tokenizer("zh", form=form))
+
+    def test_half_of_a_pair(self):
+        tokenizer = Tokenizer("zh", form=True)
+        ids = pa.array([[], tokenizer.encode("一\ud800").ids.tolist()], pa.list_(pa.int32()))
+        with pytest.raises(DecodingError, match=r"^row 1: half of a surrogate pair"):
+            arrow.decode(ids, tokenizer)
+        assert arrow.decode(ids, tokenizer, errors="replace").to_pylist() == ["", "一\ufffd"]
+
+    def test_what_does_not_fit(self):
+        vi = Tokenizer("vi")
+        for wrong in (pa.array(["a"]), pa.array([[1.5]]), pa.array([1])):
+            with pytest.raises(TypeError, match="expected an array of lists of integers, not "):
+                arrow.decode(wrong, vi)
+        with pytest.raises(TypeError, match="expected a pyarrow Array"):
+            arrow.decode([[1]], vi)
+        for name, value in (("to", "pinyin"), ("style", "x"), ("errors", "ignore"), ("dialect", "paris")):
+            with pytest.raises(ValueError, match=f"'{value}'"):
+                arrow.decode(pa.nulls(1), vi, **{name: value})
+
+    def test_a_damaged_array(self):
+        offsets = pa.py_buffer(np.array([0, 9000, 1], np.int32))
+        damaged = pa.Array.from_buffers(pa.list_(pa.int32()), 2, [None, offsets], children=[pa.array([1], pa.int32())])
+        with pytest.raises(InputError, match="a damaged array of list"):
+            arrow.decode(damaged, Tokenizer("vi"))

@@ -219,3 +219,14 @@ def test_the_tour_runs(arguments, tmp_path):
         assert re.search(r"NOUN +2", done.stdout)
     if "plain" in str(arguments):
         assert re.search(r"x +2", done.stdout)
+
+
+@given(TEXTS)
+def test_forms_change_no_token(text):
+    for (lang, joiner), tokenizer in TOKENIZERS.items():
+        written = PhonemicTokenizer(lang, word_joiner=joiner, form=True)
+        assert list(written.span_tokenize(text)) == list(tokenizer.span_tokenize(text))
+    for lang in LANGS:
+        tokens = TOKENIZERS[lang, None].tokenize(text)
+        assert PhonemicTagger(lang, form=True).tag(tokens) == TAGGERS[lang].tag(tokens)
+        assert OnsetRimeTokenizer(lang, form=True).tokenize(text) == PARTS[lang].tokenize(text)

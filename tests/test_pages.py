@@ -35,7 +35,10 @@ def run(words, folder):
     return done.stdout.decode()
 
 
-@pytest.mark.parametrize(("page", "least"), [("README.md", 3), ("docs/index.md", 1), ("docs/guide/tokenizer.md", 10)])
+@pytest.mark.parametrize(
+    ("page", "least"),
+    [("README.md", 3), ("docs/index.md", 1), ("docs/guide/tokenizer.md", 10), ("docs/guide/forms.md", 10)],
+)
 def test_python_gives_what_the_comments_say(page, least):
     names, compared = {}, 0
     for block in blocks(page, "python"):
@@ -74,7 +77,14 @@ def test_what_is_typed_gives_what_is_shown(page, needs, least):
 
 @on_posix
 @pytest.mark.parametrize(
-    "page", ["docs/guide/tokenizer.md", "docs/guide/data-engineer.md", "docs/guide/sound.md", "docs/guide/teacher.md"]
+    "page",
+    [
+        "docs/guide/tokenizer.md",
+        "docs/guide/forms.md",
+        "docs/guide/data-engineer.md",
+        "docs/guide/sound.md",
+        "docs/guide/teacher.md",
+    ],
 )
 def test_commands(page, tmp_path):
     pytest.importorskip("click")

@@ -301,11 +301,11 @@ def test_they_are_told_with_what_they_made(tmp_path):
                 write(["一个花儿"])
             found, rows = ids_reader(str(tmp_path / form), form)
             assert found == made
-            assert list(rows) == [made.encode("一个花儿").ids.tolist()]
+            assert [row for block in rows for row in block.lists()] == [made.encode("一个花儿").ids.tolist()]
     assert "speech" not in describe(PLAIN_ZH)
     rows = [json.dumps({"lang": "zh", "ids": [], **more}) for more in ({}, {"sandhi": True})]
     (tmp_path / "mixed").write_text("\n".join(rows) + "\n")
-    with pytest.raises(InputError, match="line 2: its language, fallback, readings, sandhi or erhua"):
+    with pytest.raises(InputError, match="line 2: its language, fallback, readings, sandhi, erhua or form"):
         list(ids_reader(str(tmp_path / "mixed"), "jsonl")[1])
 
 

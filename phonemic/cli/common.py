@@ -50,6 +50,7 @@ __all__ = [
     "print_json",
     "print_table",
     "printable",
+    "reading_options",
     "say",
     "size",
     "tokenizer_option",
@@ -88,14 +89,22 @@ def tokenizer_option(name: str, description: str | None = None) -> Callable[[Com
 
 def tokenizer_options(command: Command) -> Command:
     """Adds the options of a Tokenizer and passes the command ``tokenizer``."""
+    return _with_options(command, option_names())
 
+
+def reading_options(command: Command) -> Command:
+    """As :func:`tokenizer_options`, for a command that writes no ids: all but ``--form``."""
+    return _with_options(command, [name for name in option_names() if name != "form"])
+
+
+def _with_options(command: Command, names: Sequence[str]) -> Command:
     @wraps(command)
     def with_tokenizer(*args: Any, lang: str, **options: Any) -> None:
-        own = {name: options.pop(name) for name in option_names()}
+        own = {name: options.pop(name) for name in names}
         command(*args, tokenizer=make_tokenizer(lang, **own), **options)
 
     added: Command = with_tokenizer
-    for name in reversed(option_names()):
+    for name in reversed(names):
         added = tokenizer_option(name)(added)
     return language_option()(added)
 

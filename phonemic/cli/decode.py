@@ -13,8 +13,9 @@ from phonemic.cli.common import (
     output_file,
     output_option,
 )
-from phonemic.errors import InputError
+from phonemic.errors import DecodingError, InputError
 from phonemic.files.ids import FORMATS, format_of, reader
+from phonemic.files.jsons import HALF
 from phonemic.notations import NOTATIONS
 
 _TO = tuple(dict.fromkeys(name for names in NOTATIONS.values() for name in names))
@@ -26,9 +27,15 @@ _TO = tuple(dict.fromkeys(name for names in NOTATIONS.values() for name in names
     "--format", "file_format", type=click.Choice([*FORMATS]), help="[default: by the suffix of IN; jsonl for -]"
 )
 @language_option(required=False)
-@click.option("--to", type=click.Choice(_TO), help="[default: spelling or pinyin]")
+@click.option("--to", type=click.Choice(_TO), help="[default: the text, of ids with forms; else spelling or pinyin]")
 @click.option("--style", type=click.Choice(["new", "old"]), default="new", help="Vietnamese tone marks: hoà or hòa.")
 @dialect_option()
+@click.option(
+    "--errors",
+    type=click.Choice(["strict", "replace"]),
+    default="strict",
+    help="Stop at ids with forms that no text has, or write U+FFFD for them.",
+)
 @output_option()
 @max_line_option
 @force_option
@@ -40,18 +47,18 @@ def decode(
     to: str | None,
     style: str,
     dialect: str | None,
+    errors: str,
     output: str | None,
     max_line: int,
     force: bool,
 ) -> None:
     """Writes the ids of a Parquet file, an Arrow stream or JSON lines as text; "-" is standard input.
 
-    Each row becomes one line; a null becomes an empty line.
+    Each row becomes one line; a null becomes an empty line. Ids of --form give the text back as it was.
     """
     claim([output], force, [path])
-    tokenizer, rows = reader(
-        path, file_format or format_of(path, "jsonl" if path == "-" else "parquet"), lang, max_line
-    )
+    file_format = file_format or format_of(path, "jsonl" if path == "-" else "parquet")
+    tokenizer, blocks = reader(path, file_format, lang, max_line)
     if tokenizer is None:  # there are no rows
         with output_file(output, force):
             return
@@ -60,10 +67,28 @@ def decode(
     if dialect and (tokenizer.lang != "vi" or to not in (None, "ipa")):
         raise click.UsageError("--dialect is for Vietnamese in IPA")
     to = "ipa" if dialect else to
+    row = 1
     with output_file(output, force) as file:
-        for row, ids in enumerate(rows, start=1):
+        for ids, offsets, _ in blocks:
             try:
-                line = tokenizer.decode(ids or [], to, style, dialect=dialect)
-            except ValueError as error:
-                raise InputError(f"{path}, row {row}: {error}") from error
-            file.write(line.encode() + b"\n")
+                lines = tokenizer.decode_batch(ids, offsets, to, style, dialect=dialect, errors=errors)
+            except DecodingError as error:
+                told = str(error).partition(": ")[2]
+                raise InputError(f"{path}, row {row + error.row}: {told}") from error
+            file.write(_utf8(lines, path, row, errors))
+            row += len(lines)
+
+
+def _utf8(lines: list[str], path: str, row: int, errors: str) -> bytes:
+    """The lines in UTF-8, which has no halves of surrogate pairs."""
+    text = "".join(f"{line}\n" for line in lines)
+    try:
+        return text.encode()
+    except UnicodeEncodeError as error:
+        if errors == "replace":
+            return HALF.sub("\ufffd", text).encode()
+        at = next(at for at, line in enumerate(lines) if HALF.search(line))
+        raise InputError(
+            f"{path}, row {row + at}: half of a surrogate pair, which UTF-8 does not have; --errors replace writes "
+            "U+FFFD for it"
+        ) from error

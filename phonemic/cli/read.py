@@ -24,10 +24,10 @@ from phonemic.cli.common import (
     max_line_option,
     output_file,
     output_option,
-    tokenizer_options,
+    reading_options,
 )
 from phonemic.drawing import COLOR, FONT, page
-from phonemic.encoding import Encoding
+from phonemic.encoding import Batch, Encoding
 from phonemic.inventory import NATIVE
 from phonemic.notations import NOTATIONS, is_erhua, notation, speller, with_erhua
 from phonemic.terminal import json_text
@@ -42,17 +42,20 @@ _SYLLABLE = '<ruby>{}<rp>(</rp><rt style="padding: 0 0.25em">{}</rt><rp>)</rp></
 #: What may not stand in a page. Format characters may: some join emoji.
 _CONTROL = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 
-Write = Callable[[Encoding], str]
+#: Texts that are encoded and written together.
+_TOGETHER = 1024
+
+Write = Callable[[Batch], str]
 
 
 @click.command()
 @click.argument("text", nargs=-1)
-@tokenizer_options
+@reading_options
 @click.option("--to", type=click.Choice(_TO), help="[default: pinyin, or IPA for Vietnamese]")
 @dialect_option()
 @click.option(
     "--format",
-    "output_format",
+    "layout",
     type=click.Choice(["text", "tsv", "json", "ruby"]),
     default="text",
     show_default=True,
@@ -70,7 +73,7 @@ def read(
     tokenizer: Tokenizer,
     to: str | None,
     dialect: str | None,
-    output_format: str,
+    layout: str,
     output: str | None,
     column: str,
     errors: str,
@@ -95,35 +98,32 @@ def read(
     except ValueError as error:
         raise click.UsageError(str(error)) from error
     spell = "|".join if name == "triples" else speller(lang, name, dialect=dialect)
-    writers: dict[str, Write] = {
-        "text": lambda encoding: (
-            tokenizer.decode(encoding, keep="spacing", to=name, dialect=dialect) + "\n"
-            if name != "triples"
-            else " ".join(cell for _, cell, *_ in _rows(encoding, spell, name)) + "\n"
-        ),
-        "tsv": partial(_tsv, spell=spell, name=name),
-        "json": partial(_json, spell=spell, name=name),
-        "ruby": partial(_ruby, spell=spell, name=name),
-    }
-    write, check = writers[output_format], LanguageCheck(lang)
+    if layout == "text" and name != "triples":
+        rows = partial(tokenizer.decode_batch, to=name, dialect=dialect, keep="spacing")
+        write: Write = lambda batch: "".join(f"{line}\n" for line in rows(batch))  # noqa: E731
+    else:
+        one = partial(_WRITERS[layout], spell=spell, name=name)
+        write = lambda batch: "".join(map(one, batch))  # noqa: E731
+    check = LanguageCheck(lang)
     with output_file(output, force) as file:
-        before, after = _around(output_format, lang)
+        before, after = _around(layout, lang)
         file.write(before.encode())
         words: list[str | None] = [" ".join(text)]
         given = input_texts(files, column, errors, max_line, encoding) if files else nullcontext(iter([words]))
         with given as chunks:
-            for encoded in _encodings(chunks, tokenizer, check):
-                file.write(write(encoded).encode("utf-8", "surrogateescape"))
+            for batch in _batches(chunks, tokenizer, check):
+                file.write(write(batch).encode("utf-8", "surrogateescape"))
         file.write(after.encode())
     check.warn()
 
 
-def _encodings(chunks: Iterator[list[str | None]], tokenizer: Tokenizer, check: LanguageCheck) -> Iterator[Encoding]:
-    """The texts, encoded with spans; a null is an empty text."""
-    for texts in chunks:
+def _batches(chunks: Iterator[list[str | None]], tokenizer: Tokenizer, check: LanguageCheck) -> Iterator[Batch]:
+    """The texts, encoded with spans, some at a time; a null is an empty text."""
+    together = (texts[at : at + _TOGETHER] for texts in chunks for at in range(0, len(texts), _TOGETHER))
+    for texts in together:
         batch = tokenizer.encode_batch([text or "" for text in texts], spans=True)
         check.add(batch.kinds)
-        yield from batch
+        yield batch
 
 
 def _rows(
@@ -136,6 +136,11 @@ def _rows(
         if kind == NATIVE and name != "triples" and is_erhua(encoding.vocabulary.lang, syllable.text):
             reading = with_erhua(reading, name)
         yield syllable.text, reading, syllable.onset, syllable.rime, syllable.tone, start, end
+
+
+def _line(encoding: Encoding, spell: Callable[..., str], name: str) -> str:
+    """The readings, separated by spaces."""
+    return " ".join(reading for _, reading, *_ in _rows(encoding, spell, name)) + "\n"
 
 
 def _tsv(encoding: Encoding, spell: Callable[..., str], name: str) -> str:
@@ -163,11 +168,14 @@ def _ruby(encoding: Encoding, spell: Callable[..., str], name: str) -> str:
     return f"<p>{shown}</p>\n"
 
 
-def _around(form: str, lang: str) -> tuple[str, str]:
+_WRITERS = {"text": _line, "tsv": _tsv, "json": _json, "ruby": _ruby}
+
+
+def _around(layout: str, lang: str) -> tuple[str, str]:
     """What stands before and behind the texts."""
-    if form == "tsv":
+    if layout == "tsv":
         return "\t".join(("text", "reading", "onset", "rime", "tone", "start", "end")) + "\n", ""
-    if form != "ruby":
+    if layout != "ruby":
         return "", ""
     before, _, after = page(f'<main style="{_RUBY}">\0</main>', "phonemic read", lang).partition("\0")
     return before + "\n", after

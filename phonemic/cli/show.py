@@ -28,7 +28,7 @@ from phonemic.tokenizer import Tokenizer
 @dialect_option()
 @click.option(
     "--format",
-    "output_format",
+    "layout",
     type=click.Choice(["table", "tsv", "json"]),
     default="table",
     show_default=True,
@@ -43,7 +43,7 @@ def show(
     text: tuple[str, ...],
     tokenizer: Tokenizer,
     dialect: str | None,
-    output_format: str,
+    layout: str,
     column: str,
     errors: str,
     encoding: str,
@@ -59,16 +59,22 @@ def show(
         joined = "\n".join(line or "" for chunks in read for lines in chunks for line in lines)
     found = tokenizer.encode(joined)
     rows = []
-    for syllable, triple, ids in zip(found.syllables, found.triples, found.components.tolist(), strict=True):
+    words = found.form_words
+    for at, (syllable, triple, ids) in enumerate(
+        zip(found.syllables, found.triples, found.components.tolist(), strict=True)
+    ):
         ipa = "".join(pronounce(triple, dialect)) if dialect and syllable.is_native else syllable.ipa
-        rows.append((*syllable[:4], ipa, ids, syllable.start, syllable.end))
-    names = ("text", "onset", "rime", "tone", "ipa", "ids", "start", "end")
-    if output_format == "json":
+        rows.append((*syllable[:4], ipa, ids, syllable.start, syllable.end, *words[at : at + 1]))
+    names = ("text", "onset", "rime", "tone", "ipa", "ids", "start", "end", *["form"][: len(words)])
+    if layout == "json":
         print_json([dict(zip(names, row, strict=True)) for row in rows])
-    elif output_format == "tsv":
+    elif layout == "tsv":
         say("\n".join("\t".join(map(_cell, row)) for row in (names, *rows)))
     else:
-        print_table(("text", "onset", "rime", "tone", "IPA", "ids"), (map(_cell, row[:6]) for row in rows))
+        shown = [
+            ("" if again else row[0], *row[1:6], *row[8:]) for row, again in zip(rows, found.continues, strict=True)
+        ]
+        print_table(("text", "onset", "rime", "tone", "IPA", "ids", *names[8:]), (map(_cell, row) for row in shown))
 
 
 def _cell(value: object) -> str:

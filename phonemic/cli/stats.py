@@ -39,10 +39,8 @@ def _order(context: click.Context, parameter: click.Parameter, value: float) -> 
 
 
 def _formats(command: Any) -> Any:
-    for form in reversed(intrinsic.FORMATS[1:]):
-        command = click.option(f"--{form}", "output_format", flag_value=form, help=f"Write {form}.", default=None)(
-            command
-        )
+    for name in reversed(intrinsic.FORMATS[1:]):
+        command = click.option(f"--{name}", "layout", flag_value=name, help=f"Write {name}.", default=None)(command)
     return command
 
 
@@ -74,7 +72,7 @@ def stats(
     normalize: Any,
     alpha: float,
     plots: Path | None,
-    output_format: str | None,
+    layout: str | None,
     force: bool,
 ) -> None:
     """Measures texts: fertility, lengths, Rényi efficiency and coverage. Nulls of a Parquet column are skipped.
@@ -85,10 +83,13 @@ def stats(
     if not (inputs or task_names) or (task_names and not data):
         raise click.UsageError("give files IN..., or data sets with --task NAME --data FOLDER")
     claim(sorted(plots.glob("intrinsic-*.svg")) if plots else (), force)
-    chosen = [name for part in names for name in ([*_all(tokenizer, folder)] if part == "all" else [part])]
+    chosen = [name for part in names for name in (_all(tokenizer, folder) if part == "all" else [part])]
     tokenizers = intrinsic.tokenizers(dict.fromkeys(chosen or ["Phonemic"]), tokenizer.lang, folder)
     for name in intrinsic.OURS.keys() & tokenizers.keys():
-        tokenizers[name] = Tokenizer.from_options(replace(tokenizer.options, **intrinsic.OURS[name]))
+        try:
+            tokenizers[name] = Tokenizer.from_options(replace(tokenizer.options, **intrinsic.OURS[name]))
+        except ValueError as error:
+            raise click.UsageError(f"{name}: {error}") from error
     rows: list[Measures] = []
     options: dict[str, Any] = {"alpha": alpha, "form": normalize, "num_threads": threads}
     options["word_joiner"] = tokenizer.word_joiner
@@ -99,7 +100,7 @@ def stats(
             rows += intrinsic.measure(title, tokenizer.lang, texts, tokenizers, **options)
     for name in task_names:
         rows += measure_task(name, str(data), tokenizers, tokenizer.lang, **options)
-    _write(rows, output_format or "table", single=not names and not task_names)
+    _write(rows, layout or "table", single=not names and not task_names)
     if plots is not None:
         from phonemic.intrinsic.plots import draw
 
@@ -107,7 +108,9 @@ def stats(
 
 
 def _all(tokenizer: Tokenizer, folder: str | None) -> list[str]:
-    return intrinsic.available(tokenizer.lang, folder)
+    """What is there; without those of ours that tell no forms, where they are to."""
+    named = intrinsic.available(tokenizer.lang, folder)
+    return [name for name in named if not (tokenizer.form and "fallback" in intrinsic.OURS.get(name, ()))]
 
 
 def measure_task(name: str, data: str, tokenizers: Any, lang: str | None = None, **options: Any) -> list[Measures]:
@@ -133,17 +136,17 @@ def measure_task(name: str, data: str, tokenizers: Any, lang: str | None = None,
         return intrinsic.measure(dataset.title, dataset.lang, texts, tokenizers, advance=advance, **options)
 
 
-def _write(rows: list[Measures], form: str, single: bool) -> None:
+def _write(rows: list[Measures], layout: str, single: bool) -> None:
     """A row for each tokenizer; the measures of a single row one below the other, or as one JSON object."""
-    if form != "table" and not (single and form == "json"):
-        say(intrinsic.table(rows, form))
+    if layout != "table" and not (single and layout == "json"):
+        say(intrinsic.table(rows, layout))
     elif not single:
         for name, some in groupby(rows, key=title):
             heading, *body = cells(some)
             print_figures(name, heading[1:], [line[1:] for line in body])
     else:
         measures = {name: value for name, value in rows[0].items() if name not in _PLOTTED}
-        if form == "json":
+        if layout == "json":
             print_json(measures)
         else:
             print_table(("measure", "value"), ((name.replace("_", " "), _shown(measures[name])) for name in measures))

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from phonemic.errors import InputError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 #: Bytes that a line or a cell may have, unless more are asked for.
 MAX_LINE = 64 << 20
@@ -18,8 +21,30 @@ ROWS, _BYTES = 1024, 64 << 20
 #: Bytes that an array which is given has at most, but for one cell that is longer.
 _PIECE = 8 << 20
 
-#: Positions of which Python lists are made at a time.
-_LISTED = 1 << 16
+#: Positions of the rows of ids that are given at a time, but for one row that is longer.
+IDS = 1 << 16
+
+
+class IdRows(NamedTuple):
+    """Some rows of ids.
+
+    Attributes:
+        ids: packed ids, int32 (N,).
+        offsets: row i is ``ids[offsets[i]:offsets[i + 1]]``; int64 (B + 1,).
+        nulls: which rows are null, bool (B,).
+    """
+
+    ids: NDArray[np.int32]
+    offsets: NDArray[np.int64]
+    nulls: NDArray[np.bool_]
+
+    def lists(self) -> list[list[int] | None]:
+        """A list per row, None for a null."""
+        bounds = self.offsets.tolist()
+        return [
+            None if null else self.ids[bounds[row] : bounds[row + 1]].tolist()
+            for row, null in enumerate(self.nulls.tolist())
+        ]
 
 
 def text_cells(file: Any, path: str, column: str, groups: Iterable[int] | None, max_line: int) -> Iterator[Any]:
@@ -52,24 +77,52 @@ def text_cells(file: Any, path: str, column: str, groups: Iterable[int] | None, 
             row += len(cells)
 
 
-def id_lists(cells: Any, path: str, row: int, max_line: int) -> Iterator[list[int] | None]:
-    """The rows of an Arrow array of lists, ``row`` of them before.
+def id_rows(cells: Any, named: Callable[[int], str], row: int, max_line: int | None) -> Iterator[IdRows]:
+    """The rows of an Arrow array of lists of integers, a few at a time.
+
+    Arguments:
+        cells: the array.
+        named: what a row of a number is called in errors.
+        row: the number of the first of them.
+        max_line: positions that a row may have; None for any number.
 
     Raises:
-        InputError: one is longer than ``max_line``.
+        InputError: one is longer, or has something else than packed ids; the message names it.
     """
     from pyarrow.compute import list_value_length
 
     sizes = list_value_length(cells).fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64)
-    if len(long := np.flatnonzero(sizes > max_line)):
-        raise too_many(path, f"row {row + long[0] + 1}", max_line)
-    for start, stop in _pieces(sizes + 1, _LISTED):
-        yield from cells.slice(start, stop - start).to_pylist()
+    if max_line is not None and len(long := np.flatnonzero(sizes > max_line)):
+        raise too_many(named(row + int(long[0])), max_line)
+    nulls = cells.is_null().to_numpy(zero_copy_only=False)
+    for start, stop in _pieces(sizes + 1, IDS):
+        offsets = np.concatenate([[0], np.cumsum(sizes[start:stop])])
+        values = cells.slice(start, stop - start).flatten()
+        ids, wrong = _packed(values)
+        if len(wrong):
+            at = int(np.searchsorted(offsets, wrong[0], "right")) - 1
+            told = f"position {wrong[0] - offsets[at]}: {values[wrong[0]]} is not a packed id"
+            raise InputError(f"{named(row + start + at)}: {told}")
+        yield IdRows(ids, offsets, nulls[start:stop])
 
 
-def too_many(path: str, which: str, max_line: int) -> InputError:
+def _packed(values: Any) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """Arrow integers as ids, and the places of those that are none."""
+    wrong = values.is_null().to_numpy(zero_copy_only=False) if values.null_count else np.zeros(len(values), bool)
+    ids = values.fill_null(0).to_numpy(zero_copy_only=False) if values.null_count else values.to_numpy()
+    if ids.dtype != np.int32:
+        wrong = wrong | (ids < -(1 << 31)) | (ids > 0x7FFFFFFF)
+    return ids.astype(np.int32, copy=False), np.flatnonzero(wrong)
+
+
+def row_of(path: str) -> Callable[[int], str]:
+    """What names a row of a file, whose first is row 1, by its number from 0."""
+    return lambda row: f"{path}, row {row + 1}"
+
+
+def too_many(which: str, max_line: int) -> InputError:
     """The error of a row of ids that is too long."""
-    return InputError(f"{path}, {which}: has more than {max_line:,} positions; if it is one text, raise --max-line")
+    return InputError(f"{which}: has more than {max_line:,} positions; if it is one text, raise --max-line")
 
 
 def _rows(group: Any, column: str) -> int:

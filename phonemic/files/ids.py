@@ -8,8 +8,10 @@ from contextlib import contextmanager, nullcontext
 from itertools import chain
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+import numpy as np
+
 from phonemic.errors import InputError, SavedTokenizerError, printable
-from phonemic.files.cells import MAX_LINE, id_lists
+from phonemic.files.cells import IDS, MAX_LINE, IdRows, id_rows, row_of
 from phonemic.files.compressed import standard_input
 from phonemic.files.jsons import line_object
 from phonemic.files.packages import require
@@ -28,7 +30,6 @@ from phonemic.files.writing import replacing
 from phonemic.inventory import FALLBACKS, READINGS
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from phonemic.tokenizer import Tokenizer
@@ -141,8 +142,9 @@ _STREAMS = {"arrow": _arrow_stream, "jsonl": _json_lines}
 
 def reader(
     path: str, form: str, lang: str | None = None, max_line: int = MAX_LINE
-) -> tuple[Tokenizer | None, Iterator[list[int] | None]]:
-    """A tokenizer that decodes ids, and the rows of them; None where JSON lines have no line, and so no language.
+) -> tuple[Tokenizer | None, Iterator[IdRows]]:
+    """A tokenizer that decodes ids, and their rows, some at a time; None where JSON lines have no line, and so no
+    language.
 
     Arguments:
         path: a file, or "-" for standard input, which cannot be Parquet.
@@ -163,17 +165,17 @@ def reader(
     return _read_json(path, lang, max_line)
 
 
-def _read_arrow(path: str, lang: str | None, max_line: int) -> tuple[Tokenizer, Iterator[list[int] | None]]:
+def _read_arrow(path: str, lang: str | None, max_line: int) -> tuple[Tokenizer, Iterator[IdRows]]:
     arrow = require("pyarrow")
     file = standard_input() if path == "-" else open(path, "rb")  # noqa: SIM115
     where = "standard input" if path == "-" else path
 
-    def rows() -> Iterator[list[int] | None]:
+    def rows() -> Iterator[IdRows]:
         row = 0
         with file, naming_damage():
             for batch in stream:
                 batch.validate(full=True)  # damaged offsets would be followed out of the buffers
-                yield from id_lists(batch.column("ids"), where, row, max_line)
+                yield from id_rows(batch.column("ids"), row_of(where), row, max_line)
                 row += len(batch)
 
     @contextmanager
@@ -205,7 +207,7 @@ def _texts(path: str, max_line: int) -> Iterator[str]:
         raise InputError(f"{told}, so no JSON lines; an Arrow stream of ids needs --format arrow") from error
 
 
-def _read_json(path: str, lang: str | None, max_line: int) -> tuple[Tokenizer | None, Iterator[list[int] | None]]:
+def _read_json(path: str, lang: str | None, max_line: int) -> tuple[Tokenizer | None, Iterator[IdRows]]:
     where = "standard input" if path == "-" else path
     lines = enumerate(_texts(path, max_line), start=1)
     first = next(lines, None)
@@ -216,7 +218,7 @@ def _read_json(path: str, lang: str | None, max_line: int) -> tuple[Tokenizer | 
     options["lang"] = language_of(head.get("lang"), lang, where)
     from phonemic.tokenizer import Tokenizer
 
-    def rows() -> Iterator[list[int] | None]:
+    def rows() -> Iterator[NDArray[np.int32] | None]:
         for numbered in [] if first is None else chain([first], lines):
             line = _object(numbered, where)
             own = {name: line.get(name, default) for name, default in (_TOLD | {"lang": options["lang"]}).items()}
@@ -225,7 +227,7 @@ def _read_json(path: str, lang: str | None, max_line: int) -> tuple[Tokenizer | 
                     f"{where}, line {numbered[0]}: its language, fallback, readings, sandhi, erhua or form are not "
                     "those of the first"
                 )
-            yield line["ids"]
+            yield None if line["ids"] is None else _packed(line["ids"], f"{where}, line {numbered[0]}")
 
     try:
         made = Tokenizer.restore(options, f"{where}, line 1")
@@ -233,13 +235,47 @@ def _read_json(path: str, lang: str | None, max_line: int) -> tuple[Tokenizer | 
         raise InputError(str(error)) from error
     if made.form and head.get("forms_checksum") != made.checksums["forms_checksum"]:
         raise InputError(f"{where}, line 1: its forms are not this version's; use the phonemic version that wrote it")
-    return made, rows()
+    return made, _together(rows())
 
 
 def _object(numbered: tuple[int, str], where: str) -> dict[str, Any]:
     number, line = numbered
     place = f"{where}, line {number}"
     found = line_object(line, place, {"ids": list | None})
-    if not all(type(one) is int for one in found["ids"] or []):
+    if {*map(type, found["ids"] or [])} - {int}:
         raise InputError(f"{place}: its ids are not a list of whole numbers")
     return found
+
+
+def _packed(ids: list[int], place: str) -> NDArray[np.int32]:
+    if ids and not -(1 << 31) <= min(ids) <= max(ids) <= 0x7FFFFFFF:
+        at = next(at for at, one in enumerate(ids) if not -(1 << 31) <= one <= 0x7FFFFFFF)
+        raise InputError(f"{place}: position {at}: {ids[at]} is not a packed id")
+    return np.array(ids, np.int32)
+
+
+def _together(rows: Iterator[NDArray[np.int32] | None]) -> Iterator[IdRows]:
+    """Some rows at a time; those before one that is damaged are given before its error is raised."""
+    held: list[NDArray[np.int32] | None] = []
+    size, damaged = 0, None
+    while True:
+        try:
+            held.append(next(rows))
+        except StopIteration:
+            break
+        except InputError as error:
+            damaged = error
+            break
+        size += 1 + (0 if held[-1] is None else len(held[-1]))
+        if size >= IDS:
+            yield _joined(held)
+            held, size = [], 0
+    if held:
+        yield _joined(held)
+    if damaged:
+        raise damaged
+
+
+def _joined(rows: list[NDArray[np.int32] | None]) -> IdRows:
+    kept = [np.zeros(0, np.int32) if row is None else row for row in rows]
+    return IdRows(np.concatenate(kept), np.cumsum([0, *map(len, kept)]), np.array([row is None for row in rows], bool))

@@ -15,7 +15,7 @@ from phonemic.errors import InputError, PhonemicError
 from phonemic.files.writing import AnyPath, is_stream
 
 #: Half of a surrogate pair, which JSON can write, and UTF-8 cannot.
-_HALF = re.compile(r"[\ud800-\udfff]")
+HALF = re.compile(r"[\ud800-\udfff]")
 
 
 def loads(text: str | bytes) -> Any:
@@ -97,7 +97,7 @@ def text_of(value: Mapping[str, Any], field: str, place: str, errors: str = "str
     except UnicodeEncodeError as error:
         if errors == "strict":
             raise InputError(f"{place}: the field {field!r} is not Unicode text ({error.reason})") from error
-        text = _HALF.sub("\ufffd", value[field])
+        text = HALF.sub("\ufffd", value[field])
     return text
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from phonemic.errors import InputError
-from phonemic.files.cells import MAX_LINE, id_lists, text_cells, too_many
+from phonemic.files.cells import MAX_LINE, IdRows, id_rows, row_of, text_cells, too_many
 from phonemic.files.compressed import BLOCK, Advance
 from phonemic.files.packages import require
 from phonemic.files.writing import replacing
@@ -105,8 +105,8 @@ def _is_integer_list(kind: Any) -> bool:
     return bool((types.is_list(kind) or types.is_large_list(kind)) and types.is_integer(kind.value_type))
 
 
-def read_ids(path: str, max_line: int = MAX_LINE) -> Iterator[list[int] | None]:
-    """Rows of the column ``ids`` of a Parquet file.
+def read_ids(path: str, max_line: int = MAX_LINE) -> Iterator[IdRows]:
+    """Rows of the column ``ids`` of a Parquet file, some at a time.
 
     Arguments:
         path: the file.
@@ -125,10 +125,10 @@ def read_ids(path: str, max_line: int = MAX_LINE) -> Iterator[list[int] | None]:
             rows, positions = group.num_rows, _positions(group)
             if min(positions, default=0) > rows * max(max_line, 1):
                 which = f"row {row + 1}" if rows == 1 else f"one of the rows {row + 1} to {row + rows}"
-                raise too_many(path, which, max_line)
+                raise too_many(f"{path}, {which}", max_line)
             together = max(1, min(_ROWS, _POSITIONS * rows // max([*positions, 1])))
             for batch in file.iter_batches(together, [at], ["ids"]):
-                yield from id_lists(batch.column(0), path, row, max_line)
+                yield from id_rows(batch.column(0), row_of(path), row, max_line)
                 row += len(batch)
 
 

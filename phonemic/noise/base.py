@@ -132,7 +132,7 @@ class Noise(ABC):
         for name, value, allowed in (("share", share, SHARES), ("draw", draw, DRAWS)):
             if value not in allowed:
                 raise ValueError(f"{name} must be one of {', '.join(allowed)}, not {value!r}")
-        self.tokenizer = tokenizer or Tokenizer(self.lang)
+        self.tokenizer = (tokenizer or Tokenizer(self.lang)).without_form
         if self.tokenizer.lang != self.lang:
             raise ValueError(f"{type(self).__name__} needs a tokenizer for {self.lang}, not {self.tokenizer.lang}")
         self.seed = operator.index(seed)

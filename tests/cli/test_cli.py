@@ -26,6 +26,7 @@ from cli_helpers import (  # noqa: E402
 )
 
 import phonemic  # noqa: E402
+import phonemic.forms  # noqa: E402
 from phonemic import Tokenizer  # noqa: E402
 
 pytestmark = pytest.mark.usefixtures("in_tmp_path")
@@ -52,6 +53,32 @@ class TestShow:
     def test_stdin(self):
         from_stdin = run("show", "--lang", "vi", "-", stdin="trăng\r\nsao")
         assert from_stdin.stdout == run("show", "--lang", "vi", "trăng sao").stdout
+
+    def test_forms_are_words(self):
+        rows = run("show", "--lang", "vi", "--form", "--format", "json", "Hòa  HÀ hÀ kỳ 😀 A").stdout
+        found = [(row["text"], row["form"]) for row in json.loads(rows)]
+        assert found[:5] == [
+            ("Hòa", "First, tone mark in the old place"),
+            (" ", "space"),
+            ("HÀ", "ALL, space before"),
+            (" ", "space"),
+            ("hÀ", "in bytes"),
+        ]
+        assert found[5:10] == [("hÀ", f"byte {byte}") for byte in ("C1", "A8", "C3", "80")] + [("hÀ", "end of bytes")]
+        assert found[10] == ("kỳ", "lower, the other of i and y, space before")
+        assert found[12:15] == [("😀", "bytes F0 9F"), ("😀", "byte 98"), ("😀", "byte 80")]
+        assert found[15] == ("A", "First, space before")
+        zh = run("show", "--lang", "zh", "--form", "--format", "tsv", "行，é").stdout.splitlines()
+        assert [row.split("\t")[-1] for row in zh] == ["form", "rank 1", "variant 2", "variant 3"]
+
+    def test_a_text_is_shown_once(self):
+        rows = run("show", "--lang", "zh", "--form", "好😀😀").stdout.splitlines()
+        cells = [row.strip("│").split("│")[0].strip() for row in rows if row.startswith("│")]
+        assert cells == ["好", "😀", "", "", "😀", "", ""]
+        assert "form" not in run("show", "--lang", "zh", "好").stdout
+        html = Tokenizer("zh", form=True).encode("好😀😀")._repr_html_()
+        assert html.count("😀") == 2
+        assert "<td style='text-align:center'>rank 1</td>" in html
 
     def test_formats(self):
         encoding = Tokenizer("vi").encode("Giếng 7")
@@ -112,6 +139,22 @@ class TestShow:
 
 
 # --- vocab, stats
+
+
+def test_what_is_read_so():
+    for asked in ("shì", "shi4"):
+        syllable, written = run("vocab", "--lang", "zh", asked).stdout.rstrip("\n").split("\t")
+        assert syllable == "shì"
+        assert list(written) == phonemic.forms.characters_read("shi4")
+    tones = [line.split("\t")[0] for line in run("vocab", "--lang", "zh", "shi").stdout.splitlines()]
+    assert tones == ["shī", "shí", "shǐ", "shì", "shi"]
+    assert run("vocab", "--lang", "zh", "de5").stdout.startswith("de\t的")
+    assert run("vocab", "--lang", "zh", "biàng4", status=2).stderr.count("SYLLABLE") == 2
+    assert run("vocab", "--lang", "vi", "hòa").stdout == "hoà\thoà hòa\n"
+    (found,) = json.loads(run("vocab", "--lang", "vi", "--json", "kỳ").stdout)
+    assert found["syllable"] == "kì"
+    assert found["written"][:2] == ["kì", "kỳ"]
+    assert "'xyz' is not a Vietnamese syllable" in run("vocab", "--lang", "vi", "xyz", status=2).stderr
 
 
 @pytest.mark.parametrize("lang", ["vi", "zh"])

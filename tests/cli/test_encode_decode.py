@@ -28,6 +28,7 @@ from cli_helpers import (  # noqa: E402
 )
 
 import phonemic  # noqa: E402
+import phonemic.forms  # noqa: E402
 from phonemic import Tokenizer, files  # noqa: E402
 
 pytestmark = pytest.mark.usefixtures("in_tmp_path")
@@ -261,6 +262,72 @@ class TestDecode:
         pq.write_table(pa.table({"ids": ["text"]}), "in.parquet")
         error = run("decode", "in.parquet", "--lang", "vi", status=1).stderr
         assert "column 'ids' is string, not list of integers" in error
+
+
+class TestForms:
+    """Ids that say how they are written give the lines back."""
+
+    LINES = ("Quốc kỳ bay,  hoà bình HÀ NỘI", "", "hÀ 😀 nga\u0303\u200d\t“银行”", " iPhone\u00a015 ")
+
+    @pytest.mark.parametrize("lang", ["vi", "zh"])
+    @pytest.mark.parametrize("name", ["o.parquet", "o.arrow", "o.jsonl"])
+    def test_the_lines_come_back(self, small_chunks, lang, name):
+        text = "\n".join(self.LINES * 30) + "\n"
+        run("encode", "-", name, "--lang", lang, "--form", stdin=text)
+        form = ("--format", name.partition(".")[2])
+        assert run("decode", name, *form).stdout == text
+        plain = run("decode", name, *form, "--to", "ipa").stdout
+        run("encode", "-", "p.parquet", "--lang", lang, stdin=text)
+        assert plain == run("decode", "p.parquet", "--to", "ipa").stdout
+
+    def test_a_joiner_is_told(self):
+        for name in ("o.parquet", "o.jsonl"):
+            run("encode", "-", name, "--lang", "vi", "--form", "--word-joiner", "_", stdin="Sinh_viên đi_học\n")
+            form = ("--format", name.partition(".")[2])
+            assert run("decode", name, *form).stdout == "Sinh_viên đi_học\n"
+            assert run("decode", name, *form, "--to", "spelling").stdout == "sinh viên đi học\n"
+
+    def test_the_file_says_it(self):
+        run("encode", "-", "o.parquet", "--lang", "vi", "--form", stdin="cá\n")
+        metadata = pq.read_schema("o.parquet").metadata
+        assert metadata[b"phonemic.form"] == b"true"
+        table = pq.read_table("o.parquet")
+        other = table.replace_schema_metadata(metadata | {b"phonemic.forms_checksum": b"0" * 8})
+        pq.write_table(other, "other.parquet")
+        assert "its vi forms are not this version's" in run("decode", "other.parquet", status=1).stderr
+        other = table.replace_schema_metadata(metadata | {b"phonemic.fallback": b"packed"})
+        pq.write_table(other, "other.parquet")
+        assert "use the phonemic version that wrote it" in run("decode", "other.parquet", status=1).stderr
+
+    def test_wrong_ids(self):
+        """A closing byte without an escape; half of a surrogate pair, which no file has."""
+        half = Tokenizer("vi", form=True).encode("cá \ud800").ids.tolist()
+        run("encode", "-", "o.parquet", "--lang", "vi", "--form", stdin="")
+        for wrong, told, replaced in (
+            ([phonemic.forms.CLOSING], "closes an escape that was not opened", ""),
+            ([0x7F010101], "no position can have this form", "\ufffd"),
+            (half, "half of a surrogate pair", "cá \ufffd"),
+        ):
+            rows = [Tokenizer("vi", form=True).encode("cá").ids.tolist()] * 3 + [[0x070707, *wrong]]
+            table = pa.table({"ids": pa.array(rows, pa.list_(pa.int32()))})
+            pq.write_table(table.replace_schema_metadata(pq.read_schema("o.parquet").metadata), "i.parquet")
+            error = run("decode", "i.parquet", status=1).stderr
+            assert error.startswith("Error: i.parquet, row 4: ")
+            assert told in error
+            found = run("decode", "i.parquet", "--errors", "replace").stdout.splitlines()
+            assert found[:3] == ["cá"] * 3
+            assert found[3].endswith(replaced)
+
+    def test_ids_with_forms_that_nobody_told_of(self):
+        rows = [Tokenizer("vi", form=True).encode("Cá").ids.tolist()]
+        pq.write_table(pa.table({"ids": pa.array(rows, pa.list_(pa.int32()))}), "i.parquet")
+        assert "row 1: position 0" in (error := run("decode", "i.parquet", "--lang", "vi", status=1).stderr)
+        assert "has a form" in error
+
+    def test_what_excludes_them(self):
+        found = run("encode", "-", "o.parquet", "--lang", "zh", "--form", "--sandhi", stdin="a\n", status=2).stderr
+        assert "form and sandhi exclude each other" in found
+        assert os.listdir() == []
 
 
 class TestStandardOutput:

@@ -89,6 +89,20 @@ class TestStats:
         assert packed | {"tokenizer": "Phonemic"} == expected
         assert (packed["positions"], character["positions"]) == (7, 11)
 
+    def test_forms(self, folder):
+        Path("in.txt").write_text("sinh_viên  Hà_Nội 😀 hÀ", encoding="utf-8")
+        own = ["stats", "in.txt", "--lang", "vi", "--word-joiner", "_", "--json"]
+        plain, written = (json.loads(run(*own, *more).stdout) for more in ([], ["--form"]))
+        assert written["positions"] == len(
+            Tokenizer("vi", word_joiner="_", form=True).encode(Path("in.txt").read_text())
+        )
+        for name in ("units", "occurrences", "native_occurrences", "token_coverage", "types", "type_coverage"):
+            assert written[name] == plain[name]
+        rows = json.loads(run(*own, "--form", "--tokenizer", "all").stdout)
+        assert [row["tokenizer"] for row in rows] == ["Phonemic"]
+        error = run(*own, "--form", "--tokenizer", "Phonemic-packed", status=2).stderr
+        assert "Phonemic-packed: form needs fallback='character'" in error
+
     @pytest.mark.parametrize("names", [["Character"], ["Character", "Phonemic"], ["Phonemic", "Character"]])
     def test_the_word_joiner_is_that_of_the_texts(self, names, folder):
         Path("in.txt").write_text("sinh_viên Hà_Nội", encoding="utf-8")
