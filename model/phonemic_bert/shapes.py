@@ -14,8 +14,12 @@ CHOICES = {
     "head": ("independent", "joint"),
     "vectors": ("composed", "free", "tied"),
     "syllables": ("possible", "attested"),
+    "forms": ("none", "joint", "conditional"),
     "pooling": ("first", "mean"),
 }
+
+#: The names of those that are numbers; 0 is the paper's but for ``shared_scale``, where it is 1.
+NUMBERS = ("shared_scale", "neighbours", "bigrams", "form_dropout", "form_noise", "form_bigrams")
 
 #: The width of the vectors of bigrams, before they are projected.
 BIGRAM_SIZE = 64
