@@ -149,7 +149,9 @@ def test_pairs_are_counted_as_a_counter_counts_them(tmp_path, monkeypatch):
     most = {}
     for readings in ("pypinyin", "context"):
         tokenizer = Tokenizer("zh", readings=readings, form=True)
-        ids = [one for text in texts.values() for line in text.split("\n") for one in tokenizer.encode(line).ids.tolist()]
+        ids = [
+            one for text in texts.values() for line in text.split("\n") for one in tokenizer.encode(line).ids.tolist()
+        ]
         for one in ids:
             if one & TRIPLE in triples("zh", "attested").packed and 0 < one >> 24 < 127:
                 most[one] = max(most.get(one, 0), ids.count(one))
