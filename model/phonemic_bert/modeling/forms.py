@@ -7,7 +7,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from phonemic.inventory import FORM_SHIFT, TRIPLE
-from phonemic_bert.configuration import PhonemicBertConfig
+from phonemic_bert.configuration import PhonemicBertConfig, check_shares
 from phonemic_bert.modeling.lists import FIELDS, FieldList, PairList, TripleList
 
 
@@ -25,7 +25,8 @@ class FormEmbedding(nn.Module):
 
     def __init__(self, config: PhonemicBertConfig) -> None:
         super().__init__()
-        self.size, self.dropped, self.wrong = config.initializer_range, config.form_dropout, config.form_noise
+        self.size = config.initializer_range
+        self.set_shares(config.form_dropout, config.form_noise)
         self.triples, self.pairs, self.fields = TripleList(config), PairList(config), FieldList(config)
         self.vectors = nn.Parameter(torch.empty(sum(FIELDS.values()), config.hidden_size))
         listed = (self.pairs.syllables, config.hidden_size)
@@ -35,6 +36,15 @@ class FormEmbedding(nn.Module):
         """Draws first weights."""
         for parameter in self.parameters():
             nn.init.normal_(parameter, std=self.size)
+
+    def set_shares(self, dropped: float, wrong: float) -> None:
+        """Sets the shares of the forms that :meth:`disturbed` drops and exchanges.
+
+        Raises:
+            CheckpointError: one is not from 0 to 1, or both together are more than 1.
+        """
+        check_shares(dropped, wrong)
+        self.dropped, self.wrong = dropped, wrong
 
     def table(self) -> Tensor:
         """The vectors of all forms, those that :meth:`rows` counts, (K, d)."""
