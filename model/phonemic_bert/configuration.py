@@ -259,7 +259,8 @@ class PhonemicBertConfig(BertConfig):
         """The configuration of a named encoder.
 
         Arguments:
-            preset: ``"paper-12"``, ``"paper-6"``, ``"small"``, ``"mini"``, ``"micro"`` or ``"tiny"``.
+            preset: ``"paper-12"``, ``"paper-6"``, ``"small"``, ``"mini"``, ``"mini-forms-vi"``, ``"mini-forms-zh"``,
+                ``"micro"`` or ``"tiny"``.
             lang: ``"vi"`` or ``"zh"``.
             kwargs: any other field, which wins over the preset's.
 
