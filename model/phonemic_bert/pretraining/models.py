@@ -83,6 +83,11 @@ def make_model(settings: Settings, symbols: Symbols) -> PreTrainedModel:
     if symbols.phonemic:
         if settings.masking.replacement != "mask":
             raise SettingsError('masking.replacement: H-MLM masks every chosen syllable; only "mask" fits this corpus')
+        if shape.forms != "none" and not symbols.form:
+            raise SettingsError(
+                f"model.forms = {shape.forms!r}, but the corpus does not say how its text is written: prepare it again "
+                "with --form"
+            )
         beyond = {name: getattr(shape, name) for name in (*CHOICES, *NUMBERS)}
         model: Any = PhonemicBertForMaskedLM(PhonemicBertConfig(symbols.tokenizer["lang"], **beyond, **fields))
     else:
