@@ -51,7 +51,7 @@ PRESETS: dict[str, dict[str, Any]] = {
         **_BEYOND_WITH_BIGRAMS,
     },
     "mini": {**_MINI, **_BEYOND_WITH_BIGRAMS},
-    "mini-forms-vi": {**_MINI, **_BEYOND_WITH_BIGRAMS, "forms": "joint", "form_dropout": 0.15},
+    "mini-forms-vi": {**_MINI, **_BEYOND_WITH_BIGRAMS, "forms": "conditional", "form_dropout": 0.15},
     "mini-forms-zh": {
         **_MINI,
         **_BEYOND_WITH_BIGRAMS,
