@@ -61,7 +61,7 @@ class Network(nn.Module):
 
         Raises:
             CheckpointError: the folder holds no whole PhonemicBERT, one of another language, one that has learned from
-                text with other readings, or from its forms, which the documents do not have.
+                text with other readings, or with forms, which the documents do not have.
             ValueError: an option does not fit the model.
         """
         checkpoint = self.options.checkpoint
@@ -87,11 +87,6 @@ class Network(nn.Module):
                 f"the documents are read with {other}, but the checkpoint {checkpoint!r} has learned from text "
                 f"with {heard_otherwise(options, heard)}: give the component phonemic these, or take another "
                 "checkpoint"
-            )
-        if heard is not None and model.config.forms != "none" and not heard.form:
-            raise CheckpointError(
-                f"the checkpoint {checkpoint!r} reads how a text is written, but the documents are read without it: "
-                "give the component phonemic form = true, or take another checkpoint"
             )
         self._use(model)
 
