@@ -1,15 +1,17 @@
-"""Counts the syllables of real text, and writes those that occur often enough as the lists of attested syllables.
+"""Counts the syllables of real text and how they are written, and writes those that occur often enough as lists.
 
-    python benchmarks/attested.py DATA
+    python benchmarks/attested.py DATA [--forms-only]
 
 DATA is the folder of the raw text. The lists are ``phonemic_bert/attested/vi.tsv`` and ``zh.tsv``, a syllable a line,
-its onset, rime and tone; a model with ``syllables = "attested"`` chooses among them. Another list is another model:
-checkpoints of the old one are refused.
+its onset, rime and tone; a model with ``syllables = "attested"`` chooses among them. ``vi-forms.tsv`` and
+``zh-forms.tsv`` have the written forms of each syllable of these and of each fallback character: the pairs that a model
+with ``forms`` chooses among. Another list is another model: checkpoints of the old one are refused.
 """
 
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from pathlib import Path
 
 import click
@@ -20,14 +22,18 @@ if __name__ == "__main__":
 
 from phonemic import Tokenizer
 from phonemic.files import read_texts
-from phonemic.inventory import vocabulary
+from phonemic.forms import ESCAPED
+from phonemic.inventory import FORM_SHIFT, TRIPLE, vocabulary
 from phonemic_bert import triples as lists
 
 #: The raw text of each language, and the readings that it is read with: a syllable counts where any of them has it.
 TEXTS = {"vi": ("viwiki", "news"), "zh": ("lctt", "laws", "weekly", "general")}
 READINGS = {"vi": ("pypinyin",), "zh": ("pypinyin", "context")}  # Vietnamese has one reading, whatever it is called
 
-#: How often a syllable must occur.
+#: The texts whose written forms count: all of these folders.
+FORM_FOLDERS = ("raw", "more")
+
+#: How often a syllable, or a pair of it and its form, must occur.
 LEAST = 5
 
 
@@ -49,18 +55,59 @@ def counted(lang: str, data: Path) -> dict[int, int]:
     return dict(zip(syllables.tolist(), counts.tolist(), strict=True))
 
 
+def counted_forms(lang: str, data: Path) -> dict[int, int]:
+    """How often each listed triple occurs in each form that writes it whole, packed: likewise."""
+    listed = np.sort(lists.triples(lang, "attested").packed)
+    most: dict[int, int] = {}
+    for readings in READINGS[lang]:
+        found: Counter[int] = Counter()
+        tokenizer = Tokenizer(lang, readings=readings, form=True)
+        for path in sorted(path for folder in FORM_FOLDERS for path in (data / lang / folder).glob("*.txt.xz")):
+            for texts in read_texts(str(path)):
+                ids, times = np.unique(tokenizer.encode_batch([text for text in texts if text]).ids, return_counts=True)
+                forms = ids >> FORM_SHIFT
+                kept = np.isin(ids & TRIPLE, listed) & (forms > 0) & (forms < ESCAPED)
+                found.update(dict(zip(ids[kept].tolist(), times[kept].tolist(), strict=True)))
+        for packed, count in found.items():
+            most[packed] = max(count, most.get(packed, 0))
+    return most
+
+
+def write_forms(lang: str, data: Path) -> None:
+    """Counts and writes the pairs of a language."""
+    counts, symbols = counted_forms(lang, data), vocabulary(lang)
+    forms: dict[int, list[int]] = {}
+    for packed in sorted(packed for packed, count in counts.items() if count >= LEAST):
+        forms.setdefault(packed & TRIPLE, []).append(packed >> FORM_SHIFT)
+    rows = ["\t".join([*symbols.unpack(one), " ".join(map(str, forms[one]))]) for one in sorted(forms)]
+    path = Path(lists.__file__).parent / "attested" / f"{lang}-forms.tsv"
+    path.write_text("\n".join(["onset\trime\ttone\tforms", *rows]) + "\n", "utf-8")
+    total, lost = sum(counts.values()), sum(count for count in counts.values() if count < LEAST)
+    pairs = sum(map(len, forms.values()))
+    print(f"{lang}: {pairs:,} of {len(counts):,} pairs, all but {lost / total:.4%} of {total:,} positions")
+
+
+def write_syllables(lang: str, data: Path) -> None:
+    """Counts and writes the syllables of a language."""
+    counts, symbols = counted(lang, data), vocabulary(lang)
+    kept = sorted(packed for packed, count in counts.items() if count >= LEAST)
+    lines = ["\t".join(symbols.unpack(packed)) for packed in kept]
+    path = Path(lists.__file__).parent / "attested" / f"{lang}.tsv"
+    path.write_text("\n".join(["onset\trime\ttone", *lines]) + "\n", "utf-8")
+    total, lost = sum(counts.values()), sum(count for count in counts.values() if count < LEAST)
+    print(f"{lang}: {len(kept):,} of {len(counts):,} syllables, all but {lost / total:.4%} of what occurs")
+    lists.triples.cache_clear()
+
+
 @click.command(help=__doc__)
 @click.argument("data", type=click.Path(exists=True, file_okay=False, path_type=Path))
-def main(data: Path) -> None:
+@click.option("--forms-only", is_flag=True, help="Leave the lists of syllables as they are.")
+def main(data: Path, forms_only: bool) -> None:
     """Counts and writes."""
     for lang in TEXTS:
-        counts, symbols = counted(lang, data), vocabulary(lang)
-        kept = sorted(packed for packed, count in counts.items() if count >= LEAST)
-        lines = ["\t".join(symbols.unpack(packed)) for packed in kept]
-        path = Path(lists.__file__).parent / "attested" / f"{lang}.tsv"
-        path.write_text("\n".join(["onset\trime\ttone", *lines]) + "\n", "utf-8")
-        total, lost = sum(counts.values()), sum(count for count in counts.values() if count < LEAST)
-        print(f"{lang}: {len(kept):,} of {len(counts):,} syllables, all but {lost / total:.4%} of what occurs")
+        if not forms_only:
+            write_syllables(lang, data)
+        write_forms(lang, data)
 
 
 if __name__ == "__main__":

@@ -44,6 +44,8 @@ def phonemic_bert(
     learn_rate_factor: float | None = None,
     layer_decay: float = 1.0,
     mark_errors: float = 0.0,
+    form_dropout: float | None = None,
+    form_noise: float | None = None,
 ) -> Model[list[Doc], list[Floats2d]]:
     """PhonemicBERT: a vector for every token of a Doc.
 
@@ -55,8 +57,8 @@ def phonemic_bert(
         checkpoint: the folder that ``save_pretrained`` wrote, of any PhonemicBERT model, or the name of an installed
             checkpoint (``phonemic-bert-small-zh``); it is read when the pipeline is initialized, and never again. None:
             a fresh model of ``preset``.
-        preset: ``"paper-12"``, ``"paper-6"``, ``"small"``, ``"mini"``, ``"micro"`` or ``"tiny"``; without a checkpoint
-            only.
+        preset: ``"paper-12"``, ``"paper-6"``, ``"small"``, ``"mini"``, ``"mini-forms-vi"``, ``"mini-forms-zh"``,
+            ``"micro"`` or ``"tiny"``; without a checkpoint only.
         lang: ``"vi"`` or ``"zh"``; None: the language in which the documents are read.
         window: positions of text in a window, [CLS] and [SEP] not counted. None: as many as the model has room for.
         stride: positions from the start of a window to that of the next, at most ``window``. None: three quarters.
@@ -73,6 +75,9 @@ def phonemic_bert(
             layer. 1: all have the same.
         mark_errors: for Vietnamese: in half of the Docs of training, this share of the syllables is written without
             its tone mark, without any mark, or with another tone mark; at least 0 and below 1.
+        form_dropout: of a model that reads how a text is written: the share of the positions whose form it is not shown
+            in training. None: as in its pretraining.
+        form_noise: the share that it is shown in another form of the same syllable, likewise.
 
     Returns:
         A thinc model; its weights are made or read when it is initialized. Vectors are float32 (tokens, width).
@@ -95,6 +100,8 @@ def phonemic_bert(
         learn_rate_factor=learn_rate_factor,
         layer_decay=layer_decay,
         mark_errors=mark_errors,
+        form_dropout=form_dropout,
+        form_noise=form_noise,
     )
     try:
         from spacy_phonemic.network import Network, NetworkShim

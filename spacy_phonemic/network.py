@@ -60,8 +60,8 @@ class Network(nn.Module):
             heard: the options that the documents are read with, where there are any.
 
         Raises:
-            CheckpointError: the folder holds no whole PhonemicBERT, one of another language, or one that has learned
-                from text with other readings.
+            CheckpointError: the folder holds no whole PhonemicBERT, one of another language, one that has learned from
+                text with other readings, or with forms, which the documents do not have.
             ValueError: an option does not fit the model.
         """
         checkpoint = self.options.checkpoint
@@ -72,10 +72,11 @@ class Network(nn.Module):
                     "which suits pretrained ones: set learn_rate_factor to null, or checkpoint to a pretrained model",
                     stacklevel=2,
                 )
-            config = PhonemicBertConfig.from_preset(self.options.preset, lang)
+            config = PhonemicBertConfig.from_preset(self.options.preset, lang, **self.options.form_shares)
             self._use(PhonemicBertModel(config, add_pooling_layer=False))
             return
         model = _read(checkpoint)
+        _set_shares(model, self.options.form_shares, checkpoint)
         if model.config.lang != lang:
             raise CheckpointError(
                 f"the checkpoint {checkpoint!r} is for {model.config.lang!r}, but the documents are read as {lang!r}"
@@ -199,6 +200,20 @@ def _restore(options: EncoderOptions, data: bytes) -> Network:
     network = Network(options)
     network.load(data)
     return network.to(get_torch_default_device())
+
+
+def _set_shares(model: Any, shares: Mapping[str, float], checkpoint: str) -> None:
+    """Has a model drop and exchange other shares of the forms in training.
+
+    Raises:
+        CheckpointError: it reads no forms, or the shares are more than 1 together.
+    """
+    if not shares:
+        return
+    if model.config.forms == "none":
+        raise CheckpointError(f"the checkpoint {checkpoint!r} reads no forms: leave {' and '.join(shares)} out (null)")
+    model.config.update(shares)
+    model.embeddings.forms.set_shares(model.config.form_dropout, model.config.form_noise)
 
 
 def _read(checkpoint: str) -> Any:

@@ -46,6 +46,8 @@ class EncoderOptions:
     learn_rate_factor: float | None
     layer_decay: float = 1.0
     mark_errors: float = 0.0
+    form_dropout: float | None = None
+    form_noise: float | None = None
 
     def __post_init__(self) -> None:
         if self.lang is not None and self.lang not in LANGUAGES:
@@ -66,6 +68,14 @@ class EncoderOptions:
         if not 0 < self.layer_decay <= 1:
             raise ValueError(f"layer_decay={self.layer_decay}: must be above 0 and at most 1")
         check_share("mark_errors", self.mark_errors)
+        for name, share in self.form_shares.items():
+            check_share(name, share)
+
+    @property
+    def form_shares(self) -> dict[str, float]:
+        """The shares of the forms to drop and exchange that are given."""
+        given = {"form_dropout": self.form_dropout, "form_noise": self.form_noise}
+        return {name: share for name, share in given.items() if share is not None}
 
     def rate_factor(self, width: int) -> float:
         """The encoder's learning rate as a part of the optimizer's, for a model of this hidden size."""

@@ -11,6 +11,7 @@ from transformers import BertConfig
 from phonemic.inventory import LANGUAGES, vocabulary
 from phonemic_bert.checkpoints import keep_name, resolve
 from phonemic_bert.errors import CheckpointError
+from phonemic_bert.pairs import pairs
 from phonemic_bert.shapes import CHOICES, COMPONENTS, PRESETS
 from phonemic_bert.triples import triples
 from phonemic_bert.untrusted import CONFIG, SIZES, check_config, check_folder, loading
@@ -29,14 +30,27 @@ def check_neighbours(neighbours: int) -> None:
         raise CheckpointError(f"neighbours={neighbours!r}: must be 0 or an odd number of at least 3")
 
 
-def check_bigrams(bigrams: int) -> None:
-    """Checks the rows of the table of bigrams.
+def check_bigrams(bigrams: int, name: str = "bigrams") -> None:
+    """Checks the rows of a table of bigrams.
 
     Raises:
         CheckpointError: they are not a number from 0, or more than a checkpoint may have.
     """
-    if not isinstance(bigrams, int) or isinstance(bigrams, bool) or not 0 <= bigrams <= SIZES["bigrams"]:
-        raise CheckpointError(f"bigrams={bigrams!r}: must be a number of rows from 0 to {SIZES['bigrams']:,}")
+    if not isinstance(bigrams, int) or isinstance(bigrams, bool) or not 0 <= bigrams <= SIZES[name]:
+        raise CheckpointError(f"{name}={bigrams!r}: must be a number of rows from 0 to {SIZES[name]:,}")
+
+
+def check_shares(form_dropout: float, form_noise: float) -> None:
+    """Checks the shares of the forms that are dropped and exchanged.
+
+    Raises:
+        CheckpointError: one is not a number from 0 to 1, or both together are more than 1.
+    """
+    for name, share in (("form_dropout", form_dropout), ("form_noise", form_noise)):
+        if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share <= 1:
+            raise CheckpointError(f"{name}={share!r}: must be a number from 0 to 1")
+    if form_dropout + form_noise > 1:
+        raise CheckpointError(f"form_dropout={form_dropout}, form_noise={form_noise}: together they are at most 1")
 
 
 def check_choice(name: str, value: object) -> None:
@@ -81,6 +95,16 @@ class PhonemicBertConfig(BertConfig):
             ``composition="table"`` belong to, written and refused as the vocabulary's.
         bigrams: 0 (the paper), or the rows of a hashed table that has a vector for each two neighbouring positions,
             which is added to what either is composed of.
+        forms: ``"none"`` (the paper): ids may say how a position is written (:mod:`phonemic.forms`), and the model
+            leaves it aside. ``"joint"``: a vector for the form is added to the embedding, and one softmax predicts
+            pairs of a triple and a form, those of real text; ``"conditional"``: a softmax predicts triples, and another
+            the form of the triple. These two need ``head="joint"``, ``vectors="tied"`` and ``syllables="attested"``.
+        form_dropout: the share of the forms that are dropped while the model is trained, in pretraining as in
+            fine-tuning, so that it does not depend on them.
+        form_noise: the share of the forms that are exchanged, likewise, for another of the same triple.
+        form_bigrams: the rows of another table of bigrams, those of positions with their forms.
+        pairs_checksum: checksum of the list of pairs that the weights belong to, written and refused as the
+            vocabulary's.
         kwargs: BERT's own fields (``hidden_size``, ``num_hidden_layers``, ``hidden_dropout_prob`` ...), see
             ``transformers.BertConfig``. The defaults are the paper's 12-layer model.
 
@@ -91,7 +115,7 @@ class PhonemicBertConfig(BertConfig):
 
     model_type = "phonemic-bert"
     #: What Trainer leaves out of predictions: of masked language modelling, all but the logits.
-    keys_to_ignore_at_inference = ["past_key_values", "cache", "losses", "best"]  # noqa: RUF012
+    keys_to_ignore_at_inference = ["past_key_values", "cache", "losses", "best", "sounds"]  # noqa: RUF012
 
     def __init__(
         self,
@@ -108,6 +132,11 @@ class PhonemicBertConfig(BertConfig):
         pooling: str = "first",
         triples_checksum: str | None = None,
         bigrams: int = 0,
+        forms: str = "none",
+        form_dropout: float = 0.0,
+        form_noise: float = 0.0,
+        form_bigrams: int = 0,
+        pairs_checksum: str | None = None,
         **kwargs: Any,
     ) -> None:
         if lang not in LANGUAGES:
@@ -122,7 +151,7 @@ class PhonemicBertConfig(BertConfig):
                 "Use the phonemic version that made the checkpoint"
             )
         given = {"composition": composition, "head": head, "vectors": vectors, "syllables": syllables}
-        given |= {"backbone": backbone, "pooling": pooling}
+        given |= {"backbone": backbone, "pooling": pooling, "forms": forms}
         for name, value in given.items():
             check_choice(name, value)
         if vectors == "tied" and (head != "joint" or composition not in ("product", "both")):
@@ -130,8 +159,20 @@ class PhonemicBertConfig(BertConfig):
                 f"vectors='tied' with head={head!r} and composition={composition!r}: only a joint head can be tied, "
                 "and only to embeddings that tell triples apart, 'product' or 'both'"
             )
+        if forms != "none" and (head, vectors, syllables) != ("joint", "tied", "attested"):
+            raise CheckpointError(
+                f"forms={forms!r} with head={head!r}, vectors={vectors!r} and syllables={syllables!r}: pairs of a "
+                "syllable and its form are predicted by a joint head with tied vectors among attested syllables"
+            )
         check_neighbours(neighbours)
         check_bigrams(bigrams)
+        check_bigrams(form_bigrams, "form_bigrams")
+        check_shares(form_dropout, form_noise)
+        if forms == "none" and (form_dropout or form_noise or form_bigrams):
+            raise CheckpointError(
+                f"form_dropout={form_dropout}, form_noise={form_noise}, form_bigrams={form_bigrams} with forms='none': "
+                "the model does not read forms"
+            )
         if not isinstance(shared_scale, int | float) or not 0 < shared_scale <= 1:
             raise CheckpointError(f"shared_scale={shared_scale!r}: must be more than 0 and at most 1")
         if backbone == "modernbert" and kwargs.get("hidden_act", "gelu") != "gelu":
@@ -146,6 +187,13 @@ class PhonemicBertConfig(BertConfig):
                 f"installed phonemic is {listed}: its rows stand for other syllables. "
                 "Use the phonemic version that made the checkpoint"
             )
+        paired = None if forms == "none" else pairs(lang).checksum
+        if pairs_checksum not in (None, paired):
+            raise CheckpointError(
+                f"the checkpoint's list of {lang} pairs has checksum {pairs_checksum}, but that of the installed "
+                f"phonemic is {paired}: its rows stand for other written forms. "
+                "Use the phonemic version that made the checkpoint"
+            )
         # The embedding table is not tied to the prediction heads: each head has weights of its own.
         super().__init__(vocab_size=len(symbols), **{"tie_word_embeddings": False, **kwargs})
         self.lang = lang
@@ -154,6 +202,8 @@ class PhonemicBertConfig(BertConfig):
         self.shared_scale, self.neighbours, self.bigrams = float(shared_scale), neighbours, bigrams
         self.backbone, self.pooling = backbone, pooling
         self.triples_checksum = listed
+        self.forms, self.form_dropout, self.form_noise = forms, float(form_dropout), float(form_noise)
+        self.form_bigrams, self.pairs_checksum = form_bigrams, paired
 
     @classmethod
     def get_config_dict(cls, pretrained_model_name_or_path: Any, **kwargs: Any) -> Any:
@@ -209,7 +259,8 @@ class PhonemicBertConfig(BertConfig):
         """The configuration of a named encoder.
 
         Arguments:
-            preset: ``"paper-12"``, ``"paper-6"``, ``"small"``, ``"mini"``, ``"micro"`` or ``"tiny"``.
+            preset: ``"paper-12"``, ``"paper-6"``, ``"small"``, ``"mini"``, ``"mini-forms-vi"``, ``"mini-forms-zh"``,
+                ``"micro"`` or ``"tiny"``.
             lang: ``"vi"`` or ``"zh"``.
             kwargs: any other field, which wins over the preset's.
 

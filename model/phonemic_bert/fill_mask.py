@@ -1,15 +1,24 @@
-"""The likeliest syllables at the masked positions of a text."""
+"""The likeliest syllables at the masked positions of a text, and how they are written where a model knows."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+
+from phonemic.characters import normalize
+from phonemic.forms import form_of
+from phonemic.inventory import TRIPLE
 from phonemic.notations import speller
 from phonemic.options import heard_otherwise
+from phonemic_bert.pairs import pairs
 from phonemic_bert.syllables import readings, syllables
 
 if TYPE_CHECKING:  # importing the package imports this module, and must not import torch
+    from numpy.typing import NDArray
     from torch import Tensor
 
     from phonemic_bert.modeling import PhonemicBertForMaskedLM
@@ -18,20 +27,23 @@ if TYPE_CHECKING:  # importing the package imports this module, and must not imp
 
 
 class Filling(NamedTuple):
-    """One syllable for one masked position.
+    """One syllable for one masked position; of a model with forms, one way to write it.
 
     Attributes:
-        syllable: how it is written: Vietnamese spelling, or pinyin.
+        syllable: Vietnamese spelling, or pinyin.
+        text: what fills the position. It is the syllable; of a model with forms a Chinese character, or the Vietnamese
+            syllable with its capitals.
         score: its probability divided by that of all real syllables together, so that theirs add up to 1.
         joint: the probability itself, with independent heads the product of three; what is missing to 1 went to triples
             that are not syllables, and to fallback characters.
         characters: Chinese characters that are read so, those of most phrases in the lexicon first; () in Vietnamese.
-        packed: the packed id.
+        packed: the packed id; with forms, one that is written so.
         start: the ``[MASK]`` in the text, half-open, in code points.
         end: likewise.
     """
 
     syllable: str
+    text: str
     score: float
     joint: float
     characters: tuple[str, ...]
@@ -49,15 +61,17 @@ def fill_mask(
 ) -> list[list[Filling]]:
     """The k best real syllables for each ``[MASK]`` of a text.
 
-    Only triples that are syllables of the language are ranked, see :func:`phonemic_bert.syllables.syllables`. Several
-    masks are filled each by itself.
+    Only triples that are syllables of the language are ranked, see :func:`phonemic_bert.syllables.syllables`. A model
+    with forms ranks the ways that they are written in text, see :func:`phonemic_bert.pairs.pairs`. Several masks are
+    filled each by itself.
 
     Arguments:
         model: a model of the tokenizer's language; it is run as it is (``model.eval()`` it before).
         tokenizer: its tokenizer.
         text: with one ``[MASK]`` or more.
         k: how many syllables.
-        targets: rank only these, written as ``phonemic.Tokenizer.factorize`` reads them (*tôi*; pinyin).
+        targets: rank only these, written as ``phonemic.Tokenizer.factorize`` reads them (*tôi*; pinyin); with forms
+            also as they are in text (门, *Hà*).
 
     Returns:
         For each mask, from left to right, its fillings, best first.
@@ -90,34 +104,104 @@ def fill_mask(
         raise ValueError(f"there is no [MASK] in {text!r}")
     with torch.no_grad():
         hidden = model.bert(**encoded.to(model.device)).last_hidden_state[0, places.to(model.device)]
-        packed, joint, score = rank(model.predict(hidden), lang)
+        choices = written(lang) if model.config.forms != "none" else heard(lang)
+        joint = choices.rank(model.predict(hidden))
+    score = joint.softmax(-1)
+    kept = torch.arange(len(choices.packed))
     if targets is not None:
-        kept = torch.isin(packed, torch.tensor([_target(tokenizer, target) for target in targets]))
-        packed, joint, score = packed[kept], joint[:, kept], score[:, kept]
-    best = score.topk(min(k, len(packed)))
+        kept = torch.cat([choices.of(target, tokenizer) for target in targets]).unique()
+    best = score[:, kept].topk(min(k, len(kept)))
     write = speller(lang)
     vocab, same = tokenizer.phonemic.vocab, readings() if lang == "zh" else {}
     fillings = []
     for row, place in enumerate(places.tolist()):
         start, end = spans[place].tolist()
-        fillings.append(
-            [
-                Filling(
-                    write(vocab.unpack(one)), score, joint[row, at].exp().item(), same.get(one, ()), one, start, end
-                )
-                for score, at, one in zip(
-                    best.values[row].tolist(),
-                    best.indices[row].tolist(),
-                    packed[best.indices[row]].tolist(),
-                    strict=True,
-                )
-            ]
-        )
+        found = []
+        for value, at in zip(best.values[row].tolist(), kept[best.indices[row]].tolist(), strict=True):
+            packed = int(choices.packed[at])
+            syllable = write(vocab.unpack(packed & TRIPLE))
+            text_of = choices.texts[at] if choices.texts else syllable
+            alike = same.get(packed & TRIPLE, ())
+            found.append(Filling(syllable, text_of, value, joint[row, at].exp().item(), alike, packed, start, end))
+        fillings.append(found)
     return fillings
 
 
+@dataclass(frozen=True)
+class Choices:
+    """What a mask can be filled with.
+
+    Attributes:
+        packed: the packed id of each of C choices, int64 (C,).
+        texts: how each is written; none where that is not known.
+        asked: the ids that a model is asked about, int64 (K,).
+        groups: the choice that each of these is, (K,).
+    """
+
+    packed: NDArray[np.int64]
+    texts: tuple[str, ...]
+    asked: NDArray[np.int64]
+    groups: NDArray[np.int64]
+
+    def rank(self, predicted: Predicted) -> Tensor:
+        """The logarithms of their probabilities, on the CPU, float32 (M, C).
+
+        Arguments:
+            predicted: for M positions.
+        """
+        import torch
+
+        likely = predicted.log_probabilities(torch.from_numpy(self.asked).to(predicted.device)).float().cpu()
+        if len(self.asked) == len(self.packed):
+            return likely
+        sums = likely.new_zeros(len(likely), len(self.packed))
+        return sums.index_add(1, torch.from_numpy(self.groups), likely.exp()).log()
+
+    def of(self, target: str, tokenizer: PhonemicBertTokenizer) -> Tensor:
+        """Which of them a target is, int64: those that are written so, or else those that are read so.
+
+        Raises:
+            TypeError: it is not a text.
+            ValueError: it is none of them.
+        """
+        import torch
+
+        if not isinstance(target, str):
+            raise TypeError(f"targets are syllables, written as text, not {target!r}")
+        if target in self.texts:
+            return torch.tensor([at for at, text in enumerate(self.texts) if text == target])
+        found = np.flatnonzero(self.packed & TRIPLE == _target(tokenizer, target))
+        if not len(found):
+            raise ValueError(f"target {target!r} is so rare that the model has learned no way to write it")
+        return torch.from_numpy(found)
+
+
+@cache
+def heard(lang: str) -> Choices:
+    """All real syllables, of which nothing says how they are written."""
+    packed = syllables(lang).astype(np.int64)
+    return Choices(packed, (), packed, np.arange(len(packed)))
+
+
+@cache
+def written(lang: str) -> Choices:
+    """The ways that real syllables are written in text; a space before one, and NFD, make no other."""
+    groups: dict[tuple[int, str], list[int]] = {}
+    real = set(syllables(lang).tolist())
+    for packed in pairs(lang).packed.tolist():
+        form = form_of(packed, lang)
+        if packed & TRIPLE in real and form is not None:
+            groups.setdefault((packed & TRIPLE, normalize("NFC", form.text.strip())), []).append(packed)
+    return Choices(
+        np.array([ids[0] for ids in groups.values()], np.int64),
+        tuple(text for _, text in groups),
+        np.array([one for ids in groups.values() for one in ids], np.int64),
+        np.repeat(np.arange(len(groups)), [len(ids) for ids in groups.values()]),
+    )
+
+
 def rank(predicted: Predicted, lang: str) -> tuple[Tensor, Tensor, Tensor]:
-    """How likely each real syllable is.
+    """How likely each real syllable is, however it is written.
 
     Arguments:
         predicted: for M positions.
@@ -129,16 +213,13 @@ def rank(predicted: Predicted, lang: str) -> tuple[Tensor, Tensor, Tensor]:
     """
     import torch
 
-    packed = torch.from_numpy(syllables(lang)).long()
-    joint = predicted.log_probabilities(packed.to(predicted.device)).float().cpu()
-    return packed, joint, joint.softmax(-1)
+    joint = heard(lang).rank(predicted)
+    return torch.from_numpy(heard(lang).packed), joint, joint.softmax(-1)
 
 
 def _target(tokenizer: PhonemicBertTokenizer, target: str) -> int:
-    if not isinstance(target, str):
-        raise TypeError(f"targets are syllables, written as text, not {target!r}")
     triple = tokenizer.phonemic.factorize(target)
     if triple is None or tokenizer.phonemic.vocab.pack(triple) not in syllables(tokenizer.phonemic.lang):
-        written = ", which are written in pinyin with its tone: mén or men2" if tokenizer.phonemic.lang == "zh" else ""
-        raise ValueError(f"target {target!r} is not a syllable of {tokenizer.phonemic.lang}{written}")
+        how = ", which are written in pinyin with its tone: mén or men2" if tokenizer.phonemic.lang == "zh" else ""
+        raise ValueError(f"target {target!r} is not a syllable of {tokenizer.phonemic.lang}{how}")
     return tokenizer.phonemic.vocab.pack(triple)

@@ -18,7 +18,9 @@ ENCODER: dict[str, str | tuple[str, ...]] = {
     "projection (3d to d)": "bert.embeddings.projection",
     "product of components": "bert.embeddings.product",
     "table of triples": "bert.embeddings.table",
+    "written forms": "bert.embeddings.forms",
     "bigrams": "bert.embeddings.bigrams",
+    "bigrams with forms": "bert.embeddings.form_bigrams",
     "position embeddings": "bert.embeddings.position_embeddings",
     "token-type embeddings": "bert.embeddings.token_type_embeddings",
     "embedding LayerNorm": ("bert.embeddings.LayerNorm", "bert.embeddings.norm"),
@@ -29,7 +31,9 @@ ENCODER: dict[str, str | tuple[str, ...]] = {
 #: Parts of the head, likewise.
 HEAD: dict[str, str | tuple[str, ...]] = {
     **{f"{component} head": f"heads.{component}" for component in COMPONENTS},
-    "joint head": ("heads.transform", "heads.tables", "heads.free", "heads.biases", "heads.outside"),
+    "joint head": tuple(
+        f"heads.{name}" for name in ("transform", "tables", "free", "biases", "form_biases", "outside")
+    ),
 }
 
 _POOLER = "pooler"

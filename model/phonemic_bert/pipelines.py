@@ -27,8 +27,9 @@ class SyllableFillMaskPipeline(FillMaskPipeline):
 
     Called with a text, or a list of texts, and with ``top_k`` (5) and ``targets`` (syllables, the only ones to rank).
     For each ``[MASK]`` it gives a list of dicts: ``score``, the probability among real syllables; ``token``, the packed
-    id; ``token_str``, the syllable (Vietnamese spelling, or pinyin); ``sequence``, the text with it; ``characters``, in
-    Mandarin, those that are read so. With one ``[MASK]`` in the text it is that list, with several a list of them.
+    id; ``token_str``, the syllable (Vietnamese spelling, or pinyin), or, of a model with forms, how it is written
+    (*Hà*, 门), and then also ``syllable``; ``sequence``, the text with it; ``characters``, in Mandarin, those that are
+    read so. With one ``[MASK]`` in the text it is that list, with several a list of them.
     """
 
     def __call__(self, inputs: Any, **kwargs: Any) -> Any:  # type: ignore[override]
@@ -95,12 +96,14 @@ def _is_first(sentence: str, offset_mapping: Any, words: Any) -> Any:
 
 
 def _described(text: str, filling: Filling) -> dict[str, Any]:
-    described = {
+    described: dict[str, Any] = {
         "score": filling.score,
         "token": filling.packed,
-        "token_str": filling.syllable,
-        "sequence": text[: filling.start] + filling.syllable + text[filling.end :],
+        "token_str": filling.text,
+        "sequence": text[: filling.start] + filling.text + text[filling.end :],
     }
+    if filling.text != filling.syllable:
+        described["syllable"] = filling.syllable
     return {**described, "characters": filling.characters} if filling.characters else described
 
 

@@ -14,8 +14,12 @@ CHOICES = {
     "head": ("independent", "joint"),
     "vectors": ("composed", "free", "tied"),
     "syllables": ("possible", "attested"),
+    "forms": ("none", "joint", "conditional"),
     "pooling": ("first", "mean"),
 }
+
+#: The names of those that are numbers; 0 is the paper's but for ``shared_scale``, where it is 1.
+NUMBERS = ("shared_scale", "neighbours", "bigrams", "form_dropout", "form_noise", "form_bigrams")
 
 #: The width of the vectors of bigrams, before they are projected.
 BIGRAM_SIZE = 64
@@ -33,6 +37,8 @@ _BEYOND = {
 #: With bigrams, which cost parameters (2.1M) and hardly time.
 _BEYOND_WITH_BIGRAMS = {**_BEYOND, "bigrams": 32768}
 
+_MINI = {"num_hidden_layers": 3, "hidden_size": 192, "num_attention_heads": 6, "intermediate_size": 768}
+
 #: Encoders: the two of the paper (Table 1), and smaller ones. Those of the pretraining presets are the same.
 PRESETS: dict[str, dict[str, Any]] = {
     "paper-12": {"num_hidden_layers": 12, "hidden_size": 768, "num_attention_heads": 12, "intermediate_size": 3072},
@@ -44,12 +50,15 @@ PRESETS: dict[str, dict[str, Any]] = {
         "intermediate_size": 1536,
         **_BEYOND_WITH_BIGRAMS,
     },
-    "mini": {
-        "num_hidden_layers": 3,
-        "hidden_size": 192,
-        "num_attention_heads": 6,
-        "intermediate_size": 768,
+    "mini": {**_MINI, **_BEYOND_WITH_BIGRAMS},
+    "mini-forms-vi": {**_MINI, **_BEYOND_WITH_BIGRAMS, "forms": "conditional", "form_dropout": 0.15},
+    "mini-forms-zh": {
+        **_MINI,
         **_BEYOND_WITH_BIGRAMS,
+        "forms": "joint",
+        "form_dropout": 0.15,
+        "form_noise": 0.05,
+        "form_bigrams": 32768,
     },
     "micro": {
         "num_hidden_layers": 2,

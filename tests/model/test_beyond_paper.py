@@ -30,6 +30,8 @@ from phonemic_bert.modeling.neighbours import Bigrams
 from phonemic_bert.pretraining.trainer import separate
 from phonemic_bert.triples import triples
 
+FORMS = {"composition": "both", "head": "joint", "vectors": "tied", "syllables": "attested", "form_bigrams": 300}
+
 #: The paper, and each thing beyond it; with the large first weights all parts matter.
 BEYOND = {
     "paper": {},
@@ -41,6 +43,8 @@ BEYOND = {
     "all": {"backbone": "modernbert", "composition": "product", "neighbours": 3, "bigrams": 500, "head": "joint"},
     "free": {"backbone": "modernbert", "composition": "both", "neighbours": 3, "head": "joint", "vectors": "free"},
     "tied": {"backbone": "modernbert", "composition": "both", "neighbours": 3, "head": "joint", "vectors": "tied"},
+    "forms": {**FORMS, "forms": "joint", "backbone": "modernbert"},
+    "conditional": {**FORMS, "forms": "conditional"},
 }
 TASKS = (
     PhonemicBertForMultipleChoice,

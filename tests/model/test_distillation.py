@@ -223,7 +223,7 @@ def test_the_loss_is_a_part_of_each_target(tiny, training):
     soft = torch.rand(len(aims), len(listed), dtype=torch.float64).softmax(-1) * torch.rand(len(aims), 1)
     output = model(ids, labels=labels, soft_targets=soft)
     predicted = model.predict(model.bert(ids).last_hidden_state[labels != -100])
-    total = torch.logsumexp(torch.cat([predicted.scores, predicted._outside[:, None]], -1), -1, keepdim=True)
+    total = torch.logsumexp(torch.cat([predicted.scores, predicted.outside[:, None]], -1), -1, keepdim=True)
     want = (1 - soft.sum(-1)) * predicted.losses(aims) - (soft * (predicted.scores - total)).sum(-1)
     torch.testing.assert_close(output.losses, want)
     assert output.loss.item() == pytest.approx(want.mean().item())

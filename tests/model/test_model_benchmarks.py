@@ -135,6 +135,30 @@ def test_attested_syllables_are_counted_as_a_counter_counts_them(tmp_path, monke
     assert sum(found.values()) > 15
 
 
+def test_pairs_are_counted_as_a_counter_counts_them(tmp_path, monkeypatch):
+    from phonemic import Tokenizer
+    from phonemic.inventory import TRIPLE
+    from phonemic_bert.triples import triples
+
+    attested = load("attested")
+    texts = {"raw/one": "银行行长慢慢地走\n\nAbc abc，, 123 é", "more/two": "跑得快，地上有雪 ㊗️"}
+    for name, text in texts.items():
+        path = tmp_path / "zh" / f"{name}.txt.xz"
+        path.parent.mkdir(parents=True)
+        path.write_bytes(lzma.compress(text.encode()))
+    most = {}
+    for readings in ("pypinyin", "context"):
+        tokenizer = Tokenizer("zh", readings=readings, form=True)
+        ids = [
+            one for text in texts.values() for line in text.split("\n") for one in tokenizer.encode(line).ids.tolist()
+        ]
+        for one in ids:
+            if one & TRIPLE in triples("zh", "attested").packed and 0 < one >> 24 < 127:
+                most[one] = max(most.get(one, 0), ids.count(one))
+    assert attested.counted_forms("zh", tmp_path) == most
+    assert len(most) > 20
+
+
 def test_the_costs_of_heads_are_of_steps_that_learn():
     costs = load("head_cost")
     heads = [

@@ -18,6 +18,7 @@ pytest.importorskip("pyarrow", reason="needs the arrow extra")
 from corpora import character_corpus
 from pretraining_helpers import (
     EXPECTED_WARNINGS,
+    assert_alike,
     command,
     environment,
     log,
@@ -27,7 +28,7 @@ from pretraining_helpers import (
     weights,
 )
 from rich.console import Console
-from transformers import AutoModelForMaskedLM, AutoTokenizer, BertForMaskedLM, TrainingArguments, __version__
+from transformers import AutoModelForMaskedLM, AutoTokenizer, BertForMaskedLM, TrainingArguments
 
 from phonemic.corpus import open_corpus
 from phonemic_bert import PhonemicBertConfig, PhonemicBertForMaskedLM
@@ -37,14 +38,6 @@ from phonemic_bert.pretraining.run import STOPPED, pretrain
 from phonemic_bert.triples import triples
 
 pytestmark = EXPECTED_WARNINGS
-
-
-def assert_alike(one, other, rel):
-    """Logs of two runs; with transformers 4, whose operations come in another order, norms of gradients round more."""
-    norms = [[row.pop("grad_norm", 0) for row in rows] for rows in (one, other)]
-    assert norms[0] == pytest.approx(norms[1], rel=20 * rel if __version__.startswith("4.") else rel)
-    for first, second in zip(one, other, strict=True):
-        assert first == pytest.approx(second, rel=rel)
 
 
 @pytest.mark.filterwarnings("ignore:This DataLoader will create:UserWarning")  # on one core

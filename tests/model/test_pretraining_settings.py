@@ -70,6 +70,8 @@ def test_plain_values_and_back(name):
         ("model.dropout=nan", "finite"),
         ("optimization.learning_rate=inf", "finite"),
         ("model.hidden_size=100", "multiple of model.attention_heads"),
+        ("model.form_dropout=-0.1", r"form_dropout = -0\.1: this must be at least 0"),
+        ("model.form_noise=1.1", "form_dropout and model.form_noise must be at most 1 together"),
         ("model.lang=en", "choose one of 'vi', 'zh', 'any'"),
         ("steps=3", "an override is section.field=value"),
         ("optimization.steps", "an override is section.field=value"),
@@ -94,7 +96,7 @@ def test_files(tmp_path):
     path.write_text("model = 1\n")
     with pytest.raises(SettingsError, match=r"missing|is a section"):
         Settings.load(path)
-    with pytest.raises(SettingsError, match="neither a file nor a preset; the presets are micro, mini, paper-vi-12"):
+    with pytest.raises(SettingsError, match="neither a file nor a preset; the presets are micro, mini, mini-forms-vi"):
         Settings.load("huge")
     with pytest.raises(SettingsError, match="unknown preset 'huge'"):
         preset_text("huge")
@@ -104,7 +106,7 @@ def test_the_page_tells_the_presets(tiny):
     """docs/guide/pretraining.md has the presets as they are, with the parameters of their models."""
     from phonemic_bert import PhonemicBertConfig
     from phonemic_bert.parameters import count_parameters, totals
-    from phonemic_bert.shapes import CHOICES
+    from phonemic_bert.shapes import CHOICES, NUMBERS
 
     page = (Path(__file__).parents[2] / "docs" / "guide" / "pretraining.md").read_text("utf-8")
     rows = {
@@ -118,7 +120,7 @@ def test_the_page_tells_the_presets(tiny):
         langs = ["vi", "zh"] if model.lang == "any" else [model.lang]
         shape = {"num_hidden_layers": model.layers, "hidden_size": model.hidden_size}
         shape |= {"num_attention_heads": model.attention_heads, "intermediate_size": model.intermediate_size}
-        shape |= {name: getattr(model, name) for name in (*CHOICES, "shared_scale", "neighbours", "bigrams")}
+        shape |= {name: getattr(model, name) for name in (*CHOICES, *NUMBERS)}
         encoder = PhonemicBertConfig.from_preset(re.sub("paper-(vi|zh)", "paper", name), langs[0])
         assert {field: getattr(encoder, field) for field in shape} == shape
         shape["max_position_embeddings"] = settings.sequences.length

@@ -52,6 +52,8 @@ class Text:
     answer_length: int
     training_noise: str
     training_noise_ratio: float
+    form_dropout: float | sections.Auto
+    form_noise: float | sections.Auto
 
     @property
     def condition(self) -> NoiseCondition | None:
@@ -178,6 +180,8 @@ _RANGES: dict[str, sections.Range] = {
     "text.question_length": (1, None),
     "text.answer_length": (1, None),
     "text.training_noise_ratio": (0, None),
+    "text.form_dropout": (0, None),
+    "text.form_noise": (0, None),
     "machine.device_batch_size": (1, None),
     "machine.evaluation_batch_size": (1, None),
 }

@@ -16,6 +16,7 @@ from torch import Tensor
 from transformers import PretrainedConfig, PreTrainedModel, Trainer, TrainerCallback, TrainingArguments, set_seed
 from transformers.trainer_pt_utils import LengthGroupedSampler
 
+from phonemic_bert.configuration import check_shares
 from phonemic_bert.errors import RunError
 from phonemic_bert.modeling import IGNORE
 from phonemic_bert.modeling.kernels import without_cudnn
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from phonemic_bert.finetuning.kinds import Instance, Kind
-    from phonemic_bert.finetuning.settings import GridPoint, Settings
+    from phonemic_bert.finetuning.settings import GridPoint, Settings, Text
 
 #: Scores, the task's metric first.
 Scores = dict[str, float]
@@ -79,7 +80,7 @@ def train(
         args = _arguments(point, settings, seed, len(rows), folder)
         set_seed(seed)
         dropout = settings.optimization.dropout
-        fields = _dropout_fields(kind.encoder.config, dropout)
+        fields = _dropout_fields(kind.encoder.config, dropout) | _form_fields(kind.encoder.config, settings.text)
         if args.use_cpu and args.bf16:  # SDPA takes twice as long and more there; see docs/guide/pretraining.md.
             fields["attn_implementation"] = "eager"
         model = kind.encoder.model(kind.head, max(len(kind.labels), 1), **fields)
@@ -180,8 +181,22 @@ class _Best(TrainerCallback):
 
 def _dropout_fields(config: PretrainedConfig, dropout: float) -> dict[str, Any]:
     """The configuration's rates of dropout: ModernBERT has no module for one that is 0 when it is made."""
-    rates = {name: value for name, value in vars(config).items() if "dropout" in name}
+    rates = {name: value for name, value in vars(config).items() if "dropout" in name and name != "form_dropout"}
     return {name: dropout for name, value in rates.items() if type(value) in (int, float)}
+
+
+def _form_fields(config: PretrainedConfig, text: Text) -> dict[str, Any]:
+    """The configuration's shares of dropped and exchanged forms that the settings give; none of a model without forms.
+
+    Raises:
+        CheckpointError: together they are more than 1.
+    """
+    if getattr(config, "forms", "none") == "none":
+        return {}
+    given = {"form_dropout": text.form_dropout, "form_noise": text.form_noise}
+    fields = {name: getattr(config, name) if share == "auto" else share for name, share in given.items()}
+    check_shares(**fields)
+    return fields
 
 
 def _prepare(model: PreTrainedModel, kind: Kind, dropout: float) -> None:

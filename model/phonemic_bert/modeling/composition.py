@@ -7,10 +7,11 @@ import math
 import torch
 from torch import Tensor, nn
 
-from phonemic.inventory import CLS, EMPTY_ID, PAD, SPECIALS, TRIPLE, UNKNOWN_ID
+from phonemic.inventory import CLS, EMPTY_ID, FORM_SHIFT, PAD, SPECIALS, TRIPLE, UNKNOWN_ID
 from phonemic_bert.configuration import COMPONENTS, PhonemicBertConfig
+from phonemic_bert.modeling.forms import FormEmbedding
+from phonemic_bert.modeling.lists import TripleList
 from phonemic_bert.modeling.neighbours import Bigrams, NeighbourConvolution
-from phonemic_bert.triples import triples
 
 
 def components(packed: Tensor) -> Tensor:
@@ -57,42 +58,6 @@ def check_positions(ids: Tensor, symbols: int) -> None:
             "10 % of what it masks, mean nothing here: use HolisticCollator, or mask_replace_prob=1 and "
             "random_replace_prob=0"
         )
-
-
-class TripleList(nn.Module):
-    """A list of triples on the model's device; it has no weights, and nothing of it is saved.
-
-    Arguments:
-        config: ``lang`` and ``syllables`` say which list.
-    """
-
-    packed: Tensor
-    ascending: Tensor
-    order: Tensor
-    ends: Tensor
-
-    def __init__(self, config: PhonemicBertConfig) -> None:
-        super().__init__()
-        self.triples = triples(config.lang, config.syllables)
-        self.count = len(self.triples)
-        for name, array in self._arrays().items():
-            self.register_buffer(name, array, persistent=False)
-
-    def _arrays(self) -> dict[str, Tensor]:
-        packed = torch.from_numpy(self.triples.packed).long()
-        ascending, order = packed.sort()
-        return {"packed": packed, "ascending": ascending, "order": order, "ends": torch.from_numpy(self.triples.ends)}
-
-    def reset_buffers(self) -> None:
-        """Fills the buffers again, which transformers leaves empty when it loads weights."""
-        for name, array in self._arrays().items():
-            getattr(self, name).copy_(array)
-
-    def rows(self, packed: Tensor) -> Tensor:
-        """Which row of the list each packed id is, whatever its form, -1 where none: int64 of the same shape."""
-        triple = packed.long() & TRIPLE
-        at = torch.searchsorted(self.ascending, triple).clamp(max=self.count - 1)
-        return torch.where(self.ascending[at] == triple, self.order[at], -1)
 
 
 class Product(nn.Module):
@@ -152,7 +117,8 @@ class Composing(nn.Module):
     """Mixed into the embeddings of both backbones: packed ids to one vector each.
 
     One table (V, d) serves all three components; their embeddings are concatenated and projected from 3d to d
-    (equation 5 of the paper). ``config.composition`` may add a vector to that.
+    (equation 5 of the paper). ``config.composition`` may add a vector to that, and ``config.forms`` one for how the
+    position is written.
     """
 
     word_embeddings: nn.Embedding
@@ -163,7 +129,9 @@ class Composing(nn.Module):
         self.projection = nn.Linear(len(COMPONENTS) * config.hidden_size, config.hidden_size)
         self.product = Product(config) if config.composition in ("product", "both") else None
         self.table = TripleEmbedding(config) if config.composition in ("table", "both") else None
+        self.forms = None if config.forms == "none" else FormEmbedding(config)
         self.bigrams = Bigrams(config.bigrams, config.hidden_size) if config.bigrams else None
+        self.form_bigrams = Bigrams(config.form_bigrams, config.hidden_size) if config.form_bigrams else None
         ids = {"first": CLS * 0x010101, "padding": PAD * 0x010101}
         self.neighbours = (
             NeighbourConvolution(config.neighbours, config.hidden_size, **ids) if config.neighbours else None
@@ -179,6 +147,9 @@ class Composing(nn.Module):
             self.product.projection.weight *= factor
         if self.table is not None:
             self.table.vectors.mul_(factor)
+        if self.forms is not None:
+            for parameter in self.forms.parameters():
+                parameter.mul_(factor)
 
     def compose(self, input_ids: Tensor) -> Tensor:
         """One vector for each position, without its place: packed ids (B, N) to (B, N, d).
@@ -194,15 +165,21 @@ class Composing(nn.Module):
         composed = composed * self.shared_scale
         if self.table is not None:
             composed = composed + self.table(input_ids)
-        return composed
+        return composed if self.forms is None else composed + self.forms(input_ids)
 
     def embed(self, input_ids: Tensor) -> Tensor:
         """What :meth:`compose` makes of each position, and what it makes with its neighbours: (B, N) to (B, N, d).
 
+        In training some forms are dropped or wrong, see :meth:`FormEmbedding.disturbed`.
+
         Raises:
             ValueError: as :meth:`compose`.
         """
-        composed = self.compose(input_ids)
+        if self.forms is not None:
+            input_ids = self.forms.disturbed(input_ids)
+        composed, special = self.compose(input_ids), (input_ids & 255) < EMPTY_ID
         if self.bigrams is not None:
-            composed = composed + self.bigrams(input_ids & TRIPLE, (input_ids & 255) < EMPTY_ID)
+            composed = composed + self.bigrams(input_ids & TRIPLE, special)
+        if self.form_bigrams is not None:
+            composed = composed + self.form_bigrams(input_ids, special | (input_ids >> FORM_SHIFT == 0))
         return composed

@@ -11,7 +11,8 @@ from torch.nn import functional
 from transformers.models.bert.modeling_bert import BertPredictionHeadTransform
 
 from phonemic_bert.configuration import COMPONENTS, PhonemicBertConfig
-from phonemic_bert.modeling.composition import Composing, TripleList, components, pack
+from phonemic_bert.modeling.composition import Composing, components, pack
+from phonemic_bert.modeling.lists import TripleList
 
 
 class Predicted:
@@ -32,7 +33,7 @@ class Predicted:
     def log_probabilities(self, packed: Tensor) -> Tensor:
         """How likely each of K triples is, at every position: (K,) to (..., K), nats, at least float32."""
         logs = [_precise(part).log_softmax(-1) for part in self.logits]
-        return _gathered(logs, components(packed))
+        return gathered(logs, components(packed))
 
     def losses(self, labels: Tensor) -> Tensor:
         """The negative log-probability of one triple at each position: (...) to (...), nats, at least float32."""
@@ -83,29 +84,29 @@ class JointlyPredicted(Predicted):
         self, listed: TripleList, scores: Tensor, outside: Tensor, heads: list[Tensor], shape: torch.Size
     ) -> None:
         self.listed, self.scores, self.shape = listed, scores, shape
-        self._outside, self._heads = outside, heads
+        self.outside, self.heads = outside, heads
 
     @property
     def device(self) -> torch.device:
         """Where the predictions are."""
-        return self._outside.device
+        return self.outside.device
 
-    def _total(self) -> Tensor:
+    def total(self) -> Tensor:
         """The logarithm of the sum of the exponentials of all scores, (M,)."""
-        return torch.logaddexp(self.scores.logsumexp(-1), self._outside)
+        return torch.logaddexp(self.scores.logsumexp(-1), self.outside)
 
     @cached_property
     def _logs(self) -> tuple[Tensor, Tensor]:
         """Log-probabilities of the triples of the list (M, S), and of the class outside (M,)."""
-        total = self._total()
-        return self.scores - total[:, None], self._outside - total
+        total = self.total()
+        return self.scores - total[:, None], self.outside - total
 
     @property
     def logits(self) -> tuple[Tensor, ...]:  # type: ignore[override]
         """Log-probabilities of onset, rime and tone: sums over all triples, (..., V) each."""
         rows, outside = self._logs
         likely, ids = rows.exp(), components(self.listed.packed).unbind(-1)
-        totals = [(head + outside[:, None]).exp() for head in self._heads]
+        totals = [(head + outside[:, None]).exp() for head in self.heads]
         totals = [total.index_add(-1, at, likely) for total, at in zip(totals, ids, strict=True)]
         return tuple(total.log().view(*self.shape, total.shape[1]) for total in totals)
 
@@ -114,7 +115,7 @@ class JointlyPredicted(Predicted):
         rows, outside = self._logs
         at = self.listed.rows(packed)
         inside = rows[:, at.clamp(min=0)].masked_fill(at < 0, -torch.inf)
-        found = torch.logaddexp(inside, outside[:, None] + _gathered(self._heads, components(packed)))
+        found = torch.logaddexp(inside, outside[:, None] + gathered(self.heads, components(packed)))
         return found.view(*self.shape, len(packed))
 
     def losses(self, labels: Tensor, soft: Tensor | None = None) -> Tensor:
@@ -128,18 +129,18 @@ class JointlyPredicted(Predicted):
         flat = labels.flatten()
         at, aims = self.listed.rows(flat), components(flat.long()).unbind(-1)
         inside = self.scores.gather(1, at.clamp(min=0)[:, None])[:, 0].masked_fill(at < 0, -torch.inf)
-        parts = [head.gather(1, aim[:, None])[:, 0] for head, aim in zip(self._heads, aims, strict=True)]
-        score = torch.logaddexp(inside, self._outside + torch.stack(parts).sum(0))
+        parts = [head.gather(1, aim[:, None])[:, 0] for head, aim in zip(self.heads, aims, strict=True)]
+        score = torch.logaddexp(inside, self.outside + torch.stack(parts).sum(0))
         if soft is not None:
             score = (1 - soft.sum(-1)) * score + (soft * self.scores).sum(-1)
-        return (self._total() - score).view(labels.shape)
+        return (self.total() - score).view(labels.shape)
 
     def best(self) -> Tensor:
         """The likeliest triple, of the list or outside it, at each position, (...), packed."""
         rows, outside = self._logs
         score, row = rows.max(-1)
-        elsewhere = outside + torch.stack([head.amax(-1) for head in self._heads]).sum(0)
-        other = pack(torch.stack([head.argmax(-1) for head in self._heads], dim=-1))
+        elsewhere = outside + torch.stack([head.amax(-1) for head in self.heads]).sum(0)
+        other = pack(torch.stack([head.argmax(-1) for head in self.heads], dim=-1))
         return torch.where(score >= elsewhere, self.listed.packed[row], other).view(self.shape)
 
 
@@ -188,6 +189,11 @@ class JointHead(IndependentHeads):
         """
         state = self.transform(hidden.reshape(-1, hidden.shape[-1]))
         made = self._own() if embeddings is None else self._of(embeddings)
+        scores = score(state, *self._listed(made))
+        return JointlyPredicted(self.listed, scores, *self._elsewhere(state, made), hidden.shape[:-1])
+
+    def _listed(self, made: TripleVectors) -> tuple[Tensor, Tensor]:
+        """The vectors (S, d) and biases (S,) of the triples of the list."""
         ids = components(self.listed.packed).unbind(-1)
         onset, rime, tone = (table[at] for table, at in zip(made.tables, ids, strict=True))
         product = onset * rime * tone
@@ -197,14 +203,13 @@ class JointHead(IndependentHeads):
         for weight, at in zip(made.weights, ids, strict=True):
             # Thousands of triples share a row, and the sum of their gradients needs more than half precision.
             vectors = vectors + _precise(weight)[at]
-        biases = torch.stack([bias[at] for bias, at in zip(made.biases, ids, strict=True)]).sum(0)
-        scores = _precise(functional.linear(state, vectors.to(state.dtype), biases.to(state.dtype)))
+        return vectors, torch.stack([bias[at] for bias, at in zip(made.biases, ids, strict=True)]).sum(0)
 
-        heads = [_precise(functional.linear(state, *head)) for head in zip(made.weights, made.biases, strict=True)]
+    def _elsewhere(self, state: Tensor, made: TripleVectors) -> tuple[Tensor, list[Tensor]]:
+        """The score of the class outside (M,), and log-probabilities of onset, rime and tone there, (M, V) each."""
+        heads = [score(state, *head) for head in zip(made.weights, made.biases, strict=True)]
         heads[2] = heads[2].masked_fill(~self.listed.ends, -torch.inf)
-        outside = _precise(self.outside(state))[:, 0]
-        apart = [head.log_softmax(-1) for head in heads]
-        return JointlyPredicted(self.listed, scores, outside, apart, hidden.shape[:-1])
+        return _precise(self.outside(state))[:, 0], [head.log_softmax(-1) for head in heads]
 
     def _own(self) -> TripleVectors:
         heads = (self.onset, self.rime, self.tone)
@@ -242,7 +247,12 @@ class TripleVectors(NamedTuple):
     more: Tensor | None
 
 
-def _gathered(logs: list[Tensor], parts: Tensor) -> Tensor:
+def score(state: Tensor, vectors: Tensor, biases: Tensor) -> Tensor:
+    """Dot products of states (M, d) and vectors (S, d), plus biases (S,): (M, S), at least float32."""
+    return _precise(functional.linear(state, vectors.to(state.dtype), biases.to(state.dtype)))
+
+
+def gathered(logs: list[Tensor], parts: Tensor) -> Tensor:
     """The sum of three log-probabilities, (..., V) each, for K triples of component ids (K, 3): (..., K)."""
     return torch.stack([log[..., ids] for log, ids in zip(logs, parts.unbind(-1), strict=True)]).sum(0)
 

@@ -27,11 +27,14 @@ from phonemic.inventory import vocabulary
 from phonemic_bert.checkpoints import keep_name, resolve
 from phonemic_bert.configuration import PhonemicBertConfig
 from phonemic_bert.errors import CheckpointError
-from phonemic_bert.modeling.composition import Composing, Product, TripleEmbedding, TripleList
+from phonemic_bert.modeling.composition import Composing, Product, TripleEmbedding
+from phonemic_bert.modeling.forms import FormEmbedding
 from phonemic_bert.modeling.heads import IndependentHeads, JointHead, Predicted
 from phonemic_bert.modeling.kernels import without_cudnn
+from phonemic_bert.modeling.lists import Frozen
 from phonemic_bert.modeling.modern import ModernEncoder, PhonemicModernBertEmbeddings, modern_config
 from phonemic_bert.modeling.neighbours import Bigrams
+from phonemic_bert.modeling.pair_heads import PairHead, PairsPredicted
 from phonemic_bert.untrusted import check_folder, loading
 
 #: The label of a position that is not predicted.
@@ -96,9 +99,9 @@ class PhonemicBertPreTrainedModel(BertPreTrainedModel):
             nn.init.ones_(module.weight)  # BERT's norms all have a bias
         else:
             super()._init_weights(module)
-        if isinstance(module, (Bigrams, Product, TripleEmbedding, JointHead)):
+        if isinstance(module, (Bigrams, Product, TripleEmbedding, FormEmbedding, JointHead)):
             module.reset_parameters()
-        if isinstance(module, TripleList):
+        if isinstance(module, Frozen):
             module.reset_buffers()
 
     @classmethod
@@ -295,6 +298,8 @@ class HolisticMaskedLMOutput(ModelOutput):  # type: ignore[misc,unused-ignore]
             Independent heads compute all positions but while training with labels.
         losses: where labels were given, the negative log-probability of each labelled triple, (M,), in nats.
         best: likewise, while evaluating, the likeliest triple, packed, (M,).
+        sounds: of a model with forms, whose ``losses`` and ``best`` are of pairs of a triple and a form: the same two
+            of the triples, whatever their form.
         hidden_states: as BERT's, on request.
         attentions: as BERT's, on request.
     """
@@ -303,12 +308,15 @@ class HolisticMaskedLMOutput(ModelOutput):  # type: ignore[misc,unused-ignore]
     logits: tuple[Tensor, ...] | None = None
     losses: Tensor | None = None
     best: Tensor | None = None
+    sounds: tuple[Tensor, Tensor] | None = None
     hidden_states: tuple[Tensor, ...] | None = None
     attentions: tuple[Tensor, ...] | None = None
 
 
 class PhonemicBertForMaskedLM(PhonemicBertPreTrainedModel):
     """Holistic masked language modelling: whole triples are predicted, by three independent heads or by a joint one.
+
+    A model with forms predicts pairs of a triple and its written form.
 
     Arguments:
         config: the configuration, which says which heads.
@@ -319,7 +327,8 @@ class PhonemicBertForMaskedLM(PhonemicBertPreTrainedModel):
     def __init__(self, config: PhonemicBertConfig) -> None:
         super().__init__(config)
         self.bert = PhonemicBertModel(config, add_pooling_layer=False)
-        self.heads = (JointHead if config.head == "joint" else IndependentHeads)(config)
+        joint = JointHead if config.forms == "none" else PairHead
+        self.heads = (joint if config.head == "joint" else IndependentHeads)(config)
         self.post_init()
 
     def forward(
@@ -343,7 +352,8 @@ class PhonemicBertForMaskedLM(PhonemicBertPreTrainedModel):
             token_type_ids: (B, N).
             position_ids: (B, N).
             inputs_embeds: what the embeddings' ``embed`` makes of ids, (B, N, d), instead of these.
-            labels: packed ids of the positions to predict, whose forms are passed over, -100 elsewhere, (B, N).
+            labels: packed ids of the positions to predict, -100 elsewhere, (B, N). A model without forms passes over
+                theirs; for one with forms a label without one is the triple, in whatever form.
             num_items_in_batch: what the summed loss is divided by, instead of the labelled positions of this batch;
                 Trainer gives it under gradient accumulation.
             return_dict: False returns a tuple; None: as the configuration says.
@@ -399,6 +409,8 @@ class PhonemicBertForMaskedLM(PhonemicBertPreTrainedModel):
         fields |= {"loss": losses.sum() / count.clamp(min=1), "losses": losses}
         if not self.training:
             fields["best"] = predicted.best()
+            if isinstance(predicted, PairsPredicted):
+                fields["sounds"] = (predicted.triples.losses(aims), predicted.triples.best())
             if self.config.head == "independent":
                 fields["logits"] = self.predict(hidden).logits
         return fields

@@ -9,8 +9,8 @@ from torch import Tensor, nn
 
 from phonemic_bert.shapes import BIGRAM_SIZE
 
-#: Of the hash of two ids: a prime, a factor for each, one for both. Products stay below 2^63; a checkpoint's rows
-#: stand for what these make of a bigram.
+#: Of the hash of two ids: a prime, a factor for each, one for both. Sums of products stay below 2^63; the rows of a
+#: checkpoint stand for what these make of a bigram.
 _PRIME, _FACTORS = (1 << 31) - 1, (0x5BD1E995, 0x1B873593, 0x2C1B3C6D)
 
 
@@ -39,7 +39,7 @@ class Bigrams(nn.Module):
         """The table's row of each id with the next, of the last with the first: (B, N) to int64 (B, N).
 
         Arguments:
-            input_ids: each from 0 to below 2^24.
+            input_ids: each from 0 to below 2^31.
         """
         ids = input_ids.long()
         mixed = (ids * _FACTORS[0] + ids.roll(-1, 1) * _FACTORS[1]) % _PRIME
@@ -50,9 +50,9 @@ class Bigrams(nn.Module):
         """Ids (B, N) to what their bigrams add, (B, N, d).
 
         Arguments:
-            input_ids: of the positions, each from 0 to below 2^24.
-            special: (B, N): which of them are special symbols, whose bigrams add nothing: what is masked is in none,
-                and none goes from one document to the next.
+            input_ids: of the positions, each from 0 to below 2^31.
+            special: (B, N): which of them are special symbols, or say too little, so that their bigrams add nothing:
+                what is masked is in none, and none goes from one document to the next.
         """
         length = input_ids.shape[1]
         last = torch.arange(length, device=input_ids.device) == length - 1

@@ -19,6 +19,7 @@ _FIGURES = {
     "eval_accuracy_onset": "onset",
     "eval_accuracy_rime": "rime",
     "eval_accuracy_tone": "tone",
+    "eval_accuracy_syllable": "syllable",
     "eval_accuracy": "all right",
 }
 
@@ -45,6 +46,8 @@ _BEYOND = {
     ): "its syllables are those that occur in text, others are predicted by onset, rime and tone",
     ("vectors", "free"): "a vector of its own for each syllable in the head",
     ("vectors", "tied"): "syllables are predicted with the vectors that they are read with",
+    ("forms", "joint"): "the written form is read and predicted, in one softmax over pairs of a syllable and its form",
+    ("forms", "conditional"): "the written form is read, and predicted in a softmax given the syllable",
     ("pooling", "mean"): "heads for whole texts read the mean of the positions",
 }
 
@@ -92,7 +95,12 @@ def write_card(folder: Path, origin: dict[str, Any]) -> None:
         blocks += ["## Held-out text", _table(evaluations), _explanation(phonemic and shape.get("head") != "joint")]
     if drawn:
         blocks.append(f"![Loss against steps]({CURVE})")
-    blocks += ["## Limits", _limits(tokenizer, phonemic), "## Licence", licence or "None is stated."]
+    blocks += [
+        "## Limits",
+        _limits(tokenizer, phonemic and shape.get("forms", "none") == "none"),
+        "## Licence",
+        licence or "None is stated.",
+    ]
     blocks += ["## Made with", ", ".join(f"{name} {version}" for name, version in origin["versions"].items()) + "."]
     write_text(folder / CARD, "\n\n".join(blocks) + "\n")
 
@@ -149,6 +157,11 @@ def _design(shape: dict[str, Any], encoder: str) -> str:
         beyond.append(f"a convolution over {neighbours} neighbouring positions")
     if bigrams := shape.get("bigrams", 0):
         beyond.append(f"vectors of bigrams from a hashed table of {bigrams:,} rows")
+    if bigrams := shape.get("form_bigrams", 0):
+        beyond.append(f"vectors of bigrams of what is written from one of {bigrams:,} rows")
+    if shape.get("forms", "none") != "none":
+        dropped, wrong = shape["form_dropout"], shape["form_noise"]
+        beyond.append(f"in training {dropped:.0%} of the forms are dropped and {wrong:.0%} are another's")
     if not beyond and encoder == "BERT":
         return "The paper's design."
     return f"The encoder is {encoder}. Beyond the paper: {'; '.join(beyond) or 'nothing else'}."
@@ -189,8 +202,8 @@ def _explanation(three_heads: bool) -> str:
     )
 
 
-def _limits(tokenizer: dict[str, Any], phonemic: bool) -> str:
-    of_lang = _LIMITS.get(str(tokenizer.get("lang")), "") if phonemic else ""
+def _limits(tokenizer: dict[str, Any], by_sound: bool) -> str:
+    of_lang = _LIMITS.get(str(tokenizer.get("lang")), "") if by_sound else ""
     return f"{of_lang} Not tested for bias; it repeats what its text says, true or not.".strip()
 
 

@@ -17,7 +17,7 @@ from phonemic.corpus import open_corpus
 from phonemic.inventory import FORM_SHIFT, TRIPLE
 from phonemic_bert.errors import CorpusError, SettingsError
 from phonemic_bert.modeling import IGNORE
-from phonemic_bert.modeling.composition import TripleList
+from phonemic_bert.modeling.lists import TripleList
 from phonemic_bert.pretraining.flat import FlatCorpus, fingerprint, opened, source
 from phonemic_bert.pretraining.given import identify, load_given
 

@@ -20,8 +20,9 @@ _CPU_POSITIONS = 4096
 #: The share of a GPU's memory that activations may take.
 _SHARE = 0.5
 
-#: About as many triples as the longer list, Vietnamese, has; which language it is, is not known yet.
-_MOST_TRIPLES = {"possible": 24_400, "attested": 6_400}
+#: About as many triples, and pairs with forms, as the longer list, Vietnamese, has; which language it is, is not known
+#: yet.
+_MOST_TRIPLES, _MOST_PAIRS = {"possible": 24_400, "attested": 6_400}, 18_200
 
 #: Steps from which on compiling, which takes a minute or two, gives more than it costs.
 _WORTH_COMPILING = 2000
@@ -105,6 +106,8 @@ def _bytes_per_position(settings: Settings) -> float:
     model, length = settings.model, settings.sequences.length
     layer = 34 * model.hidden_size + 5 * model.attention_heads * length
     scores = _MOST_TRIPLES[model.syllables] if model.head == "joint" else 3 * 256
+    if model.forms == "joint":
+        scores = _MOST_PAIRS
     return model.layers * layer + 4 * 4 * settings.masking.probability * scores
 
 

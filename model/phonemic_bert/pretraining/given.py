@@ -22,7 +22,7 @@ _CONFIG_NAMES = {"layers": "num_hidden_layers", "attention_heads": "num_attentio
 #: fewer.
 _SHAPE = (
     "layers", "hidden_size", "attention_heads", "intermediate_size", "backbone", "composition", "head", "vectors",
-    "syllables", "shared_scale", "neighbours", "bigrams", "initializer_range",
+    "syllables", "shared_scale", "neighbours", "bigrams", "forms", "form_bigrams", "initializer_range",
 )  # fmt: skip
 
 

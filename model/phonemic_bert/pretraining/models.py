@@ -20,7 +20,7 @@ from phonemic_bert.modeling.composition import Composing, components
 from phonemic_bert.modeling.plain import PlainModernBertForMaskedLM
 from phonemic_bert.pretraining.settings import Settings
 from phonemic_bert.pretraining.symbols import Symbols
-from phonemic_bert.shapes import CHOICES
+from phonemic_bert.shapes import CHOICES, NUMBERS
 
 #: How much larger sinusoidal position embeddings begin than all other weights: of 1, 4 and 14, 4 left the plateau of
 #: the most frequent symbols first (Vietnamese, preset mini).
@@ -83,7 +83,12 @@ def make_model(settings: Settings, symbols: Symbols) -> PreTrainedModel:
     if symbols.phonemic:
         if settings.masking.replacement != "mask":
             raise SettingsError('masking.replacement: H-MLM masks every chosen syllable; only "mask" fits this corpus')
-        beyond = {name: getattr(shape, name) for name in (*CHOICES, "shared_scale", "neighbours", "bigrams")}
+        if shape.forms != "none" and not symbols.form:
+            raise SettingsError(
+                f"model.forms = {shape.forms!r}, but the corpus does not say how its text is written: prepare it again "
+                "with --form"
+            )
+        beyond = {name: getattr(shape, name) for name in (*CHOICES, *NUMBERS)}
         model: Any = PhonemicBertForMaskedLM(PhonemicBertConfig(symbols.tokenizer["lang"], **beyond, **fields))
     else:
         plain: dict[str, Any] = {"vocab_size": symbols.size, "pad_token_id": symbols.pad}
@@ -137,7 +142,8 @@ def measured(output: Any, labels: Tensor) -> dict[str, Tensor]:
 
     Returns:
         ``loss`` (nats) and ``accuracy`` of the whole symbol; of PhonemicBERT also ``loss_onset``, ``accuracy_onset``
-        and so on; and ``count``, M.
+        and so on, with forms, which are a part of the symbol, ``loss_syllable`` and ``accuracy_syllable``; and
+        ``count``, M.
     """
     labelled = labels != IGNORE
     targets = labels[labelled]
@@ -145,7 +151,11 @@ def measured(output: Any, labels: Tensor) -> dict[str, Tensor]:
     if not isinstance(output.logits, tuple):
         right = (output.logits.argmax(-1) == targets).sum()
         return {"loss": _nats(output.logits, targets), "accuracy": right, "count": count}
-    sums = {"loss": output.losses.sum(), "accuracy": (output.best == targets & TRIPLE).sum(), "count": count}
+    whole = targets & TRIPLE if output.sounds is None else targets
+    sums = {"loss": output.losses.sum(), "accuracy": (output.best == whole).sum(), "count": count}
+    if output.sounds is not None:
+        losses, best = output.sounds
+        sums |= {"loss_syllable": losses.sum(), "accuracy_syllable": (best == targets & TRIPLE).sum()}
     for name, logits, aims in zip(COMPONENTS, output.logits, components(targets).unbind(-1), strict=True):
         part = logits[labelled] if logits.dim() == 3 else logits
         sums |= {f"loss_{name}": _nats(part, aims), f"accuracy_{name}": (part.argmax(-1) == aims).sum()}

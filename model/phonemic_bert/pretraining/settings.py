@@ -38,6 +38,10 @@ class Model:
     shared_scale: float
     neighbours: int
     bigrams: int
+    forms: str
+    form_dropout: float
+    form_noise: float
+    form_bigrams: int
     pooling: str
     tied_head: bool
     weights: str
@@ -154,6 +158,8 @@ class Settings(sections.Sections):
             yield 'model.first_positions must be "random": the positions of "modernbert" are rotations, not embeddings'
         if self.model.neighbours == 1 or (self.model.neighbours and self.model.neighbours % 2 == 0):
             yield "model.neighbours must be 0 or an odd number from 3"
+        if self.model.form_dropout + self.model.form_noise > 1:
+            yield "model.form_dropout and model.form_noise must be at most 1 together"
         if bool(self.distillation.teacher) != bool(self.distillation.corpus):
             yield "distillation.teacher and distillation.corpus belong together: give both, or neither"
         if self.distillation.teacher and self.model.head != "joint":
@@ -198,6 +204,9 @@ _RANGES: dict[str, sections.Range] = {
     "model.shared_scale": (1e-6, None),
     "model.neighbours": (0, None),
     "model.bigrams": (0, SIZES["bigrams"] + 1),
+    "model.form_dropout": (0, None),
+    "model.form_noise": (0, None),
+    "model.form_bigrams": (0, SIZES["form_bigrams"] + 1),
     "sequences.length": (8, None),
     "masking.probability": (1e-9, 1),
     "distillation.weight": (0, None),
