@@ -16,12 +16,13 @@ from phonemic.encoding import Encoding
 from phonemic.errors import SavedIndexError
 from phonemic.files.jsons import checked, damaged, loads
 from phonemic.files.writing import AnyPath, replacing
+from phonemic.lexicon.tables import digests
 from phonemic.sound import storage
 from phonemic.sound._search import Names
 from phonemic.sound.distances import costs, listed, reader
 from phonemic.sound.parts import parts_near
 from phonemic.sound.sequences import DTYPES, LONGEST, build, check
-from phonemic.sound.sounds import LETTER, SYLLABLE, sounds
+from phonemic.sound.sounds import SYLLABLE, sounds
 from phonemic.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
@@ -92,8 +93,7 @@ class Index(Sequence[str]):
         encoded = [text.encode("utf-8", "surrogatepass") for text in texts]
         options = {
             "tokenizer": own.options.to_json(),
-            "vocabulary": own.vocabulary.checksum,
-            "gaps": [SYLLABLE, LETTER],
+            "tables": _tables(own),
             "marks": bool(marks),
         }
         arrays: dict[str, NDArray[Any]] = build(rows, offsets, found)
@@ -294,14 +294,18 @@ class Index(Sequence[str]):
         arrays = storage.read(data, _DTYPES, where)
         with damaged(where, SavedIndexError, "build it again"):
             options = loads(arrays["options"].tobytes())
-        fields = {"tokenizer": dict, "vocabulary": str, "gaps": list}
+        fields = {"tokenizer": dict, "tables": dict}
         state = checked(options, fields, where, SavedIndexError)
         marks = options.get("marks", True)  # an older one has none
         if not isinstance(marks, bool):
             raise SavedIndexError(f"{where}: marks is {marks!r}, neither true nor false; build it again from its names")
         tokenizer = Tokenizer.restore(state["tokenizer"], where)
-        if state["vocabulary"] != tokenizer.vocabulary.checksum or state["gaps"] != [SYLLABLE, LETTER]:
-            raise SavedIndexError(f"{where}: an index of another version of phonemic; build it again from its names")
+        now = _tables(tokenizer)
+        if other := sorted(name for name in {*now, *state["tables"]} if now.get(name) != state["tables"].get(name)):
+            raise SavedIndexError(
+                f"{where}: an index of another version of phonemic, made with other tables ({', '.join(other)}); build "
+                "it again from its names"
+            )
         made = cls.__new__(cls)
         made._use(arrays, tokenizer, marks, where)
         return made
@@ -311,6 +315,12 @@ class Index(Sequence[str]):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self).from_bytes, (self.to_bytes(),)
+
+
+def _tables(tokenizer: Tokenizer) -> dict[str, str]:
+    """The digests of all that the rows of names depend on: symbols, sounds, and how texts are read."""
+    vocab, own = tokenizer.vocabulary, sounds(tokenizer.lang).digest
+    return {"vocabulary": vocab.checksum, "sounds": own, **digests(tokenizer.options)}
 
 
 def _bare(text: str) -> str:

@@ -7,7 +7,8 @@ detours the shortest is taken, so that the triangle inequality holds.
 
 from __future__ import annotations
 
-from functools import cache
+import hashlib
+from functools import cache, cached_property
 from importlib.resources import files
 from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
@@ -77,6 +78,14 @@ class Sounds:
         self._characters = np.full(256, _UNHEARD, np.uint8)
         for number, char in enumerate(characters):
             self._characters[self.vocabulary.id(char)] = len(onset) + number
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of what the rows are and cost: rows of other sounds mean others."""
+        found = hashlib.sha256(repr((self.symbols, self._characters.tolist())).encode())
+        for costs in (self.onsets, self.rimes, self.tones, self.gaps):
+            found.update(costs.astype("<u2").tobytes())
+        return found.hexdigest()
 
     def heard(self, ids: NDArray[np.int32]) -> tuple[NDArray[np.uint8], NDArray[np.intp]]:
         """The rows of what is heard: syllables, letters and digits, but no punctuation and no unknown characters.
