@@ -23,6 +23,7 @@ from phonemic.sound.distances import costs, listed, reader
 from phonemic.sound.parts import parts_near
 from phonemic.sound.sequences import DTYPES, LONGEST, build, check
 from phonemic.sound.sounds import SYLLABLE, sounds
+from phonemic.sound.typed import typed
 from phonemic.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
@@ -142,25 +143,36 @@ class Index(Sequence[str]):
         made[self._arrays["order"]] = np.repeat(of_row, np.diff(self._arrays["rows"]))
         return made
 
-    def search(self, query: str | Encoding, k: int | None = 10, within: float | None = 1.0) -> list[Match]:
+    def search(
+        self, query: str | Encoding, k: int | None = 10, within: float | None = 1.0, *, pinyin: bool = False
+    ) -> list[Match]:
         """The names that sound most like a query, the nearest first.
 
         Arguments:
             query: a name as it was heard or typed, of at most 1,000 syllables.
             k: how many names; None for all that are near enough.
             within: the greatest distance, in syllables; None for any, which takes longer where nothing is near.
+            pinyin: Mandarin: a query in Latin letters is also read as pinyin (*zhāng sān*, *zhang1 san1*), whose tones
+                may be left out (*zhangsan*), or as first letters (*zs*).
 
         Raises:
             TypeError: the query is not a text, ``k`` not a whole number or ``within`` not a number.
-            ValueError: ``k`` is below 1, ``within`` is negative or not a number, or the query is too long.
+            ValueError: ``k`` is below 1, ``within`` is negative or not a number, the query is too long, or ``pinyin``
+                is asked for in Vietnamese.
         """
         if k is not None and not _is_number(k, Integral):
             raise TypeError(f"k must be a whole number, or None for all, not {k!r}")
         if k is not None and k < 1:
             raise ValueError(f"k must be at least 1, or None for all, not {k}")
-        rows = self._heard(self._encoded(query))[0]
-        keys = self._names.search(rows, thousandths(within), min(k or 0, len(self) or 1))
-        return [self._match(key) for key in keys.tolist()]
+        if pinyin and self.lang != "zh":
+            raise ValueError("pinyin=True is for Mandarin")
+        rows, limit, most = self._heard(self._encoded(query))[0], thousandths(within), min(k or 0, len(self) or 1)
+        keys = self._names.search(rows, limit, most).tolist()
+        if pinyin and isinstance(query, str) and (read := typed(query)) and len(read.rows) <= LONGEST:
+            keys += self._names.search(read.rows, min(limit, read.limit), most).tolist()
+            nearest = {key & 0xFFFFFFFF: key for key in sorted(keys, reverse=True)}
+            keys = sorted(nearest.values())[: k or None]
+        return [self._match(key) for key in keys]
 
     def occurrences(
         self,
