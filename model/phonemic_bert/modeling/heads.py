@@ -189,15 +189,15 @@ class JointHead(IndependentHeads):
         state = self.transform(hidden.reshape(-1, hidden.shape[-1]))
         made = self._own() if embeddings is None else self._of(embeddings)
         ids = components(self.listed.packed).unbind(-1)
-        onset, rime, tone = (table[at] for table, at in zip(made.tables, ids, strict=True))
+        onset, rime, tone = (functional.embedding(at, table) for table, at in zip(made.tables, ids, strict=True))
         product = onset * rime * tone
         vectors = product if made.turn is None else functional.linear(product, made.turn)
         if made.more is not None:
             vectors = vectors + functional.pad(made.more, (0, 0, 0, len(vectors) - len(made.more)))
         for weight, at in zip(made.weights, ids, strict=True):
             # Thousands of triples share a row, and the sum of their gradients needs more than half precision.
-            vectors = vectors + _precise(weight)[at]
-        biases = torch.stack([bias[at] for bias, at in zip(made.biases, ids, strict=True)]).sum(0)
+            vectors = vectors + functional.embedding(at, _precise(weight))
+        biases = torch.stack([bias.index_select(0, at) for bias, at in zip(made.biases, ids, strict=True)]).sum(0)
         scores = _precise(functional.linear(state, vectors.to(state.dtype), biases.to(state.dtype)))
 
         heads = [_precise(functional.linear(state, *head)) for head in zip(made.weights, made.biases, strict=True)]
