@@ -196,6 +196,7 @@ def test_an_index_that_heard_unknown_characters_is_refused():
         ("vi", {}, ["sounds", "vi", "vocabulary"]),
         ("zh", {"readings": "context"}, ["sounds", "vocabulary", "zh", "zh-context"]),
         ("zh", {"sandhi": True}, ["sounds", "vocabulary", "zh", "zh-speech"]),
+        ("vi", {"form": True}, ["sounds", "vi", "vi-forms", "vocabulary"]),
     ],
 )
 def test_an_index_names_the_tables_that_it_depends_on(lang, options, names, monkeypatch):
