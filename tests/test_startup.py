@@ -59,6 +59,11 @@ STARTS = {
     ),
     "phonemic_bert.cli inspect": (WORK | {"rich.table"}, "give one of TEXT, --input and --predictions"),
     "phonemic_bert.cli embeddings": (WORK | {"rich.table"}, "Missing argument 'CHECKPOINT'"),
+    "phonemic_bert.cli inspect none tôi": (WORK | {"rich.table"}, "'none' is neither a folder nor installed"),
+    "phonemic_bert.cli embeddings ./none --out x.svg": (WORK | {"rich.table"}, "'./none' is neither a folder nor installed"),
+    "phonemic_bert.cli export none out": (WORK | {"rich.table"}, "no readable pretraining.json in it"),
+    "phonemic_bert.cli card none": (WORK | {"rich.table"}, "no readable pretraining.json in it"),
+    "phonemic_bert.cli finetune tnews --data in --encoder a=none --results r": (WORK | {"rich.table"}, "'none' is neither"),
     "phonemic_bert.cli results --format html": (WORK | {"rich.table"}, "'html' is not one of"),
     "phonemic_bert.cli params --preset big": (WORK, "'big' is not one of"),
 }  # fmt: skip

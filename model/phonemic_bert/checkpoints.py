@@ -54,6 +54,31 @@ def checkpoint_path(name: str) -> Path:
     )
 
 
+#: The folders of a run that hold a checkpoint.
+OF_RUN = ("final", "best")
+
+
+def checkpoint_folder(where: str | os.PathLike[str]) -> Path:
+    """The folder of a checkpoint, before anything that takes seconds to import is needed.
+
+    Arguments:
+        where: a folder, or an installed checkpoint's name.
+
+    Raises:
+        CheckpointError: there is no such folder or name, or no configuration in it.
+    """
+    path = Path(where)
+    if not path.is_dir():
+        if path.exists():
+            raise CheckpointError(f"{path}: a checkpoint is a folder, not a file")
+        path = checkpoint_path(os.fspath(where))
+    if not (path / "config.json").is_file():
+        inner = next((part for part in OF_RUN if (path / part / "config.json").is_file()), None)
+        hint = f"; did you mean {path / inner}?" if inner else ""
+        raise CheckpointError(f"{path}: no config.json in it, so it holds no checkpoint{hint}")
+    return path
+
+
 def resolve(name_or_path: Any) -> Any:
     """The folder of a checkpoint that is given by an installed name, or from ``~``; anything else as it is.
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from types import UnionType
 from typing import Any, Literal, Self, Union, get_args, get_origin, get_type_hints
 
+from phonemic.files.writing import is_stream
 from phonemic_bert.errors import SettingsError
 
 #: The least value of a number, and what it stays below (None: no limit).
@@ -79,10 +80,13 @@ class Presets:
         """
         try:
             return tomllib.loads(self.text(str(source)) if str(source) in self.names else self._file(Path(source)))
-        except tomllib.TOMLDecodeError as error:
-            raise SettingsError(f"{source}: not a TOML file ({error})") from error
+        except (ValueError, RecursionError) as error:  # not UTF-8, a number of thousands of digits, deep nesting
+            said = "nested too deeply" if isinstance(error, RecursionError) else error
+            raise SettingsError(f"{source}: not a TOML file ({said})") from error
 
     def _file(self, path: Path) -> str:
+        if is_stream(path):
+            raise SettingsError(f"{path}: is a device or a FIFO, not a file of settings")
         if not path.exists() and path.suffix != ".toml":
             known = ", ".join(self.names)
             raise SettingsError(f"{path}: neither a file nor a {self.kind}; the {self.kind}s are {known}")
@@ -161,7 +165,7 @@ def limited(settings: Sections, choices: Mapping[str, tuple[str, ...]], ranges: 
 def _value(text: str) -> Any:
     try:
         return tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError:
+    except (ValueError, RecursionError):
         return text
 
 
@@ -194,7 +198,10 @@ def _field(value: Any, expected: Any, where: str) -> Any:
             raise SettingsError(f"{where} = []: this must be a {_TYPES[parts[0]]}, or a list of them")
         return tuple(_field(one, parts[0], where) for one in listed)
     if expected is float and type(value) is int:
-        value = float(value)
+        try:
+            value = float(value)
+        except OverflowError as error:
+            raise SettingsError(f"{where}: this must be finite") from error
     if expected is float and isinstance(value, float) and not isfinite(value):
         raise SettingsError(f"{where} = {value!r}: this must be finite")
     if type(value) is not expected:

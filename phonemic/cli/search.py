@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,7 +26,7 @@ from phonemic.cli.common import (
 )
 from phonemic.cli.wordlists import cell, check_heard, check_language, format_option, is_heard, words_of
 from phonemic.errors import InputError
-from phonemic.terminal import json_text, standard_output
+from phonemic.terminal import json_text, say, standard_output
 
 if TYPE_CHECKING:
     from phonemic.sound import Index, Match
@@ -77,7 +78,8 @@ def search(
 
     NAMES is a text with one name per line, or an index that --save wrote. Each name is written with its distance: 0 if
     it sounds the same, and 1 for each syllable that is missing, extra or shares nothing. A line of standard input in
-    which nothing is heard has no names.
+    which nothing is heard has no names. Mandarin names are also found by pinyin, with tones or without, and by the
+    first letter of each syllable. Where nothing is found, the exit status is 1.
     """
     if not query and not output:
         raise click.UsageError("give a QUERY, or --save FILE to keep the index")
@@ -93,16 +95,22 @@ def search(
         index.save(output, overwrite=force)
     if not query:
         return
+    anything = False
     with standard_output() as file:
         if form == "tsv":
             file.write(b"query\tdistance\trow\tname\n")
         for text in _queries(query, files, column, errors, encoding, max_line):
             try:
                 heard = is_heard(text, index.tokenizer)
-                found = index.search(text, k=None if every else most, within=within) if heard else []
+                search = partial(index.search, text, None if every else most, within, pinyin=index.lang == "zh")
+                found = search() if heard else []
             except ValueError as error:
                 raise InputError(f"{cell(text)[:40]!r}: {error}") from error
             file.write(_shown(text, found, form, bool(files)).encode("utf-8", "surrogateescape"))
+            anything = anything or bool(found)
+    if not anything:
+        say(f"no name within {within:g} of {'any query' if files else cell(' '.join(query))[:40]}", err=True)
+        click.get_current_context().exit(1)
 
 
 def _index(

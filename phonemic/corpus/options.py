@@ -10,7 +10,7 @@ from typing import Any
 from phonemic.errors import InputError
 from phonemic.files import MAX_LINE
 from phonemic.inventory import READINGS, Vocabulary
-from phonemic.lexicon.tables import tables_path
+from phonemic.lexicon.tables import tables_digest
 from phonemic.tokenizer import Tokenizer
 from phonemic.version import __version__
 
@@ -106,8 +106,8 @@ def describe(tokenizer: Tokenizer) -> dict[str, Any]:
         "vocab_size": tokenizer.vocab_size,
         "version": __version__,
         "vocabulary": vocabulary_digest(tokenizer.vocabulary),
-        "tables": _tables_digest(tokenizer.lang if tokenizer.readings == READINGS[0] else f"{tokenizer.lang}-context"),
-        **({"speech": _tables_digest("zh-speech")} if tokenizer.sandhi or tokenizer.erhua else {}),
+        "tables": tables_digest(tokenizer.lang if tokenizer.readings == READINGS[0] else f"{tokenizer.lang}-context"),
+        **({"speech": tables_digest("zh-speech")} if tokenizer.sandhi or tokenizer.erhua else {}),
         **({"forms": tokenizer.checksums["forms_checksum"]} if tokenizer.form else {}),
     }
 
@@ -115,11 +115,6 @@ def describe(tokenizer: Tokenizer) -> dict[str, Any]:
 def vocabulary_digest(vocab: Vocabulary) -> str:
     r"""SHA-256 of the symbols in the order of their ids, joined by "\n", in UTF-8."""
     return hashlib.sha256("\n".join(vocab.symbols).encode()).hexdigest()
-
-
-@cache
-def _tables_digest(name: str) -> str:
-    return hashlib.sha256(tables_path(name).read_bytes()).hexdigest()
 
 
 @cache

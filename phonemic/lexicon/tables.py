@@ -17,6 +17,8 @@ from phonemic.inventory import vocabulary
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from phonemic.options import TokenizerOptions
+
 MAGIC = b"phonemic tables\x03"
 _HEAD = struct.Struct("<16s I I 8s")  # magic, CRC-32 of all that follows it, number of sections, vocabulary checksum
 _SECTION = struct.Struct("<24s 8s Q Q")  # name, dtype, offset, bytes
@@ -110,6 +112,30 @@ def form_tables(lang: str) -> dict[str, NDArray[Any]]:
         TableError: the file is missing, damaged, or made for another vocabulary.
     """
     return read_tables(tables_path(f"{lang}-forms"), vocabulary(lang).checksum)
+
+
+@cache
+def tables_digest(name: str) -> str:
+    """SHA-256 of a table file, see :func:`tables_path`."""
+    import hashlib
+
+    return hashlib.sha256(tables_path(name).read_bytes()).hexdigest()
+
+
+def digests(options: TokenizerOptions) -> dict[str, str]:
+    """The digests of the tables that a text's ids depend on, for what is saved with ids of them or made of these.
+
+    Arguments:
+        options: those of the tokenizer that reads the text.
+    """
+    names = [options.lang]
+    if options.readings == "context":
+        names.append("zh-context")
+    if options.sandhi or options.erhua:
+        names.append("zh-speech")
+    if options.form:
+        names.append(f"{options.lang}-forms")
+    return {name: tables_digest(name) for name in names}
 
 
 def tables_path(name: str) -> Path:

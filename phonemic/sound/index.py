@@ -16,12 +16,14 @@ from phonemic.encoding import Encoding
 from phonemic.errors import SavedIndexError
 from phonemic.files.jsons import checked, damaged, loads
 from phonemic.files.writing import AnyPath, replacing
+from phonemic.lexicon.tables import digests
 from phonemic.sound import storage
 from phonemic.sound._search import Names
 from phonemic.sound.distances import costs, listed, reader
 from phonemic.sound.parts import parts_near
 from phonemic.sound.sequences import DTYPES, LONGEST, build, check
-from phonemic.sound.sounds import LETTER, SYLLABLE, sounds
+from phonemic.sound.sounds import SYLLABLE, sounds
+from phonemic.sound.typed import typed
 from phonemic.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
@@ -92,8 +94,7 @@ class Index(Sequence[str]):
         encoded = [text.encode("utf-8", "surrogatepass") for text in texts]
         options = {
             "tokenizer": own.options.to_json(),
-            "vocabulary": own.vocabulary.checksum,
-            "gaps": [SYLLABLE, LETTER],
+            "tables": _tables(own),
             "marks": bool(marks),
         }
         arrays: dict[str, NDArray[Any]] = build(rows, offsets, found)
@@ -142,25 +143,36 @@ class Index(Sequence[str]):
         made[self._arrays["order"]] = np.repeat(of_row, np.diff(self._arrays["rows"]))
         return made
 
-    def search(self, query: str | Encoding, k: int | None = 10, within: float | None = 1.0) -> list[Match]:
+    def search(
+        self, query: str | Encoding, k: int | None = 10, within: float | None = 1.0, *, pinyin: bool = False
+    ) -> list[Match]:
         """The names that sound most like a query, the nearest first.
 
         Arguments:
             query: a name as it was heard or typed, of at most 1,000 syllables.
             k: how many names; None for all that are near enough.
             within: the greatest distance, in syllables; None for any, which takes longer where nothing is near.
+            pinyin: Mandarin: a query in Latin letters is also read as pinyin (*zhāng sān*, *zhang1 san1*), whose tones
+                may be left out (*zhangsan*), or as first letters (*zs*).
 
         Raises:
             TypeError: the query is not a text, ``k`` not a whole number or ``within`` not a number.
-            ValueError: ``k`` is below 1, ``within`` is negative or not a number, or the query is too long.
+            ValueError: ``k`` is below 1, ``within`` is negative or not a number, the query is too long, or ``pinyin``
+                is asked for in Vietnamese.
         """
         if k is not None and not _is_number(k, Integral):
             raise TypeError(f"k must be a whole number, or None for all, not {k!r}")
         if k is not None and k < 1:
             raise ValueError(f"k must be at least 1, or None for all, not {k}")
-        rows = self._heard(self._encoded(query))[0]
-        keys = self._names.search(rows, thousandths(within), min(k or 0, len(self) or 1))
-        return [self._match(key) for key in keys.tolist()]
+        if pinyin and self.lang != "zh":
+            raise ValueError("pinyin=True is for Mandarin")
+        rows, limit, most = self._heard(self._encoded(query))[0], thousandths(within), min(k or 0, len(self) or 1)
+        keys = self._names.search(rows, limit, most).tolist()
+        if pinyin and isinstance(query, str) and (read := typed(query)) and len(read.rows) <= LONGEST:
+            keys += self._names.search(read.rows, min(limit, read.limit), most).tolist()
+            nearest = {key & 0xFFFFFFFF: key for key in sorted(keys, reverse=True)}
+            keys = sorted(nearest.values())[: k or None]
+        return [self._match(key) for key in keys]
 
     def occurrences(
         self,
@@ -294,14 +306,18 @@ class Index(Sequence[str]):
         arrays = storage.read(data, _DTYPES, where)
         with damaged(where, SavedIndexError, "build it again"):
             options = loads(arrays["options"].tobytes())
-        fields = {"tokenizer": dict, "vocabulary": str, "gaps": list}
+        fields = {"tokenizer": dict, "tables": dict}
         state = checked(options, fields, where, SavedIndexError)
         marks = options.get("marks", True)  # an older one has none
         if not isinstance(marks, bool):
             raise SavedIndexError(f"{where}: marks is {marks!r}, neither true nor false; build it again from its names")
         tokenizer = Tokenizer.restore(state["tokenizer"], where)
-        if state["vocabulary"] != tokenizer.vocabulary.checksum or state["gaps"] != [SYLLABLE, LETTER]:
-            raise SavedIndexError(f"{where}: an index of another version of phonemic; build it again from its names")
+        now = _tables(tokenizer)
+        if other := sorted(name for name in {*now, *state["tables"]} if now.get(name) != state["tables"].get(name)):
+            raise SavedIndexError(
+                f"{where}: an index of another version of phonemic, made with other tables ({', '.join(other)}); build "
+                "it again from its names"
+            )
         made = cls.__new__(cls)
         made._use(arrays, tokenizer, marks, where)
         return made
@@ -311,6 +327,12 @@ class Index(Sequence[str]):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self).from_bytes, (self.to_bytes(),)
+
+
+def _tables(tokenizer: Tokenizer) -> dict[str, str]:
+    """The digests of all that the rows of names depend on: symbols, sounds, and how texts are read."""
+    vocab, own = tokenizer.vocabulary, sounds(tokenizer.lang).digest
+    return {"vocabulary": vocab.checksum, "sounds": own, **digests(tokenizer.options)}
 
 
 def _bare(text: str) -> str:

@@ -80,7 +80,7 @@ def check(arrays: Arrays, sounds: Sounds, names: int) -> None:
     table, groups = arrays["sounds"], arrays["groups"]
     rows, order = arrays["rows"], arrays["order"]
     _need(len(table) % 3 == 0 and len(groups) % 3 == 0 and len(order) == names, "sounds, groups and names")
-    sizes = (len(sounds.onsets), len(sounds.rimes), len(sounds.tones))
+    sizes = (len(sounds.onsets), len(sounds.rimes) - 1, len(sounds.tones) - 1)  # no name has an unknown sound
     _need(bool(np.all(table.reshape(-1, 3) < np.array(sizes))), "sounds")
     _need(not len(arrays["symbols"]) or int(arrays["symbols"].max()) < len(table) // 3, "symbols")
     lengths, weights, count = groups.reshape(-1, 3).T

@@ -7,7 +7,8 @@ detours the shortest is taken, so that the triangle inequality holds.
 
 from __future__ import annotations
 
-from functools import cache
+import hashlib
+from functools import cache, cached_property
 from importlib.resources import files
 from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
@@ -29,6 +30,9 @@ _ABSENT = "-"
 #: Not a character that has a row.
 _UNHEARD = 255
 
+#: Stands for the last row of the rimes, or of the tones.
+ANY = -1
+
 
 class Row(NamedTuple):
     """A row of a table; see the head of the file."""
@@ -45,14 +49,15 @@ class Sounds:
     """The sounds of one language as numbered rows, and what they cost against each other.
 
     A position is three rows: of its onset, its rime and its tone. A letter or digit of the fallback has a row among the
-    onsets, and the last row of the rimes and tones: against a syllable it costs as much as a syllable can.
+    onsets, and the last row but one of the rimes and tones: against a syllable it costs as much as a syllable can. In
+    what is searched for a rime or a tone may be any, which costs nothing; that is the last row.
 
     Arguments:
         lang: ``"vi"`` or ``"zh"``.
 
     Attributes:
         onsets: uint16 (O, O); the language's onsets first, then the characters.
-        rimes: uint16 (R, R); the last row is that of all characters.
+        rimes: uint16 (R, R); the last row but one is that of all characters, and the last is near to all rimes.
         tones: uint16 (T, T); likewise.
         gaps: uint16 (O,), what a position with this onset, or this character, costs where the other text has none.
     """
@@ -65,8 +70,8 @@ class Sounds:
         rimes = self.vocabulary.by_role("rime")
         characters = [symbol for symbol in self.vocabulary.by_role("fallback") if symbol.isalnum()]
         self.onsets = _with_characters(onset, table.share("onset"), characters)
-        self.rimes = _padded(table.rimes(rimes), table.share("rime"))
-        self.tones = _padded(tone, table.share("tone"))
+        self.rimes = _with_any(_padded(table.rimes(rimes), table.share("rime")))
+        self.tones = _with_any(_padded(tone, table.share("tone")))
         costs = [SYLLABLE] * len(onset) + [_of_character(char) for char in characters]
         self.gaps = np.array(costs, np.uint16)
         self.symbols = {"onset": onsets, "rime": tuple(rimes), "tone": tones}
@@ -77,6 +82,14 @@ class Sounds:
         self._characters = np.full(256, _UNHEARD, np.uint8)
         for number, char in enumerate(characters):
             self._characters[self.vocabulary.id(char)] = len(onset) + number
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of what the rows are and cost: rows of other sounds mean others."""
+        found = hashlib.sha256(repr((self.symbols, self._characters.tolist())).encode())
+        for costs in (self.onsets, self.rimes, self.tones, self.gaps):
+            found.update(costs.astype("<u2").tobytes())
+        return found.hexdigest()
 
     def heard(self, ids: NDArray[np.int32]) -> tuple[NDArray[np.uint8], NDArray[np.intp]]:
         """The rows of what is heard: syllables, letters and digits, but no punctuation and no unknown characters.
@@ -91,7 +104,7 @@ class Sounds:
         rows = np.stack([own[part] for own, part in zip(self._rows, parts, strict=True)], axis=1)
         native = kinds == NATIVE
         single = ~native & (parts[0] == parts[1]) & (parts[1] == parts[2])
-        rows[~native] = 0, len(self.rimes) - 1, len(self.tones) - 1
+        rows[~native] = 0, len(self.rimes) - 2, len(self.tones) - 2
         rows[single, 0] = self._characters[parts[0][single]]
         kept = native | (single & (kinds == FALLBACK) & (rows[:, 0] != _UNHEARD))
         where = np.flatnonzero(kept)
@@ -230,6 +243,13 @@ def _padded(costs: NDArray[np.int64], most: int) -> NDArray[np.uint16]:
     padded = np.pad(np.minimum(costs, most), (0, 1), constant_values=most)
     padded[-1, -1] = 0
     return padded.astype(np.uint16)
+
+
+def _with_any(costs: NDArray[np.uint16]) -> NDArray[np.uint16]:
+    """The costs, and a last row for a sound that is not known: it costs nothing, but against what is not a sound."""
+    made = np.pad(costs, (0, 1))
+    made[-1, -2] = made[-2, -1] = costs[0, -1]
+    return made
 
 
 def _with_characters(costs: NDArray[np.int64], most: int, characters: list[str]) -> NDArray[np.uint16]:

@@ -16,7 +16,7 @@ from phonemic.files.writing import AnyPath, is_stream
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-MAGIC = b"phonemic index\0\x02"  # 1: unknown characters were heard
+MAGIC = b"phonemic index\0\x03"  # 1: unknown characters were heard; 2: it did not name its tables
 _SUM = struct.Struct("<I")  # CRC-32 of all that follows it
 _COUNT = struct.Struct("<I")  # of sections
 _SECTION = struct.Struct("<16s 8s Q Q")  # name, dtype, offset, bytes

@@ -492,3 +492,31 @@ def test_learns_a_text_that_the_papers_model_does_not(tiny):
         right[name] = (output.best == labels[labels != -100]).float().mean().item()
     assert right["all"] > 0.6
     assert right["paper"] < 0.3
+
+
+def test_gradients_on_two_threads_are_the_same_each_time():
+    """Thousands of positions share the rows of a table; threads that add to one row in any order would differ."""
+    torch.manual_seed(0)
+    config = PhonemicBertConfig(
+        hidden_size=64, num_hidden_layers=1, num_attention_heads=2, intermediate_size=64, max_position_embeddings=256, composition="both",
+        head="joint", vectors="tied", syllables="attested", neighbours=3, bigrams=1024,
+    )  # fmt: skip
+    model = PhonemicBertForMaskedLM(config).eval()  # without dropout
+    packed = torch.tensor(
+        Tokenizer("vi").encode("sáng nay bé ăn xôi gà ở nhà bà ngoại " * 410).ids[:4096].copy()
+    ).long()
+    ids = packed.view(16, 256)
+    labels = torch.where(torch.rand(ids.shape) < 0.3, ids, -100)
+    threads = torch.get_num_threads()
+    torch.set_num_threads(2)
+    try:
+        found = []
+        for _ in range(6):
+            model.zero_grad()
+            model(input_ids=ids, labels=labels).loss.backward()
+            found.append({name: each.grad.clone() for name, each in model.named_parameters() if each.grad is not None})
+    finally:
+        torch.set_num_threads(threads)
+    assert len(found[0]) > 20
+    for other in found[1:]:
+        assert [name for name in other if not torch.equal(other[name], found[0][name])] == []

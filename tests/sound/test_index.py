@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import json
 import pickle
 import random
 import struct
@@ -18,7 +19,7 @@ from hypothesis import strategies as st
 from phonemic import Index, Match, PhonemicError, SavedIndexError, Tokenizer, distance
 from phonemic.sound import homophones, parts, rhymes, storage
 from phonemic.sound.index import _DTYPES
-from phonemic.sound.sounds import sounds
+from phonemic.sound.sounds import Sounds, sounds
 
 SYLLABLES = {
     "vi": ["an", "ăn", "ang", "lan", "nan", "lang", "la", "na", "trâu", "châu", "sâu", "xâu", "da", "gia", "ra", "hỏi", "hỗi",
@@ -186,7 +187,46 @@ def test_an_index_that_heard_unknown_characters_is_refused():
     """Its rows are of a table with one row more."""
     data = Index(["Hà Nội"], "vi").to_bytes()
     with pytest.raises(SavedIndexError, match="another version of phonemic; build it again"):
-        Index.from_bytes(data.replace(b"phonemic index\0\x02", b"phonemic index\0\x01", 1))
+        Index.from_bytes(data.replace(b"phonemic index\0\x03", b"phonemic index\0\x01", 1))
+
+
+@pytest.mark.parametrize(
+    ("lang", "options", "names"),
+    [
+        ("vi", {}, ["sounds", "vi", "vocabulary"]),
+        ("zh", {"readings": "context"}, ["sounds", "vocabulary", "zh", "zh-context"]),
+        ("zh", {"sandhi": True}, ["sounds", "vocabulary", "zh", "zh-speech"]),
+        ("vi", {"form": True}, ["sounds", "vi", "vi-forms", "vocabulary"]),
+    ],
+)
+def test_an_index_names_the_tables_that_it_depends_on(lang, options, names, monkeypatch):
+    """With other tables its rows would mean other sounds, or queries be read otherwise than the names were."""
+    index = Index(["An", "安"], tokenizer=Tokenizer(lang, **options))
+    tables = json.loads(index._arrays["options"].tobytes())["tables"]
+    assert sorted(tables) == names
+    for name in names:
+        saved = Index.from_bytes(index.to_bytes())
+        saved._arrays["options"] = np.frombuffer(
+            json.dumps(
+                {"tokenizer": index.tokenizer.options.to_json(), "marks": True, "tables": tables | {name: "0"}}
+            ).encode(),
+            np.uint8,
+        )
+        with pytest.raises(SavedIndexError, match=rf"made with other tables \({name}\); build it again"):
+            Index.from_bytes(saved.to_bytes())
+
+
+def test_sounds_in_another_order_have_another_digest():
+    found, other = sounds("vi"), Sounds("vi")
+    assert other.digest == found.digest != sounds("zh").digest
+    for change in (
+        lambda: other.symbols.update(onset=found.symbols["onset"][::-1]),
+        lambda: other.rimes.__setitem__((0, 1), 7),
+    ):
+        before = other.digest
+        change()
+        del other.digest
+        assert other.digest != before
 
 
 def test_saved_and_loaded(tmp_path):
@@ -341,7 +381,7 @@ class TestHostileFiles:
         for text, what in ((b"{", "damaged"), (b"[]", "object"), (b"{}", "tokenizer is missing")):
             with pytest.raises(SavedIndexError, match=what):
                 Index.from_bytes(written({**arrays, "options": np.frombuffer(text, np.uint8)}))
-        other = arrays["options"].tobytes().replace(b"1000", b"1001")
+        other = arrays["options"].tobytes().replace(b'"sounds": "', b'"sounds": "0')
         with pytest.raises(SavedIndexError, match="another version"):
             Index.from_bytes(written({**arrays, "options": np.frombuffer(other, np.uint8)}))
 

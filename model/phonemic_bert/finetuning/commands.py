@@ -13,6 +13,8 @@ from phonemic.errors import InputError
 from phonemic.files import require
 from phonemic.inventory import LANGUAGES
 from phonemic.terminal import console, say
+from phonemic_bert.checkpoints import checkpoint_folder
+from phonemic_bert.errors import CheckpointError
 
 if TYPE_CHECKING:
     from phonemic.tasks import DataSet
@@ -82,6 +84,7 @@ def finetune(tasks: tuple[str, ...], results: str, **options: Any) -> None:
     beside = [f"--{name}" for name in (*_FILES, "fields") if tasks and options[name]]
     if beside:
         raise click.UsageError(f"{beside[0].removesuffix('s')} is for --custom: a TASK knows its files")
+    _check_encoders(options["encoders"])
     for package in ("sklearn", "seqeval"):
         require(package, "finetune")
     from phonemic import baselines
@@ -101,6 +104,18 @@ def finetune(tasks: tuple[str, ...], results: str, **options: Any) -> None:
     except ValueError as error:
         raise InputError(str(error)) from error
     _sweep(jobs, Path(results), console(stderr=True), options)
+
+
+def _check_encoders(encoders: tuple[str, ...]) -> None:
+    """Says that no encoder is there before anything heavy is imported; a sweep goes on as long as one is."""
+    missing = []
+    for written in encoders:
+        try:
+            checkpoint_folder(written if Path(written).exists() else written.rpartition("=")[2])
+        except CheckpointError as error:
+            missing.append(error)
+    if len(missing) == len(encoders):
+        raise missing[0]
 
 
 def _needed(options: dict[str, Any], *names: str) -> None:

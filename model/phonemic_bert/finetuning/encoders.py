@@ -14,7 +14,7 @@ from transformers import AutoConfig, AutoTokenizer, PretrainedConfig, PreTrained
 import phonemic_bert  # noqa: F401  registers PhonemicBERT with the Auto classes
 from phonemic import PhonemicError
 from phonemic.baselines import load_registered
-from phonemic_bert.checkpoints import checkpoint_path, silent_transformers
+from phonemic_bert.checkpoints import OF_RUN, checkpoint_folder, silent_transformers
 from phonemic_bert.configuration import PhonemicBertConfig
 from phonemic_bert.errors import CheckpointError, RunError
 from phonemic_bert.origin import ORIGIN, read_origin
@@ -48,7 +48,6 @@ _BY_OFFSET = ("tokens", "question")
 _PADDED_POSITIONS = ("camembert", "data2vec-text", "longformer", "mpnet", "roberta", "xlm-roberta", "xlm-roberta-xl")
 
 #: The folders of a run that hold a checkpoint: it is called by the run's name.
-_OF_RUN = ("final", "best")
 
 #: What transformers' tokenizers lie in.
 _VOCABULARIES = ("tokenizer.json", "vocab.*", "*.model", "*.vocab", "*.codes", "merges.txt")
@@ -156,15 +155,7 @@ def load_encoder(where: Folder, tokenizers: Folder | None = None, name: str | No
             that the model was pretrained with.
         PhonemicError: a baseline's file or package is missing.
     """
-    path = Path(where)
-    if not path.is_dir():
-        if path.exists():
-            raise CheckpointError(f"{path}: a checkpoint is a folder, not a file")
-        path = checkpoint_path(os.fspath(where))
-    if not (path / "config.json").is_file():
-        inner = next((part for part in _OF_RUN if (path / part / "config.json").is_file()), None)
-        hint = f"; did you mean {path / inner}?" if inner else ""
-        raise CheckpointError(f"{path}: no config.json in it, so it holds no checkpoint{hint}")
+    path = checkpoint_folder(where)
     check_folder(path)
     with loading(path):
         config = AutoConfig.from_pretrained(path, trust_remote_code=False)
@@ -172,7 +163,7 @@ def load_encoder(where: Folder, tokenizers: Folder | None = None, name: str | No
     limit = _max_length(config, tokenizer)
     tokenizer.model_max_length = limit
     called = path.resolve()
-    called = called.parent if called.name in _OF_RUN else called
+    called = called.parent if called.name in OF_RUN else called
     return Encoder(name or called.name, path, kind, lang, tokenizer, limit, config)
 
 

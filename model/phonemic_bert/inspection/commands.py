@@ -14,6 +14,7 @@ from phonemic.errors import InputError
 from phonemic.files import read_texts, replacing, require
 from phonemic.inventory import LANGUAGES
 from phonemic.terminal import console
+from phonemic_bert.checkpoints import checkpoint_folder
 
 if TYPE_CHECKING:
     from phonemic_bert.inspection.confusions import Confusions
@@ -67,6 +68,8 @@ def inspect(
         raise click.UsageError("give --html or --json, not both")
     files = files_of(texts) or ((path,) if path else ())
     claim([html], force, [*files, *([predictions] if predictions else [])])
+    if checkpoint:
+        checkpoint_folder(checkpoint)  # what is missing is said before anything heavy is imported
     from phonemic_bert.inspection.confusions import confusions, is_correct
     from phonemic_bert.inspection.inspecting import examples, predict
     from phonemic_bert.inspection.loading import load
@@ -185,6 +188,7 @@ def embeddings(
     checkpoint: str, out: str, coordinates: str | None, method: str | None, seed: int, title: str, force: bool
 ) -> None:
     """Draws the onsets, rimes and tones that CHECKPOINT has learned, and measures how far phonology shows in them."""
+    checkpoint_folder(checkpoint)
     require("sklearn", "finetune")
     require("matplotlib", "finetune")
     from phonemic_bert.inspection.embeddings import panels

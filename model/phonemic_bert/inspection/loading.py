@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from phonemic.files.jsons import read_object
-from phonemic_bert.checkpoints import checkpoint_path
+from phonemic_bert.checkpoints import OF_RUN, checkpoint_folder
 from phonemic_bert.configuration import PhonemicBertConfig
 from phonemic_bert.errors import CheckpointError
 from phonemic_bert.modeling import (
@@ -27,7 +27,6 @@ _CLASSES = {
 }
 
 #: The folders of a run that hold a checkpoint.
-_OF_RUN = ("final", "best")
 
 
 @dataclass(frozen=True)
@@ -67,11 +66,7 @@ def load(where: str | os.PathLike[str]) -> Inspected:
         SavedTokenizerError: its tokenizer is.
         OSError: its weights are missing.
     """
-    path = Path(where)
-    if not path.is_dir():
-        if path.exists():
-            raise CheckpointError(f"{path}: a checkpoint is a folder, not a file")
-        path = checkpoint_path(os.fspath(where))
+    path = checkpoint_folder(where)
     config = _config(path)
     check_folder(path)
     if not (path / FILE).is_file():
@@ -87,16 +82,11 @@ def load(where: str | os.PathLike[str]) -> Inspected:
     if missing := sorted(info["missing_keys"]):
         raise CheckpointError(f"{path}: its weights lack {missing[0]} and {len(missing) - 1} more")
     called = path.resolve()
-    return Inspected((called.parent if called.name in _OF_RUN else called).name, model.eval(), tokenizer)
+    return Inspected((called.parent if called.name in OF_RUN else called).name, model.eval(), tokenizer)
 
 
 def _config(path: Path) -> dict[str, Any]:
-    file = path / "config.json"
-    if not file.is_file():
-        inner = next((part for part in _OF_RUN if (path / part / "config.json").is_file()), None)
-        hint = f"; did you mean {path / inner}?" if inner else ""
-        raise CheckpointError(f"{path}: no config.json in it, so it holds no checkpoint{hint}")
-    config = read_object(file, CheckpointError)
+    config = read_object(path / "config.json", CheckpointError)
     kind = config.get("model_type")
     if kind != PhonemicBertConfig.model_type:
         raise CheckpointError(f"{path}: holds a model of type {kind!r}; this command reads PhonemicBERT only")

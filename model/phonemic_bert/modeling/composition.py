@@ -6,6 +6,7 @@ import math
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 
 from phonemic.inventory import CLS, EMPTY_ID, FORM_SHIFT, PAD, SPECIALS, TRIPLE, UNKNOWN_ID
 from phonemic_bert.configuration import COMPONENTS, PhonemicBertConfig
@@ -85,7 +86,9 @@ class Product(nn.Module):
 
     def forward(self, parts: Tensor) -> Tensor:
         """Component ids (..., 3) to vectors (..., d)."""
-        onset, rime, tone = (table[ids] / self.size for table, ids in zip(self.tables, parts.unbind(-1), strict=True))
+        # Not table[ids]: its gradient is summed up by several threads of a CPU in whatever order they come.
+        rows = (functional.embedding(ids, table) for table, ids in zip(self.tables, parts.unbind(-1), strict=True))
+        onset, rime, tone = (row / self.size for row in rows)
         vectors: Tensor = self.projection(onset * rime * tone)
         return vectors
 
@@ -110,7 +113,7 @@ class TripleEmbedding(nn.Module):
     def forward(self, packed: Tensor) -> Tensor:
         """Packed ids (...) to vectors (..., d)."""
         rows = self.listed.rows(packed)
-        return self.vectors[rows.clamp(min=0)] * (rows >= 0)[..., None].to(self.vectors.dtype)
+        return functional.embedding(rows.clamp(min=0), self.vectors) * (rows >= 0)[..., None].to(self.vectors.dtype)
 
 
 class Composing(nn.Module):

@@ -195,15 +195,16 @@ class JointHead(IndependentHeads):
     def _listed(self, made: TripleVectors) -> tuple[Tensor, Tensor]:
         """The vectors (S, d) and biases (S,) of the triples of the list."""
         ids = components(self.listed.packed).unbind(-1)
-        onset, rime, tone = (table[at] for table, at in zip(made.tables, ids, strict=True))
+        onset, rime, tone = (functional.embedding(at, table) for table, at in zip(made.tables, ids, strict=True))
         product = onset * rime * tone
         vectors = product if made.turn is None else functional.linear(product, made.turn)
         if made.more is not None:
             vectors = vectors + functional.pad(made.more, (0, 0, 0, len(vectors) - len(made.more)))
         for weight, at in zip(made.weights, ids, strict=True):
             # Thousands of triples share a row, and the sum of their gradients needs more than half precision.
-            vectors = vectors + _precise(weight)[at]
-        return vectors, torch.stack([bias[at] for bias, at in zip(made.biases, ids, strict=True)]).sum(0)
+            vectors = vectors + functional.embedding(at, _precise(weight))
+        biases = torch.stack([bias.index_select(0, at) for bias, at in zip(made.biases, ids, strict=True)]).sum(0)
+        return vectors, biases
 
     def _elsewhere(self, state: Tensor, made: TripleVectors) -> tuple[Tensor, list[Tensor]]:
         """The score of the class outside (M,), and log-probabilities of onset, rime and tone there, (M, V) each."""

@@ -10,8 +10,10 @@ import click
 
 from phonemic.cli.common import force_option
 from phonemic.files import require
+from phonemic.files.outputs import check_own
 from phonemic.terminal import say
 from phonemic_bert.checkpoints import silent_transformers
+from phonemic_bert.origin import ORIGIN, read_origin
 
 _FOLDER = click.Path(file_okay=False)
 
@@ -65,6 +67,7 @@ def preset(name: str) -> None:
 @force_option
 def export(checkpoint: str, out: str, dtype: str, shard_mb: float, force: bool) -> None:
     """Writes CHECKPOINT, the final folder of a run, to OUT with smaller weights in files of limited size."""
+    read_origin(Path(checkpoint))  # what is missing is said before anything heavy is imported
     require("pyarrow", "pretrain")
     from phonemic_bert.pretraining.finish import export as write_export
 
@@ -78,17 +81,15 @@ def export(checkpoint: str, out: str, dtype: str, shard_mb: float, force: bool) 
 @click.option("--data", help="What the text is and where it comes from.")
 def card(checkpoint: str, licence: str | None, data: str | None) -> None:
     """Rewrites the model card of CHECKPOINT from its log, with what you add."""
-    require("pyarrow", "pretrain")
-    from phonemic.files.jsons import damaged
-    from phonemic.files.outputs import check_own
-    from phonemic.files.writing import write_json
-    from phonemic_bert.errors import RunError
-    from phonemic_bert.origin import ORIGIN, read_origin
-    from phonemic_bert.pretraining.card import write_card
-
     folder = Path(checkpoint)
     check_own(folder)
     origin = read_origin(folder)
+    require("pyarrow", "pretrain")
+    from phonemic.files.jsons import damaged
+    from phonemic.files.writing import write_json
+    from phonemic_bert.errors import RunError
+    from phonemic_bert.pretraining.card import write_card
+
     origin |= {name: value for name, value in (("licence", licence), ("data", data)) if value is not None}
     with damaged(folder / ORIGIN, RunError):
         write_json(folder / ORIGIN, origin)  # first: the next card is made of it

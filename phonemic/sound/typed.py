@@ -1,0 +1,75 @@
+"""Mandarin names as they are typed in Latin letters: pinyin with tones or without, or first letters of syllables."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from phonemic.errors import PinyinError
+from phonemic.inventory import EMPTY
+from phonemic.mandarin import INITIALS
+from phonemic.pinyin import from_pinyin
+from phonemic.sound.sequences import LONGEST
+from phonemic.sound.sounds import ANY, LEAST, SYLLABLE, sounds
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+#: Letters each of which begins a syllable; *a*, *e*, *o*, *w* and *y* begin those without an onset.
+_FIRST_LETTERS = re.compile(r"[bpmfdtnlgkhjqxrzcswyaeo]{2,}")
+
+#: How far a syllable may be from its first letter, in thousandths: *z* stands for *zh*, too.
+_NEAR_LETTER = 100
+
+
+class Typed(NamedTuple):
+    """What was typed.
+
+    Attributes:
+        rows: of onset, rime and tone, uint8 (N, 3); what was not typed is the row that is near to all.
+        limit: the greatest distance at which a name is meant, in thousandths of a syllable.
+    """
+
+    rows: NDArray[np.uint8]
+    limit: int
+
+
+def typed(text: str) -> Typed | None:
+    """Reads what may be pinyin; None for anything else.
+
+    Arguments:
+        text: pinyin (``zhang1 san1``, ``Zhāng Sān``), whose tones may be left out (``zhangsan``), or first letters
+            (``zs``).
+    """
+    try:
+        triples = from_pinyin(text)
+    except PinyinError:
+        letters = "".join(text.lower().split())
+        if not _FIRST_LETTERS.fullmatch(letters):
+            return None
+        rows = [(_row("onset", _onset(letter)), ANY, ANY) for letter in letters]
+        return Typed(_array(rows), _NEAR_LETTER * len(rows) + LEAST)
+    if not triples:
+        return None
+    rows = [
+        (_row("onset", onset), _row("rime", rime), ANY if tone == EMPTY else _row("tone", tone))
+        for onset, rime, tone in triples
+    ]
+    return Typed(_array(rows), 2 * SYLLABLE * LONGEST)
+
+
+def _array(rows: list[tuple[int, int, int]]) -> NDArray[np.uint8]:
+    found = sounds("zh")
+    any_of = np.array([0, len(found.rimes) - 1, len(found.tones) - 1])
+    made = np.array(rows, np.int64)
+    return np.ascontiguousarray(np.where(made == ANY, any_of, made), np.uint8)
+
+
+def _row(part: str, symbol: str) -> int:
+    return sounds("zh").symbols[part].index(symbol)
+
+
+def _onset(letter: str) -> str:
+    return INITIALS.get(letter, EMPTY)
