@@ -300,7 +300,8 @@ def write_page(result: dict[str, Any]) -> None:
                 twin = result[part]["rows"]["twin"]
                 made += f"\n\nThe plain twin, on {twin['characters']:,} of these characters: {twin['other']} other."
             where = result[part]["environment"]
-            made += f"\n\n{where['date']}, commit {where['commit']}, {where['processor']}, Python {where['python']}."
+            version = where["versions"]["phonemic"]
+            made += f"\n\n{where['date']}, phonemic {version}, {where['processor']}, Python {where['python']}."
             begin, end = f"<!-- {part} -->\n", f"\n<!-- end of {part} -->"
             text = text[: text.index(begin) + len(begin)] + made + text[text.index(end) :]
     write_text(PAGE, text)
@@ -327,7 +328,8 @@ def main(data: Path, work: Path, only: tuple[str, ...], characters: int) -> None
     }  # fmt: skip
     for part in only or PARTS:
         rows = run[part]()
-        result[part] = {"rows": rows, "environment": environment()}
+        where = {name: value for name, value in environment().items() if name != "commit"}
+        result[part] = {"rows": rows, "environment": where}
         click.echo(f"{part}\n{json.dumps(rows, ensure_ascii=False, indent=1)}")
         with replacing(RESULTS) as file:
             file.write(json.dumps(result, ensure_ascii=False, indent=1).encode() + b"\n")
