@@ -138,7 +138,7 @@ def crafted(pieces, dice):
 def rows(tokenizer, encoding):
     unpack = tokenizer.vocab.unpack
     columns = zip(encoding.ids.tolist(), encoding.spans.tolist(), encoding.word_ids.tolist(), strict=True)
-    return [(unpack(packed), start, end, word) for packed, (start, end), word in columns]
+    return [(unpack(packed), start, end, word, 0) for packed, (start, end), word in columns]
 
 
 class TestCraftedText:

@@ -181,10 +181,10 @@ def pair_sets(phrases: Iterable[str], changing: Iterable[str], same: Mapping[str
         (first * 31 + second, third) for phrase in changing if phrase[2:] for first, second, third in codes(phrase[:3])
     }
     sets: dict[str, tuple[set[tuple[int, int]], int]] = {
-        "inner": (inner, 20),
-        "changing_pairs": (pairs, 18),
+        "inner": (inner, 21),
+        "changing_pairs": (pairs, 19),
         "changing_whole": (whole, 17),
-        "changing_triples": (triples, 17),
+        "changing_triples": (triples, 18),
     }
     return {name: pair_set(members, bits) for name, (members, bits) in sets.items()}
 

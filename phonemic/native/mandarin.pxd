@@ -26,10 +26,10 @@ cdef enum:
 
 # Bits of the sets of pairs are 2 to the power of these (data/compile.py); constants, because the loop needs registers.
 cdef enum:
-    INNER = 20
-    CHANGING_PAIRS = 18
+    INNER = 21
+    CHANGING_PAIRS = 19
     CHANGING_WHOLE = 17
-    CHANGING_TRIPLES = 17
+    CHANGING_TRIPLES = 18
 
 cdef enum:
     UNIT = (1 << 20) - 1  # of a unit: its parent
