@@ -118,6 +118,19 @@ def test_a_users_phrases_win():
     same("银行行长，银行家长", own, phrases={"银行": ["yin2", "xing2"], "长": ["chang2"]})
 
 
+def test_a_users_simplified_phrases_hold_in_traditional_text():
+    phrases = {"银行走": "yin2 xing2 zou3", "长长": "zhang3 chang2", "發行": "fa1 hang2"}
+    tokenizer = Tokenizer("zh", readings="context", phrases=phrases)
+    assert numbers("銀行走了", tokenizer) == numbers("银行走了", tokenizer) == "yin2 xing2 zou3 le5"
+    assert numbers("長長", tokenizer) == numbers("長长", tokenizer) == "zhang3 chang2"
+    assert numbers("銀行", tokenizer) == numbers("銀行") == "yin2 hang2"
+    assert numbers("发行", tokenizer) == "fa1 xing2"  # a simplified character may stand for several others
+    assert numbers("著", Tokenizer("zh", readings="context", phrases={"着火": "zhao2 huo3", "著": "zhe5"})) == "zhe5"
+    by_default = Tokenizer("zh", phrases={"参长": "can1 chang2"})
+    assert numbers("參長", by_default) == numbers("參長", Tokenizer("zh"))
+    same("銀行走了，長長發行", tokenizer, phrases={phrase: pinyin.split() for phrase, pinyin in phrases.items()})
+
+
 @pytest.mark.parametrize("word", sorted(reviewed()))
 def test_reviewed_words_are_read_as_they_say(word):
     readings = reviewed()[word]

@@ -29,7 +29,9 @@ from phonemic.cli.common import (
 from phonemic.drawing import COLOR, FONT, page
 from phonemic.encoding import Batch, Encoding
 from phonemic.inventory import NATIVE
+from phonemic.markup import Stated, unmarked, with_readings
 from phonemic.notations import NOTATIONS, is_erhua, notation, speller, with_erhua
+from phonemic.polyphones import readings_of
 from phonemic.terminal import json_text
 from phonemic.tokenizer import Tokenizer
 
@@ -45,7 +47,7 @@ _CONTROL = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 #: Texts that are encoded and written together.
 _TOGETHER = 1024
 
-Write = Callable[[Batch], str]
+Write = Callable[[Batch | list[Encoding]], str]
 
 
 @click.command()
@@ -61,6 +63,13 @@ Write = Callable[[Batch], str]
     show_default=True,
     help="The text with its readings; one row per position; one JSON object per line; an HTML page.",
 )
+@click.option(
+    "--all",
+    "every",
+    is_flag=True,
+    help="All readings of each Chinese character, and how common each is, one row per character.",
+)
+@click.option("--markup", is_flag=True, help="Pinyin in braces states how characters are read: 银行{yín háng}.")
 @output_option()
 @column_option
 @errors_option
@@ -74,6 +83,8 @@ def read(
     to: str | None,
     dialect: str | None,
     layout: str,
+    every: bool,
+    markup: bool,
     output: str | None,
     column: str,
     errors: str,
@@ -97,13 +108,19 @@ def read(
         name = to if to == "triples" else notation(lang, to, dialect)
     except ValueError as error:
         raise click.UsageError(str(error)) from error
+    if markup and lang != "zh":
+        raise click.UsageError("--markup is for Mandarin")
+    if every and (lang != "zh" or layout != "text" or name == "triples"):
+        raise click.UsageError("--all is for Mandarin, without --format and without --to triples")
     spell = "|".join if name == "triples" else speller(lang, name, dialect=dialect)
-    if layout == "text" and name != "triples":
-        rows = partial(tokenizer.decode_batch, to=name, dialect=dialect, keep="spacing")
-        write: Write = lambda batch: "".join(f"{line}\n" for line in rows(batch))  # noqa: E731
+    if every or layout != "text" or name == "triples":
+        one = partial(_all, name=name) if every else partial(_WRITERS[layout], spell=spell, name=name)
     else:
-        one = partial(_WRITERS[layout], spell=spell, name=name)
-        write = lambda batch: "".join(map(one, batch))  # noqa: E731
+        one = partial(_plain, decode=partial(tokenizer.decode, to=name, dialect=dialect, keep="spacing"))
+    write: Write = lambda batch: "".join(map(one, batch))  # noqa: E731
+    if one.func is _plain and not markup:
+        rows = partial(tokenizer.decode_batch, to=name, dialect=dialect, keep="spacing")
+        write = lambda batch: "".join(f"{line}\n" for line in rows(batch))  # noqa: E731
     check = LanguageCheck(lang)
     with output_file(output, force) as file:
         before, after = _around(layout, lang)
@@ -111,19 +128,22 @@ def read(
         words: list[str | None] = [" ".join(text)]
         given = input_texts(files, column, errors, max_line, encoding) if files else nullcontext(iter([words]))
         with given as chunks:
-            for batch in _batches(chunks, tokenizer, check):
+            for batch in _batches(chunks, tokenizer, check, markup):
                 file.write(write(batch).encode("utf-8", "surrogateescape"))
         file.write(after.encode())
     check.warn()
 
 
-def _batches(chunks: Iterator[list[str | None]], tokenizer: Tokenizer, check: LanguageCheck) -> Iterator[Batch]:
-    """The texts, encoded with spans, some at a time; a null is an empty text."""
+def _batches(
+    chunks: Iterator[list[str | None]], tokenizer: Tokenizer, check: LanguageCheck, markup: bool
+) -> Iterator[Batch | list[Encoding]]:
+    """The texts, encoded with spans, some at a time; a null is an empty text. With markup, as it states."""
     together = (texts[at : at + _TOGETHER] for texts in chunks for at in range(0, len(texts), _TOGETHER))
     for texts in together:
-        batch = tokenizer.encode_batch([text or "" for text in texts], spans=True)
+        pairs: list[tuple[str, Stated]] = [unmarked(text or "") if markup else (text or "", {}) for text in texts]
+        batch = tokenizer.encode_batch([text for text, _ in pairs], spans=True)
         check.add(batch.kinds)
-        yield batch
+        yield [with_readings(row, stated) for row, (_, stated) in zip(batch, pairs, strict=True)] if markup else batch
 
 
 def _rows(
@@ -147,6 +167,21 @@ def _tsv(encoding: Encoding, spell: Callable[..., str], name: str) -> str:
     """A line a position, and an empty one behind each text."""
     lines = ["\t".join(" ".join(str(cell).split()) for cell in row) for row in _rows(encoding, spell, name)]
     return "\n".join([*lines, "", ""])
+
+
+def _plain(encoding: Encoding, decode: Callable[[Encoding], str]) -> str:
+    """The text with its readings."""
+    return decode(encoding) + "\n"
+
+
+def _all(encoding: Encoding, name: str) -> str:
+    """A line per Chinese character: itself, then its readings and their shares, the commonest first."""
+    lines = []
+    for syllable, kind in zip(encoding.syllables, encoding.kinds, strict=True):
+        for char in syllable.text if kind == NATIVE else "":
+            cells = (f"{reading} {share:.1%}" for reading, share in readings_of(char, name).items())
+            lines.append("\t".join([char, *cells]) + "\n")
+    return "".join(lines)
 
 
 def _json(encoding: Encoding, spell: Callable[..., str], name: str) -> str:

@@ -23,6 +23,7 @@ from phonemic.lexicon.entries import Tables, character_table
 from phonemic.lexicon.forms import mandarin_forms, vietnamese_forms
 from phonemic.lexicon.models import reading_data
 from phonemic.lexicon.phrases import PhraseTable, pair_set
+from phonemic.lexicon.polyphones import compiled_readings, shares
 from phonemic.lexicon.spoken import compiled_speech
 from phonemic.lexicon.tables import write_tables
 
@@ -199,6 +200,7 @@ def main(folder: Path = characters.DATA) -> None:
         ("zh-speech", compiled_speech(reading_data().simplified)),
         ("vi-forms", vietnamese_forms()),
         ("zh-forms", mandarin_forms()),
+        ("zh-readings", compiled_readings(shares(reading_data()))),
     ):
         write_tables(folder / f"tables-{name}.bin", inventory.vocabulary(name[:2]).checksum, tables)
 

@@ -139,5 +139,5 @@ def digests(options: TokenizerOptions) -> dict[str, str]:
 
 
 def tables_path(name: str) -> Path:
-    """The table file of a language, or of ``"zh-context"``, ``"zh-speech"``, ``"vi-forms"`` or ``"zh-forms"``."""
+    """The table file of a language or of one of its parts: ``"zh-context"``, ``"zh-readings"``, ``"vi-forms"``..."""
     return Path(__file__).parent / f"tables-{name}.bin"
