@@ -8,6 +8,7 @@ import pytest
 
 pytest.importorskip("pypinyin")
 
+from benchmarks.readings import boundaries
 from benchmarks.readings.cpp import Case
 from benchmarks.readings.score import errors
 
@@ -43,3 +44,21 @@ def test_a_reader_that_loses_its_place_is_wrong():
     case = Case("银行", 1, "hang2")
     assert errors([case, case], lambda text: ["hang2"]) == {"行 nothing, not hang2": 2}
     assert not errors([case], lambda text: ["yin2", "hang2"])
+
+
+def test_marks_of_boundaries_stand_around_the_character_or_behind_it(tmp_path):
+    (tmp_path / "marked.txt").write_text("# a comment\n拿[着zhe5]手[机ji1]\n\n旅[lü3]行\n", "utf-8")
+    assert boundaries.cases(tmp_path / "marked.txt") == [
+        Case("拿着手机", 1, "zhe5"),
+        Case("拿着手机", 3, "ji1"),
+        Case("旅行", 0, "lv3"),
+    ]
+    (tmp_path / "plain.txt").write_text("拿着手机\n", "utf-8")
+    with pytest.raises(ValueError, match="line 1: no mark"):
+        boundaries.cases(tmp_path / "plain.txt")
+
+
+def test_wrong_readings_of_boundaries_are_told():
+    assert boundaries.wrong([Case("银行", 1, "hang2"), Case("银行", 1, "xing2")], lambda text: ["yin2", "hang2"]) == [
+        (Case("银行", 1, "xing2"), "hang2")
+    ]

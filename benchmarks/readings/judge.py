@@ -18,7 +18,7 @@ from pypinyin import Style, lazy_pinyin
 from phonemic import Tokenizer
 
 Reader = Callable[[str], list[str]]
-_CONTEXT = Tokenizer("zh", readings="context")
+_DEFAULT, _CONTEXT = Tokenizer("zh"), Tokenizer("zh", readings="context")
 
 
 class Word(NamedTuple):
@@ -58,13 +58,22 @@ def _written(packed: int) -> str:
     return _CONTEXT.decode([packed], to="numbers")
 
 
-def context_reader(text: str) -> list[str]:
-    """Reads as ``readings="context"`` does, a character at a time."""
+def _read(tokenizer: Tokenizer, text: str) -> list[str]:
     found = list(text)
-    encoding = _CONTEXT.encode(text)
+    encoding = tokenizer.encode(text)
     for packed, (start, _) in zip(encoding.ids.tolist(), encoding.spans.tolist(), strict=True):
         found[start] = _written(packed)
     return found
+
+
+def context_reader(text: str) -> list[str]:
+    """Reads as ``readings="context"`` does, a character at a time."""
+    return _read(_CONTEXT, text)
+
+
+def default_reader(text: str) -> list[str]:
+    """Reads as the default does, a character at a time."""
+    return _read(_DEFAULT, text)
 
 
 def particles(texts: list[tuple[str, list[Word]]], reader: Reader) -> dict[str, Any]:
