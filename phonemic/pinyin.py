@@ -5,14 +5,17 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import cache, lru_cache
+from itertools import accumulate, pairwise
+from typing import Literal, overload
 
 from phonemic import mandarin
 from phonemic.characters import plain
 from phonemic.errors import PinyinError
 from phonemic.inventory import Triple
 
-#: What parts syllables besides white space: hyphens, and the apostrophes of xi'an.
-_PARTS = re.compile(r"[^\s'\u2019\u02bc\-\u2010\u2011]+")
+#: What parts syllables besides white space: hyphens, the apostrophes of xi'an, and punctuation; not the colon of u:.
+_APART_BY = r"\s'\u2018\u2019\u02bc\-\u2010-\u2015.,!?;\"()\[\]{}/…·“”«»、，。！？；：（）《》〈〉「」『』【】—"
+_PARTS = re.compile(rf"(?:[^{_APART_BY}:]|(?<=[uU]):(?=\w))+")
 
 #: No syllable has more letters (zhuang), each with a tone mark, and an r and a number.
 _LONGEST = 6
@@ -27,11 +30,27 @@ _RARE = [
 #: The *r* that dictionaries write apart: hui4 r5.
 _APART = re.compile("r[05]?")
 
+#: A letter with its marks; syllables of consonants alone.
+_CLUSTER = re.compile(r".[\u0300-\u036f]*", re.DOTALL)
+_CONSONANTS = re.compile(r"[mngh\u0144\u0148\u01f9\u1e3f\u0300-\u036f\d]+")
+
 #: A syllable that 儿 merges with: huār, huar1.
 _ERHUA = re.compile(r"(.+[^\d:])r(\d?)")
 
 
-def from_pinyin(text: str) -> list[Triple]:
+@overload
+def from_pinyin(text: str) -> list[Triple]: ...
+
+
+@overload
+def from_pinyin(text: str, *, spans: Literal[False]) -> list[Triple]: ...
+
+
+@overload
+def from_pinyin(text: str, *, spans: Literal[True]) -> tuple[list[Triple], list[tuple[int, int]]]: ...
+
+
+def from_pinyin(text: str, *, spans: bool = False) -> list[Triple] | tuple[list[Triple], list[tuple[int, int]]]:
     """Reads pinyin.
 
     >>> from phonemic import from_pinyin
@@ -39,17 +58,21 @@ def from_pinyin(text: str) -> list[Triple]:
     True
     >>> from_pinyin("Xī'ān")
     [Triple(onset='ɕ', rime='i', tone='˥˥'), Triple(onset='[EMPTY]', rime='an', tone='˥˥')]
+    >>> from_pinyin("Nǐ hǎo, shìjiè.", spans=True)[1]
+    [(0, 2), (3, 6), (8, 11), (11, 14)]
 
     Arguments:
         text: syllables with tone marks (``yín háng``), numbers (``yin2 hang2``; 5 and 0 are the neutral tone) or
-            neither (neutral), in any case, NFC or NFD; ``v`` and ``u:`` are *ü*. White space, hyphens and apostrophes
-            part syllables; in what is written together a syllable is as long as it can be, and none begins with *a*,
-            *e* or *o*, which takes an apostrophe (*Xī'ān*), unless it cannot be read otherwise. Syllables are those
-            that some character has. The *r* of erhua (``huār``, ``huar1``, ``hua1 r5``) changes nothing: the triple is
-            that of the syllable.
+            neither (neutral), in any case, NFC or NFD; ``v`` and ``u:`` are *ü*. White space, hyphens, apostrophes and
+            punctuation part syllables; in what is written together a syllable is as long as it can be, and none begins
+            with *a*, *e* or *o*, which takes an apostrophe (*Xī'ān*), unless it cannot be read otherwise. Syllables
+            are those that some character has. The *r* of erhua (``huār``, ``huar1``, ``hua1 r5``) changes nothing: the
+            triple is that of the syllable. An *er* that is a syllable is preferred (``yánér`` is *yán ér*).
+        spans: return where each syllable begins and ends in the text, too.
 
     Returns:
-        A triple of symbols a syllable, as :attr:`phonemic.Encoding.triples` has them.
+        A triple of symbols per syllable, as :attr:`phonemic.Encoding.triples` has them; with ``spans`` these and a
+        (begin, end) of each.
 
     Raises:
         PinyinError: a part is not pinyin; the message says which and where it stands.
@@ -58,31 +81,49 @@ def from_pinyin(text: str) -> list[Triple]:
     if not isinstance(text, str):
         raise TypeError(f"from_pinyin takes a str, not {type(text).__name__}")
     found: list[Triple] = []
+    places: list[tuple[int, int]] = []
     for part in _PARTS.finditer(plain(text)):
-        written = unicodedata.normalize("NFC", part[0].lower())
+        clusters = [(part.start() + match.start(), match[0]) for match in _CLUSTER.finditer(part[0])]
+        letters = [(at, unicodedata.normalize("NFC", cluster.lower())) for at, cluster in clusters]
+        written = "".join(letter for _, letter in letters)
         if found and _APART.fullmatch(written):
+            places[-1] = places[-1][0], part.end()
             continue
         syllables = None if _told_twice(written) else _cut(written)
         if syllables is None:
             raise PinyinError(f"character {part.start()}: {_short(part[0])!r} is not pinyin; {_why(written)}")
         found += map(_factorized, syllables)
-    return found
+        begins = [*(at for at, letter in letters for _ in letter), part.end()]
+        ends = [*accumulate(map(len, syllables), initial=0)]
+        places += [(begins[begin], begins[end]) for begin, end in pairwise(ends)]
+    return (found, places) if spans else found
+
+
+#: How what is written together may be read, the first way that it can be: whether a syllable may begin with a vowel,
+#: whether it may have an *r* of erhua, and whether it may be a consonant alone.
+_WAYS = ((False, False, False), (True, False, False), (False, True, True), (True, True, True))
 
 
 def _cut(written: str) -> list[str] | None:
     """The syllables of letters written together; None where they are not pinyin."""
-    for bare_vowels in (False, True):
+    for bare_vowels, erhua, consonants in _WAYS:
         ends = [0] * len(written) + [len(written)]  # where the syllable from each place on ends; 0 where none does
         for start in range(len(written) - 1, -1, -1):
             if start and written[start] in "aeoāáǎàēéěèōóǒòê" and not bare_vowels and not written[start - 1].isdigit():
                 continue
             for end in range(min(len(written), start + _LONGEST + 3), start, -1):
-                if ends[end] and _is_syllable(written[start:end]):
+                if ends[end] and _may_be(written[start:end], erhua, consonants):
                     ends[start] = end
                     break
         if ends[0]:
             return _parts(written, ends)
     return None
+
+
+def _may_be(written: str, erhua: bool, consonants: bool) -> bool:
+    if not consonants and _CONSONANTS.fullmatch(written):
+        return False
+    return _is_syllable(written) and (erhua or not _is_merged(written))
 
 
 def _parts(written: str, ends: list[int]) -> list[str]:
@@ -100,6 +141,15 @@ def _is_syllable(written: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def _is_merged(written: str) -> bool:
+    """Whether it is a syllable only with the *r* of erhua."""
+    try:
+        _heard(written)
+    except ValueError:
+        return True
+    return False
 
 
 def _factorized(written: str) -> Triple:

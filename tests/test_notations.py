@@ -100,8 +100,8 @@ class TestFromPinyin:
     def test_errors(self):
         with pytest.raises(PinyinError, match="character 5: 'hxng2' is not pinyin"):
             from_pinyin("yin2 hxng2")
-        with pytest.raises(PinyinError, match="'，' is not a letter, a tone number, a hyphen or an apostrophe"):
-            from_pinyin("nǐ，hǎo")
+        with pytest.raises(PinyinError, match="'@' is not a letter, a tone number, a hyphen or an apostrophe"):
+            from_pinyin("nǐ@hǎo")
         with pytest.raises(TypeError, match="takes a str, not list"):
             from_pinyin(["yin2"])
 
@@ -156,6 +156,23 @@ class TestFromPinyin:
         assert from_pinyin("yü2 yüan4") == from_pinyin("yu2 yuan4")
         with pytest.raises(PinyinError, match="character 0: 'r5'"):
             from_pinyin("r5")
+
+    @pytest.mark.parametrize(
+        ("together", "apart"),
+        [("bùyánéryù", "bù yán ér yù"), ("wánér", "wán ér"), ("wánr", "wán"), ("gēr", "gē"), ("nér", "né")],
+    )
+    def test_er_that_is_a_syllable_goes_before_erhua(self, together, apart):
+        assert from_pinyin(together) == from_pinyin(apart)
+
+    @pytest.mark.parametrize("form", ["NFC", "NFD"])
+    def test_punctuated_pinyin_has_spans(self, form):
+        text = unicodedata.normalize(form, "Nǐ hǎo, shìjiè: “lu:4 hua1 r5”，xī'ān! huār.")
+        triples, spans = from_pinyin(text, spans=True)
+        assert triples == from_pinyin("ni3 hao3 shi4 jie4 lü4 hua1 xi1 an1 hua1")
+        written = [unicodedata.normalize("NFC", text[begin:end]) for begin, end in spans]
+        assert written == ["Nǐ", "hǎo", "shì", "jiè", "lu:4", "hua1 r5", "xī", "ān", "huār"]
+        assert from_pinyin(text) == from_pinyin(text, spans=False) == triples
+        assert from_pinyin("，。", spans=True) == ([], [])
 
     def test_any_length(self):
         assert len(from_pinyin("yin2hang2" * 1000)) == 2000
