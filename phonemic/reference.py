@@ -193,12 +193,14 @@ def readings_in_context(run: str, places: list[int], text: str, user: Mapping[st
         run: the characters, compatibility ideographs as what they are equal to.
         places: where each stands in the text.
         text: the text.
-        user: the user's phrases.
+        user: the user's phrases; traditional characters that they have not got are found as simplified ones.
     """
     pinyin: list[tuple[str | None, bool]] = []
+    simplified, written = context.reader().data.simplified, set().union(*(phrase for phrase in user if phrase[1:]))
+    plain = "".join(char if char in written else simplified.get(char, char) for char in run)
     while len(pinyin) < len(run):
         at = len(pinyin)
-        phrase = _longest(run[at:], user)
+        phrase = _longest(plain[at:], user)
         if phrase:
             pinyin += [(reading, True) for reading in user[phrase]]
         else:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
+import numpy as np
+
 from phonemic import mandarin
 from phonemic.characters import plain
 from phonemic.errors import PhraseError
@@ -80,8 +82,21 @@ def _check(where: str, phrase: str, pinyin: str | Sequence[str]) -> str:
         raise PhraseError(f"{where}: {phrase!r}: {error}") from error
 
 
+def _traditional(tables: Tables, phrases: Iterable[str]) -> dict[str, str]:
+    """The traditional characters that readings in context see as characters of the phrases, which have not got them."""
+    if "looks.bmp" not in tables:
+        return {}
+    seen = tables["looks.bmp"] & 0xFFFF
+    own = {ord(char) for phrase in phrases for char in phrase}
+    others = np.flatnonzero((seen != np.arange(len(seen))) & np.isin(seen, [*own])).tolist()
+    return {chr(code): chr(seen[code]) for code in others if code not in own}
+
+
 def with_phrases(tables: Tables, phrases: Mapping[str, str]) -> Tables:
-    """The lexicon's tables with checked phrases in front."""
+    """The lexicon's tables with checked phrases in front.
+
+    In the tables of readings in context a phrase in simplified characters is found in traditional text, too.
+    """
     pack, same = vocabulary("zh").pack, mandarin.compatibility_ideographs()
     packed = {phrase: [pack(mandarin.factorize(text)) for text in pinyin.split()] for phrase, pinyin in phrases.items()}
     first = {phrase[0] for phrase in phrases}
@@ -90,8 +105,11 @@ def with_phrases(tables: Tables, phrases: Mapping[str, str]) -> Tables:
     changes |= {phrase: changes[phrase] & own | ids[0] for phrase, ids in packed.items() if len(phrase) == 1}
     changes |= {char: changes[other] for char, other in same.items() if other in first}
     longer = {phrase: ids for phrase, ids in packed.items() if len(phrase) > 1}
+    written = _traditional(tables, longer)
+    begins = {phrase[0] for phrase in longer}
+    changes = {char: entry(tables, char) | ZH_EXACT for char, other in written.items() if other in begins} | changes
     return (
         with_entries(tables, changes)
         | {f"default.{name}": tables[name] for name in ("bmp", "astral", "astral_index")}
-        | (PhraseTable.build(longer, same).sections("user") if longer else {})
+        | (PhraseTable.build(longer, same | written).sections("user") if longer else {})
     )
