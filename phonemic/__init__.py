@@ -18,6 +18,7 @@ try:
     from phonemic.inventory import Triple, Vocabulary, pack, unpack
     from phonemic.options import TokenizerOptions
     from phonemic.pinyin import from_pinyin
+    from phonemic.polyphones import readings_of
     from phonemic.tokenizer import Tokenizer
     from phonemic.version import __version__
 except ModuleNotFoundError as error:
@@ -54,6 +55,7 @@ __all__ = [
     "distance",
     "from_pinyin",
     "pack",
+    "readings_of",
     "unpack",
 ]
 

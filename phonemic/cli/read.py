@@ -24,7 +24,9 @@ from phonemic.cli.common import (
 from phonemic.drawing import COLOR, FONT, page
 from phonemic.encoding import Encoding
 from phonemic.inventory import NATIVE
+from phonemic.markup import unmarked, with_readings
 from phonemic.notations import NOTATIONS, is_erhua, notation, speller, with_erhua
+from phonemic.polyphones import readings_of
 from phonemic.terminal import json_text
 from phonemic.tokenizer import Tokenizer
 
@@ -53,6 +55,13 @@ Write = Callable[[Encoding], str]
     show_default=True,
     help="The text with its readings; one row per position; one JSON object per line; an HTML page.",
 )
+@click.option(
+    "--all",
+    "every",
+    is_flag=True,
+    help="All readings of each Chinese character, and how common each is, one row per character.",
+)
+@click.option("--markup", is_flag=True, help="Pinyin in braces states how characters are read: 银行{yín háng}.")
 @output_option()
 @errors_option
 @max_line_option
@@ -64,6 +73,8 @@ def read(
     to: str | None,
     dialect: str | None,
     form: str,
+    every: bool,
+    markup: bool,
     output: str | None,
     errors: str,
     max_line: int,
@@ -82,6 +93,10 @@ def read(
         name = to if to == "triples" else notation(lang, to, dialect)
     except ValueError as error:
         raise click.UsageError(str(error)) from error
+    if markup and lang != "zh":
+        raise click.UsageError("--markup is for Mandarin")
+    if every and (lang != "zh" or form != "text" or name == "triples"):
+        raise click.UsageError("--all is for Mandarin, without --format and without --to triples")
     spell = "|".join if name == "triples" else speller(lang, name, dialect=dialect)
     writers: dict[str, Write] = {
         "text": lambda encoding: (
@@ -93,33 +108,37 @@ def read(
         "json": partial(_json, spell=spell, name=name),
         "ruby": partial(_ruby, spell=spell, name=name),
     }
-    write, check = writers[form], LanguageCheck(lang)
+    write, check = partial(_all, name=name) if every else writers[form], LanguageCheck(lang)
     with output_file(output, force) as file:
         before, after = _around(form, lang)
         file.write(before.encode())
-        for encoding in _encodings(text, tokenizer, errors, max_line, check):
+        for encoding in _encodings(text, tokenizer, errors, max_line, check, markup):
             file.write(write(encoding).encode("utf-8", "surrogateescape"))
         file.write(after.encode())
     check.warn()
 
 
 def _encodings(
-    text: tuple[str, ...], tokenizer: Tokenizer, errors: str, max_line: int, check: LanguageCheck
+    text: tuple[str, ...], tokenizer: Tokenizer, errors: str, max_line: int, check: LanguageCheck, markup: bool
 ) -> Iterator[Encoding]:
     """The texts that are given, or the lines of standard input, encoded with spans."""
     if text and text != ("-",):
         chunks: Iterator[list[str]] = iter([[" ".join(text)]])
-        yield from _checked(tokenizer, chunks, check)
+        yield from _checked(tokenizer, chunks, check, markup)
         return
     with input_texts(["-"], "text", errors, max_line) as lines:
-        yield from _checked(tokenizer, ([line or "" for line in chunk] for chunk in lines), check)
+        yield from _checked(tokenizer, ([line or "" for line in chunk] for chunk in lines), check, markup)
 
 
-def _checked(tokenizer: Tokenizer, chunks: Iterator[list[str]], check: LanguageCheck) -> Iterator[Encoding]:
+def _checked(
+    tokenizer: Tokenizer, chunks: Iterator[list[str]], check: LanguageCheck, markup: bool
+) -> Iterator[Encoding]:
     for texts in chunks:
-        batch = tokenizer.encode_batch(texts, spans=True)
+        pairs = [unmarked(text) if markup else (text, {}) for text in texts]
+        batch = tokenizer.encode_batch([text for text, _ in pairs], spans=True)
         check.add(batch.kinds)
-        yield from batch
+        for encoding, (_, stated) in zip(batch, pairs, strict=True):
+            yield with_readings(encoding, stated) if stated else encoding
 
 
 def _rows(
@@ -138,6 +157,16 @@ def _tsv(encoding: Encoding, spell: Callable[..., str], name: str) -> str:
     """A line a position, and an empty one behind each text."""
     lines = ["\t".join(" ".join(str(cell).split()) for cell in row) for row in _rows(encoding, spell, name)]
     return "\n".join([*lines, "", ""])
+
+
+def _all(encoding: Encoding, name: str) -> str:
+    """A line per Chinese character: itself, then its readings and their shares, the commonest first."""
+    lines = []
+    for syllable, kind in zip(encoding.syllables, encoding.kinds, strict=True):
+        for char in syllable.text if kind == NATIVE else "":
+            cells = (f"{reading} {share:.1%}" for reading, share in readings_of(char, name).items())
+            lines.append("\t".join([char, *cells]) + "\n")
+    return "".join(lines)
 
 
 def _json(encoding: Encoding, spell: Callable[..., str], name: str) -> str:

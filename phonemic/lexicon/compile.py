@@ -22,6 +22,7 @@ from phonemic.lexicon.contexts import compiled_contexts
 from phonemic.lexicon.entries import Tables, character_table
 from phonemic.lexicon.models import reading_data
 from phonemic.lexicon.phrases import PhraseTable, pair_set
+from phonemic.lexicon.polyphones import compiled_readings, shares
 from phonemic.lexicon.spoken import compiled_speech
 from phonemic.lexicon.tables import write_tables
 
@@ -188,13 +189,14 @@ def pair_sets(phrases: Iterable[str], changing: Iterable[str], same: Mapping[str
 
 
 def main(folder: Path = characters.DATA) -> None:
-    """Writes the four files into ``folder``."""
+    """Writes the five files into ``folder``."""
     mandarin_sections = mandarin_tables()
     for name, tables in (
         ("vi", vietnamese_tables()),
         ("zh", mandarin_sections),
         ("zh-context", compiled_contexts(mandarin_sections)),
         ("zh-speech", compiled_speech(reading_data().simplified)),
+        ("zh-readings", compiled_readings(shares(reading_data()))),
     ):
         write_tables(folder / f"tables-{name}.bin", inventory.vocabulary(name[:2]).checksum, tables)
 

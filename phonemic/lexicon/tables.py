@@ -103,5 +103,5 @@ def speech_tables() -> dict[str, NDArray[Any]]:
 
 
 def tables_path(name: str) -> Path:
-    """The table file of a language, or of ``"zh-context"`` or ``"zh-speech"``."""
+    """The table file of a language, or of ``"zh-context"``, ``"zh-speech"`` or ``"zh-readings"``."""
     return Path(__file__).parent / f"tables-{name}.bin"
