@@ -362,7 +362,7 @@ def without_forms(ids: Any, lang: str, joiner: str | None = None) -> NDArray[np.
         if char and char != joiner:
             kind = characters.kind_of(char)
             kept[at] = kind in (characters.LETTER, characters.OTHER) or (
-                kind == characters.JAMO and not _is_open(packed, at, joiner)
+                kind == characters.JAMO and not _is_open(packed, at, lang, joiner)
             )
     made: NDArray[np.int32] = plain[kept]
     return made
@@ -385,8 +385,9 @@ def _character_at(ids: NDArray[np.int32], at: int) -> str:
         return ""
 
 
-def _is_open(ids: NDArray[np.int32], at: int, joiner: str | None) -> bool:
+def _is_open(ids: NDArray[np.int32], at: int, lang: str, joiner: str | None) -> bool:
     """Whether a mark at a position would belong to the character before it."""
+    breaks = characters.WORD_BREAKS if lang == "vi" else ""
     while at > 0:
         at -= 1
         number = int(ids[at]) >> FORM_SHIFT
@@ -395,7 +396,7 @@ def _is_open(ids: NDArray[np.int32], at: int, joiner: str | None) -> bool:
         if WHITE <= number < WHITE + len(WHITE_SPACE):
             return False
         char = _character_at(ids, at)
-        if char and (char == joiner or characters.kind_of(char) == characters.SPACE):
+        if char and (char == joiner or char in breaks or characters.kind_of(char) == characters.SPACE):
             return False
         if char and characters.kind_of(char) in (characters.LETTER, characters.OTHER, characters.JAMO):
             return True

@@ -86,6 +86,7 @@ def check(tokenizer: Tokenizer, text: str, plain: np.ndarray) -> None:
 @example("\ud800\udc00")
 @example("e\u0301\u0301")
 @example("\u1167\u1167")
+@example("\uff19\u200b\u1161")
 @example("\u0301\u1167\u0301a\u1167")
 def test_nothing_is_lost(text):
     for lang, tokenizer in FORMS.items():

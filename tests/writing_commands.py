@@ -82,7 +82,7 @@ COMMANDS = [
     Writing("encode", PHONEMIC, "encode vi.txt out.parquet --lang vi", ("vi.txt",), ("out.parquet",), ("pyarrow",)),
     Writing("decode", PHONEMIC, "decode ids.parquet -o out.txt", ("ids.parquet",), ("out.txt",), ("pyarrow",)),
     Writing("read", PHONEMIC, "read giếng nước trong làng --lang vi -o read.txt", (), ("read.txt",)),
-    Writing("search", PHONEMIC, "search vi.txt xôi --lang vi --save names.index", ("vi.txt",), ("names.index",)),
+    Writing("search", PHONEMIC, "search words.txt hoa --lang vi --save names.index", ("words.txt",), ("names.index",)),
     Writing(
         "homophones",
         PHONEMIC,

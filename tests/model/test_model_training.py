@@ -223,7 +223,7 @@ def test_presets():
     assert PhonemicBertConfig().to_dict() == PhonemicBertConfig.from_preset("paper-12").to_dict()
     assert PhonemicBertConfig.from_preset("tiny", hidden_dropout_prob=0.3).hidden_dropout_prob == 0.3
     with pytest.raises(
-        ValueError, match="unknown preset 'huge': choose one of paper-12, paper-6, small, mini, micro, tiny"
+        ValueError, match="unknown preset 'huge': choose one of paper-12, paper-6, small, mini, mini-forms-vi, mini-forms-zh, micro, tiny"
     ):
         PhonemicBertConfig.from_preset("huge")
 

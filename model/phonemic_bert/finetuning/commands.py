@@ -84,6 +84,7 @@ def finetune(tasks: tuple[str, ...], results: str, **options: Any) -> None:
     beside = [f"--{name}" for name in (*_FILES, "fields") if tasks and options[name]]
     if beside:
         raise click.UsageError(f"{beside[0].removesuffix('s')} is for --custom: a TASK knows its files")
+    _needed(options, *(("data",) if tasks else ("train", "lang")))
     _check_encoders(options["encoders"])
     for package in ("sklearn", "seqeval"):
         require(package, "finetune")
@@ -96,10 +97,8 @@ def finetune(tasks: tuple[str, ...], results: str, **options: Any) -> None:
     limits = Limits(options["max_train"], options["max_dev"], options["max_test"])
     try:
         if tasks:
-            _needed(options, "data")
             jobs = find_jobs(tasks, Path(options["data"]), options["divide"], limits)
         else:
-            _needed(options, "train", "lang")
             jobs = jobs_of(_custom(options), Path(), None, options["divide"], limits)
     except ValueError as error:
         raise InputError(str(error)) from error

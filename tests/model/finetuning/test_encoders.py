@@ -148,7 +148,7 @@ class TestLoading:
             baselines.base.REGISTRY.pop("Mine", None)
 
     def test_an_installed_name(self, monkeypatch, phonemic):
-        monkeypatch.setattr("phonemic_bert.finetuning.encoders.checkpoint_path", lambda name: phonemic)
+        monkeypatch.setattr("phonemic_bert.checkpoints.checkpoint_path", lambda name: phonemic)
         assert load_encoder("phonemic-bert-small-zh").path == phonemic
 
     def test_a_model_fine_tuned_from_a_baseline(self, baseline, tokenizers, tmp_path):
