@@ -17,7 +17,9 @@ from phonemic.native.output cimport begin_output, drop_output, reserve
 from phonemic.native.strings cimport UTF8, Text, take
 from phonemic.native.text cimport Output, text_t, utf8_t
 from phonemic.native.vietnamese cimport Memo
-from phonemic.native.written cimport EXPANSION, Written, write_mandarin, write_read, write_vietnamese
+from phonemic.native.written cimport EXPANSION, Written
+from phonemic.native.written_mandarin cimport write_mandarin, write_read
+from phonemic.native.written_vietnamese cimport write_vietnamese
 
 cnp.import_array()
 
