@@ -129,7 +129,7 @@ def fill_mask(
 
 @dataclass(frozen=True)
 class Choices:
-    """What a mask can be filled with.
+    """Candidates that a mask can be filled with.
 
     Attributes:
         packed: the packed id of each of C choices, int64 (C,).

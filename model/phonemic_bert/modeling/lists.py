@@ -140,7 +140,7 @@ SYLLABLE, CHARACTER, UNKNOWN = range(3)
 
 
 class FieldList(Frozen):
-    """What each form says, as numbers of vectors.
+    """Numbers of the vectors that each form stands for.
 
     Arguments:
         config: ``lang`` says what a syllable's form means.

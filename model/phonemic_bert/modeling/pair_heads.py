@@ -16,7 +16,7 @@ from phonemic_bert.modeling.lists import PairList, TripleList
 
 
 class PairsPredicted(Predicted):
-    """What a softmax over pairs says about some positions.
+    """Predictions of a softmax over pairs for some positions.
 
     A pair of the list has its own probability. A triple in forms that are not listed has that of the class outside
     times the product of the three heads', as in :class:`phonemic_bert.modeling.heads.JointlyPredicted`. So the
@@ -50,7 +50,7 @@ class PairsPredicted(Predicted):
 
     @cached_property
     def triples(self) -> JointlyPredicted:
-        """What is said of triples, whatever their form: sums over pairs."""
+        """Predictions of triples, whatever their form: sums over pairs."""
         sums = _summed(self.scores, self.pairs)
         return JointlyPredicted(self.listed, sums, self.outside, self.heads, self.shape)
 
@@ -131,7 +131,7 @@ class ConditionallyPredicted(PairsPredicted):
 
     @cached_property
     def scores(self) -> Tensor:  # type: ignore[override]
-        """Of each pair at M positions, (M, P)."""
+        """Scores of each pair at M positions, (M, P)."""
         given = self._forms[:, self._rows] + self._biases
         return (self.triples.scores - _summed(given, self.pairs))[:, self.pairs.triples] + given
 
