@@ -5,7 +5,7 @@
 A search, not a list: pieces of every kind, and of every two kinds, are thrown together at random and timed; the worst
 mixtures are changed a little, again and again, and what is worse is kept; then the slowest pieces of the worst are
 picked out. What it found is timed again beside ordinary text, in turns, on one core. Prints a table and writes it as
-JSON and into docs/research/benchmarks.md.
+JSON and into docs/results/speed.md.
 """
 
 from __future__ import annotations
@@ -197,7 +197,7 @@ def _name(weights: Weights) -> str:
 
 
 def page(result: dict[str, Any]) -> str:
-    """What stands between the marks of docs/research/benchmarks.md."""
+    """What stands between the marks of docs/results/speed.md."""
     where = result["environment"]
     found = [Found(**row) for row in result["rows"]]
     versions = ", ".join(f"{name} {where['versions'][name]}" for name in ("phonemic", "numpy", "pyarrow"))

@@ -1,7 +1,7 @@
 """Draws how models learned: the bits per character of held-out text against updates, a panel a language.
 
     python benchmarks/curves.py --zh PhonemicBERT=RUN/final --zh Character=RUN/final \
-        --vi PhonemicBERT=RUN/final --vi Byte-BPE=RUN/final --out docs/research/curves.svg
+        --vi PhonemicBERT=RUN/final --vi Byte-BPE=RUN/final --out docs/images/curves.svg
 
 A model is NAME=FOLDER, the folder or name of a checkpoint that ``phonemic-bert pretrain`` or ``export`` wrote, with its
 ``pretraining.json``. The figures are added to benchmarks/results/curves.json, from which those are drawn whose models

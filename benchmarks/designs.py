@@ -1,6 +1,6 @@
 """Learns the designs of designs.toml on the same text, one after the other, and compares what they know.
 
-    python benchmarks/designs.py DATA WORK [--only "modern*"] [--on vi] [--page docs/research/learning.md]
+    python benchmarks/designs.py DATA WORK [--only "modern*"] [--on vi] [--page docs/concepts/design-choices.md]
 
 DATA is the folder of the raw text and the treebanks, WORK keeps corpora and runs: what is finished is not repeated, and
 what was stopped goes on. Every design sees the same updates of the same text, once a seed; what it knows is measured on

@@ -1,7 +1,7 @@
-"""Fine-tunes models of one size on the tasks that the data at hand allow; the tables of docs/research/tasks.md.
+"""Fine-tune models of one size on the tasks that the data at hand allow, for docs/results/language-models.md.
 
     python benchmarks/downstream.py DATA --zh PHONEMIC --zh CHARACTER --zh SUBCHAR-PINYIN --vi PHONEMIC --vi BYTE-BPE \
-        --tokenizers FOLDER --results FOLDER [--page docs/research/tasks.md]
+        --tokenizers FOLDER --results FOLDER [--page docs/results/language-models.md]
 
 DATA is the folder with ``zh/tnews``, ``vi/vihos`` and the others; an encoder is a checkpoint's folder or name, or
 ``NAME=FOLDER``, and the first of a language is what the others are compared with. Runs that are finished are not

@@ -8,7 +8,7 @@ writes them to OUT as ``intrinsic.json``, ``.md`` and ``.tex``, with plots. A to
 ``--tokenizer mine.py``.
 
 ``--nfd`` adds the table of what text in NFD does to each tokenizer. ``--page`` also keeps the figures in
-``benchmarks/results`` and writes the tables of ``docs/research/intrinsic.md``.
+``benchmarks/results`` and writes the tables of ``docs/results/tokenizers.md``.
 """
 
 from __future__ import annotations
@@ -142,7 +142,7 @@ def packages() -> dict[str, str]:
 @click.option("--nfd", multiple=True, metavar="DATASET", help="Also measure this one in NFC and in NFD.")
 @click.option("--out", default="intrinsic", show_default=True, type=click.Path(file_okay=False, path_type=Path))
 @click.option("--plots", "form", default="svg", type=click.Choice(["svg", "png", "pdf"]), show_default=True)
-@click.option("--page", is_flag=True, help="Write the tables of docs/research/intrinsic.md.")
+@click.option("--page", is_flag=True, help="Write the tables of docs/results/tokenizers.md.")
 def main(
     data: Path,
     folder: str,
@@ -179,7 +179,7 @@ def main(
     draw(rows, out, form)
     if page:
         intrinsic_page.RESULT.write_text(written, encoding="utf-8")
-        draw(rows, intrinsic_page.PAGE.parent, "svg", intrinsic_page.PLOTS)
+        draw(rows, intrinsic_page.IMAGES, "svg", intrinsic_page.PLOTS)
         intrinsic_page.write_page(result)
 
 

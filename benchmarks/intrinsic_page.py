@@ -1,4 +1,4 @@
-"""The tables of docs/research/intrinsic.md from the JSON file: ``python benchmarks/intrinsic_page.py``."""
+"""The tables of docs/results/tokenizers.md from the JSON file: ``python benchmarks/intrinsic_page.py``."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from phonemic.intrinsic.tabulation import Table, markdown, written
 
 RESULT = ROOT / "benchmarks" / "results" / "intrinsic.json"
 PAPER = ROOT / "benchmarks" / "paper" / "intrinsic.tsv"
-PAGE = ROOT / "docs" / "research" / "intrinsic.md"
+PAGE = ROOT / "docs" / "results" / "tokenizers.md"
+IMAGES = ROOT / "docs" / "images"
 
 #: The plots that the page shows.
 PLOTS = ("intrinsic-renyi-zh", "intrinsic-ranks-zh", "intrinsic-alpha-vi", "intrinsic-fertility-vi")
@@ -139,7 +140,7 @@ def rendered(page: str, result: Result) -> str:
     for name, table in sections(result).items():
         begin = BEGIN.format(name)
         if page.count(begin) != 1:
-            raise ValueError(f"docs/research/intrinsic.md must hold the line {begin!r} once")
+            raise ValueError(f"docs/results/tokenizers.md must hold the line {begin!r} once")
         before, _, rest = page.partition(begin)
         page = f"{before}{begin}\n\n{markdown(table)}\n\n{END}{rest.partition(END)[2]}"
     return page

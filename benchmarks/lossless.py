@@ -35,7 +35,7 @@ from phonemic.inventory import READINGS
 
 HERE = Path(__file__).parent
 RESULTS = HERE / "results" / "lossless.json"
-PAGE = HERE.parent / "docs" / "research" / "lossless.md"
+PAGE = HERE.parent / "docs" / "results" / "lossless.md"
 
 #: The text of each row of the table of positions.
 KINDS = {

@@ -1,4 +1,4 @@
-"""The table from the JSON file, in the terminal and in docs/research/benchmarks.md: ``python benchmarks/report.py``."""
+"""The table from the JSON file, in the terminal and in docs/results/speed.md: ``python benchmarks/report.py``."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from benchmarks.measurements import Measurement
 from benchmarks.timing import ROOT
 
 RESULT = ROOT / "benchmarks" / "results" / "speed.json"
-PAGE = ROOT / "docs" / "research" / "benchmarks.md"
+PAGE = ROOT / "docs" / "results" / "speed.md"
 BEGIN, END = "<!-- speed: made by benchmarks/report.py -->", "<!-- speed: end -->"
 HEADS = ("what", "against", "ours, MB/s", "other, MB/s", "figure", "required", "aim", "", "note")
 
@@ -80,7 +80,7 @@ def section(result: dict[str, Any]) -> str:
         f"Text: {result['megabytes']} MB of distinct lines per language, {result['runs']} runs. "
         f"Of the figures with a target, {aims} reach the aim, {met} what is required, and {missed} miss it; "
         f"{absent} rows could not be measured.",
-        "![MB per second, logarithmic](benchmarks.svg)" if result.get("chart") else "",
+        "![MB per second, logarithmic](../images/benchmarks.svg)" if result.get("chart") else "",
     ]
     return "\n\n".join([fact for fact in facts if fact] + [markdown(rows)])
 

@@ -2,7 +2,7 @@
 
     python benchmarks/speed.py --data DIR [--quick] [--only PART ...]
 
-Prints one table and writes it as JSON, docs/research/benchmarks.md and a chart. Everything is CPU time of one thread,
+Prints one table and writes it as JSON, docs/results/speed.md and a chart. Everything is CPU time of one thread,
 except where a row says otherwise; what is compared ran in turns, and a ratio is the median of the ratios of runs next
 to each other.
 """
@@ -64,7 +64,7 @@ def options(arguments: list[str] | None = None) -> argparse.Namespace:
         "--out", type=Path, help="the JSON file (default: benchmarks/results/speed.json for a whole run)"
     )
     parser.add_argument(
-        "--page", type=Path, help="the page to write into (default: docs/research/benchmarks.md for a whole run)"
+        "--page", type=Path, help="the page to write into (default: docs/results/speed.md for a whole run)"
     )
     chosen = parser.parse_args(arguments)
     if not (chosen.only or chosen.quick):
@@ -119,7 +119,7 @@ def main(arguments: list[str] | None = None) -> dict[str, Any]:
         "rows": [row.as_dict() for row in rows],
     }
     if chosen.page:
-        result["chart"] = chart.draw(result, chosen.page.with_suffix(".svg"))
+        result["chart"] = chart.draw(result, ROOT / "docs" / "images" / "benchmarks.svg")
         report.write_page(result, chosen.page)
     if chosen.out:
         chosen.out.parent.mkdir(parents=True, exist_ok=True)

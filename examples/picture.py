@@ -1,6 +1,6 @@
 """Draws sentences as SVG: each syllable over its tone on a staff of five pitches, its onset and its rime.
 
-``python examples/picture.py docs/picture.svg`` makes the picture of the README.
+``python examples/picture.py docs/images/picture.svg`` makes the picture of the README.
 """
 
 from __future__ import annotations

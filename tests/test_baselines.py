@@ -93,7 +93,7 @@ class TestRegistry:
 
 class TestOwn:
     def test_of_the_page(self, tmp_path):
-        page = (Path(__file__).parents[1] / "docs/research/intrinsic.md").read_text(encoding="utf-8")
+        page = (Path(__file__).parents[1] / "docs/results/tokenizers.md").read_text(encoding="utf-8")
         (tmp_path / "mine.py").write_text(page.partition("```python\n")[2].partition("```")[0], encoding="utf-8")
         try:
             for _ in range(2):
@@ -121,7 +121,7 @@ class TestOwn:
         from phonemic import Tokenizer
         from phonemic.corpus import Options
 
-        page = (Path(__file__).parents[1] / "docs/research/intrinsic.md").read_text(encoding="utf-8")
+        page = (Path(__file__).parents[1] / "docs/results/tokenizers.md").read_text(encoding="utf-8")
         (tmp_path / "mine.py").write_text(page.partition("```python\n")[2].partition("```")[0], encoding="utf-8")
         try:
             options = Options(Tokenizer("vi"), (str(tmp_path / "mine.py"), str(tmp_path)))

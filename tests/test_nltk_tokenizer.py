@@ -32,8 +32,8 @@ def test_doctests(module):
 
 
 def test_the_tutorial():
-    blocks = re.findall(r"```pycon\n(.*?)```", (ROOT / "docs" / "guide" / "nltk.md").read_text("utf-8"), re.DOTALL)
-    test = doctest.DocTestParser().get_doctest("\n".join(blocks), {}, "docs/guide/nltk.md", "docs/guide/nltk.md", 0)
+    blocks = re.findall(r"```pycon\n(.*?)```", (ROOT / "docs" / "how-to" / "nltk.md").read_text("utf-8"), re.DOTALL)
+    test = doctest.DocTestParser().get_doctest("\n".join(blocks), {}, "docs/how-to/nltk.md", "docs/how-to/nltk.md", 0)
     result = doctest.DocTestRunner().run(test)
     assert result.attempted > 25
     assert not result.failed

@@ -37,7 +37,7 @@ def run(words, folder):
 
 @pytest.mark.parametrize(
     ("page", "least"),
-    [("README.md", 3), ("docs/index.md", 1), ("docs/guide/tokenizer.md", 10), ("docs/guide/forms.md", 10)],
+    [("README.md", 3), ("docs/index.md", 1), ("docs/quickstart.md", 10), ("docs/concepts/syllables.md", 10)],
 )
 def test_python_gives_what_the_comments_say(page, least):
     names, compared = {}, 0
@@ -60,9 +60,9 @@ def test_python_gives_what_the_comments_say(page, least):
 @pytest.mark.parametrize(
     ("page", "needs", "least"),
     [
-        ("docs/guide/sound.md", "spacy", 25),
-        ("docs/guide/teacher.md", "spacy", 13),
-        ("docs/guide/data-engineer.md", "pyarrow", 6),
+        ("docs/how-to/phonetic-search.md", "spacy", 25),
+        ("docs/how-to/teachers.md", "spacy", 13),
+        ("docs/how-to/encode-files.md", "pyarrow", 6),
         ("docs/reference/dialects.md", "phonemic", 4),
     ],
 )
@@ -79,11 +79,11 @@ def test_what_is_typed_gives_what_is_shown(page, needs, least):
 @pytest.mark.parametrize(
     "page",
     [
-        "docs/guide/tokenizer.md",
-        "docs/guide/forms.md",
-        "docs/guide/data-engineer.md",
-        "docs/guide/sound.md",
-        "docs/guide/teacher.md",
+        "docs/quickstart.md",
+        "docs/concepts/syllables.md",
+        "docs/how-to/encode-files.md",
+        "docs/how-to/phonetic-search.md",
+        "docs/how-to/teachers.md",
     ],
 )
 def test_commands(page, tmp_path):
@@ -104,7 +104,7 @@ def test_the_researchers_guide_from_text_to_a_model(tmp_path, vi):
     (tmp_path / "news.txt").write_text(lines * 10, "utf-8")
     small = ["optimization.steps=2", "evaluation.held_out_documents=5", "output.tensorboard=false"]
     ran = []
-    for words in commands("docs/guide/researcher.md"):
+    for words in commands("docs/tutorials/pretrain-a-small-model.md"):
         if "--data" in words or "--tokenizers" in words or words[1] == "results":
             continue
         if words[1] == "pretrain":
@@ -145,13 +145,13 @@ def test_every_command_of_spacy_is_in_the_reference(capsys):
 def test_the_picture_is_what_the_script_draws(tmp_path):
     drawn = tmp_path / "picture.svg"
     subprocess.run([sys.executable, ROOT / "examples" / "picture.py", drawn], check=True)
-    assert drawn.read_text("utf-8") == (ROOT / "docs" / "picture.svg").read_text("utf-8")
+    assert drawn.read_text("utf-8") == (ROOT / "docs" / "images" / "picture.svg").read_text("utf-8")
 
 
 def test_extras_of_the_page_on_installing_are_those_of_the_package():
     import tomllib
 
-    named = {name for line in (ROOT / "docs/guide/install.md").read_text("utf-8").splitlines() if line.startswith("| `")
+    named = {name for line in (ROOT / "docs/install.md").read_text("utf-8").splitlines() if line.startswith("| `")
              for name in re.findall(r"`(\w+)`", line.split("|")[1])}  # fmt: skip
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     assert named | {"bench"} == set(project["optional-dependencies"])

@@ -1,1 +1,1 @@
-"""Makes and judges the readings in context: teacher labels, training, evaluation. See docs/research/readings.md."""
+"""Makes and judges the readings in context: teacher labels, training, evaluation. See docs/results/readings.md."""

@@ -24,7 +24,7 @@ NUMBERS = ("shared_scale", "neighbours", "bigrams", "form_dropout", "form_noise"
 #: The width of the vectors of bigrams, before they are projected.
 BIGRAM_SIZE = 64
 
-#: The design that learns best where there are hours and not weeks: see docs/research/learning.md.
+#: The design that learns best where there are hours and not weeks: see docs/concepts/design-choices.md.
 _BEYOND = {
     "backbone": "modernbert",
     "composition": "both",

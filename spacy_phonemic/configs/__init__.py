@@ -31,7 +31,7 @@ _SHOWN: dict[str, dict[str, object]] = {
 ENCODERS = {"hash": "tok2vec", "bert": "phonemic_transformer", "both": "phonemic_transformer"}
 
 #: The tokens of a batch, at most: those of the base; and where names are learned, which takes more steps of fewer, as
-#: measured (docs/research/spacy.md).
+#: measured (docs/results/spacy.md).
 _BATCH, _BATCH_OF_NAMES = 2000, 500
 
 #: The share of misspelt syllables in training, of Vietnamese: of columns that learn names more than else, as measured.

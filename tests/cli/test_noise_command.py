@@ -227,7 +227,7 @@ class TestErrors:
 
 
 class TestDocs:
-    TEXT = (ROOT / "docs" / "guide" / "noise.md").read_text("utf-8")
+    TEXT = (ROOT / "docs" / "how-to" / "noise.md").read_text("utf-8")
 
     def test_python_gives_what_the_comments_say(self):
         names, compared = {}, 0

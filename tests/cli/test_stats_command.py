@@ -227,7 +227,7 @@ class TestBenchmark:
         from benchmarks.intrinsic import main
         from phonemic.baselines.base import REGISTRY
 
-        page = (ROOT / "docs/research/intrinsic.md").read_text(encoding="utf-8")
+        page = (ROOT / "docs/results/tokenizers.md").read_text(encoding="utf-8")
         Path("mine.py").write_text(page.partition("```python\n")[2].partition("```")[0], encoding="utf-8")
         arguments = ["--data", "data", "--tokenizers", "tokenizers", "--out", "out", "--dataset", "UIT-VSFC"]
         try:
@@ -295,9 +295,9 @@ class TestPage:
         from benchmarks import intrinsic_page
 
         page = intrinsic_page.PAGE.read_text(encoding="utf-8")
-        shown = re.findall(r"\]\((intrinsic-[\w-]+)\.svg\)", page)
+        shown = re.findall(r"/(intrinsic-[\w-]+)\.svg\)", page)
         assert sorted(shown) == sorted(intrinsic_page.PLOTS)
-        assert all((intrinsic_page.PAGE.parent / f"{name}.svg").exists() for name in shown)
+        assert all((intrinsic_page.IMAGES / f"{name}.svg").exists() for name in shown)
 
 
 @pytest.mark.benchmarks

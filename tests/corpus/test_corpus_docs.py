@@ -1,4 +1,4 @@
-"""docs/guide/corpus.md is true: its code runs, its options are the command's, its manifest is the one that is written."""
+"""docs/how-to/prepare-a-corpus.md is true: its code runs, its options are the command's, its manifest is the one that is written."""
 
 import re
 from pathlib import Path
@@ -8,7 +8,7 @@ import pytest
 from phonemic import Tokenizer
 from phonemic.corpus import Options, Threads, prepare
 
-PAGE = (Path(__file__).parents[2] / "docs" / "guide" / "corpus.md").read_text("utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "how-to" / "prepare-a-corpus.md").read_text("utf-8")
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""docs/guide/model.md is true: its code runs, and gives what the comments say."""
+"""docs/concepts/phonemic-bert.md is true: its code runs, and gives what the comments say."""
 
 import ast
 import re
@@ -9,11 +9,11 @@ import pytest
 pytest.importorskip("torch", reason="needs the model extra")
 pytest.importorskip("accelerate", reason="needs the model extra")
 
-GUIDE = Path(__file__).parents[2] / "docs" / "guide"
-PAGE = (GUIDE / "model.md").read_text("utf-8")
+DOCS = Path(__file__).parents[2] / "docs"
+PAGE = (DOCS / "concepts" / "phonemic-bert.md").read_text("utf-8")
 
 #: The pages whose code is run, what they need beside the model's extra, and how many comments say what comes out.
-PAGES = {"model.md": ((), 9), "transformers.md": (("datasets", "peft"), 6)}
+PAGES = {"concepts/phonemic-bert.md": ((), 9), "tutorials/transformers.md": (("datasets", "peft"), 6)}
 
 
 @pytest.mark.filterwarnings("ignore:.*pin_memory.*:UserWarning")  # Trainer's default, on a machine without a GPU
@@ -25,7 +25,7 @@ def test_python_gives_what_the_comments_say(page, tmp_path, monkeypatch):
     for package in needed:
         pytest.importorskip(package, reason=f"the page needs {package}")
     names, compared = {}, 0
-    for block in re.findall(r"```python\n(.*?)```", (GUIDE / page).read_text("utf-8"), re.DOTALL):
+    for block in re.findall(r"```python\n(.*?)```", (DOCS / page).read_text("utf-8"), re.DOTALL):
         for statement in ast.parse(block).body:
             source = ast.unparse(statement)
             shown = re.search(

@@ -27,7 +27,7 @@ PAPER = [
     "VSMEC", "ViHSD", "ViHOS", "UIT-ViSFD", "ViOCD", "ViCTSD", "UIT-VSFC", "NIIVTB-POS", "PhoNER", "VietMed",
     "ViNLI", "ViNewsQA",
 ]  # fmt: skip
-DOCS = Path(__file__).parents[2] / "docs" / "guide" / "data-sets.md"
+DOCS = Path(__file__).parents[2] / "docs" / "reference" / "data-sets.md"
 
 
 def test_the_paper_s_sets_under_the_paper_s_names() -> None:

@@ -38,9 +38,11 @@ def test_needs_no_import():
 
 
 def test_the_tutorial():
-    page = Path(__file__).parents[2] / "docs" / "guide" / "spacy.md"
+    page = Path(__file__).parents[2] / "docs" / "tutorials" / "spacy-sounds.md"
     blocks = re.findall(r"```pycon\n(.*?)```", page.read_text("utf-8"), re.DOTALL)
-    test = doctest.DocTestParser().get_doctest("\n".join(blocks), {}, "docs/guide/spacy.md", "docs/guide/spacy.md", 0)
+    test = doctest.DocTestParser().get_doctest(
+        "\n".join(blocks), {}, "docs/tutorials/spacy-sounds.md", "docs/tutorials/spacy-sounds.md", 0
+    )
     result = doctest.DocTestRunner().run(test)
     assert result.attempted > 25
     assert not result.failed

@@ -27,7 +27,7 @@ from spacy_phonemic.configs import config_text  # noqa: E402
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:spacy", "ignore::DeprecationWarning:weasel")
 
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs" / "guide" / "spacy-training.md").read_text("utf-8")
+PAGE = (ROOT / "docs" / "tutorials" / "spacy-ner.md").read_text("utf-8")
 PLACES = ("Hà B-LOC\nNội I-LOC\n", "Huế B-LOC\n", "Cần B-LOC\nThơ I-LOC\n")
 NAMES = "".join(f"Tôi O\nở O\n{place}. O\n\n{place}mưa O\n\n" for place in PLACES)
 TREE = "1\tTôi\t_\tPRON\tP\t_\t2\tnsubj\t_\t_\n2\tyêu\t_\tVERB\tV\t_\t0\troot\t_\t_\n3\tHà Nội\t_\tPROPN\tNp\t_\t2\tobj\t_\t_\n\n"
@@ -332,7 +332,7 @@ class TestBenchmark:
         if not kept.exists():
             pytest.skip("needs the source tree's benchmarks/results")
         runs = [benchmark.Run(**run) for run in json.loads(kept.read_text("utf-8"))["runs"]]
-        assert benchmark.table(runs) in (ROOT / "docs" / "research" / "spacy.md").read_text("utf-8")
+        assert benchmark.table(runs) in (ROOT / "docs" / "results" / "spacy.md").read_text("utf-8")
 
     def test_what_is_heard(self):
         from benchmarks.spacy_heard import hearing

@@ -81,7 +81,7 @@ def train(
         set_seed(seed)
         dropout = settings.optimization.dropout
         fields = _dropout_fields(kind.encoder.config, dropout) | _form_fields(kind.encoder.config, settings.text)
-        if args.use_cpu and args.bf16:  # SDPA takes twice as long and more there; see docs/guide/pretraining.md.
+        if args.use_cpu and args.bf16:  # SDPA takes twice as long and more there; see docs/how-to/pretrain.md.
             fields["attn_implementation"] = "eager"
         model = kind.encoder.model(kind.head, max(len(kind.labels), 1), **fields)
         _prepare(model, kind, dropout)

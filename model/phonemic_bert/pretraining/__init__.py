@@ -1,1 +1,1 @@
-"""Pretraining: from a prepared corpus to a checkpoint, on one device or many. See docs/guide/pretraining.md."""
+"""Pretraining: from a prepared corpus to a checkpoint, on one device or many. See docs/how-to/pretrain.md."""
