@@ -19,7 +19,9 @@ from phonemic.inventory import (
     Vocabulary,
     characters_of,
     check_ids,
+    check_offsets,
     check_spans,
+    check_word_ids,
     forms_of,
     kinds_of,
     unpack,
@@ -253,7 +255,7 @@ class Encoding(_Positions):
     def pad(self, max_length: int | None = None, special_tokens: bool = True) -> dict[str, NDArray[np.int32]]:
         """``input_ids`` and ``attention_mask``, int32 (N,): a padded batch of one, see :meth:`Batch.pad`."""
         offsets = np.array([0, len(self)], np.int64)
-        padded = Batch([self.text], self.ids, offsets, None, None, self.vocabulary).pad(max_length, special_tokens)
+        padded = Batch.made([self.text], self.ids, offsets, None, None, self.vocabulary).pad(max_length, special_tokens)
         return {name: array[0] for name, array in padded.items()}
 
     def __len__(self) -> int:
@@ -323,7 +325,14 @@ class Batch(_Positions, Sequence[Encoding]):
         spans: half-open spans, each into its own text, int32 (N, 2), or None.
         words: word ids, each in its own text, int32 (N,), or None.
         vocabulary: the symbols that the ids stand for.
+
+    Raises:
+        ValueError: the ids are not in the vocabulary, the offsets not of these texts and ids, or the spans not in the
+            texts.
     """
+
+    #: Whether each row is a part of what its text has; None where none is.
+    _parts: NDArray[np.bool_] | None
 
     def __init__(
         self,
@@ -334,13 +343,50 @@ class Batch(_Positions, Sequence[Encoding]):
         words: NDArray[np.int32] | None,
         vocabulary: Vocabulary,
     ) -> None:
+        check_ids(ids, vocabulary)
+        check_offsets(offsets, len(texts), len(ids))
+        if spans is not None:
+            check_spans(spans, ids, [len(text) for text in texts], offsets)
+        if words is not None:
+            check_word_ids(words, ids)
+        self._hold(texts, ids, offsets, spans, words, vocabulary)
+
+    @classmethod
+    def made(
+        cls,
+        texts: Sequence[str],
+        ids: NDArray[np.int32],
+        offsets: NDArray[np.int64],
+        spans: NDArray[np.int32] | None,
+        words: NDArray[np.int32] | None,
+        vocabulary: Vocabulary,
+        parts: NDArray[np.bool_] | None = None,
+    ) -> Batch:
+        """A Batch of arrays that were made here: nothing is checked.
+
+        Arguments: as those of the class.
+            parts: whether each row is a part of what its text has, bool (B,); None: none is.
+        """
+        return cls.__new__(cls)._hold(texts, ids, offsets, spans, words, vocabulary, parts)
+
+    def _hold(
+        self,
+        texts: Sequence[str],
+        ids: NDArray[np.int32],
+        offsets: NDArray[np.int64],
+        spans: NDArray[np.int32] | None,
+        words: NDArray[np.int32] | None,
+        vocabulary: Vocabulary,
+        parts: NDArray[np.bool_] | None = None,
+    ) -> Batch:
         self.texts = texts
         self.ids = ids
         self.offsets = offsets
         self._spans = spans
         self._words = words
-        self._parts: NDArray[np.bool_] | None = None
+        self._parts = parts
         self.vocabulary = vocabulary
+        return self
 
     @property
     def spans(self) -> NDArray[np.int32]:
@@ -376,9 +422,8 @@ class Batch(_Positions, Sequence[Encoding]):
         keep, ends = _first(self.lengths, lengths), lengths.cumsum()
         spans = None if self._spans is None else self._spans[keep]
         words = None if self._words is None else self._words[keep]
-        made = Batch(self.texts, self.ids[keep], np.concatenate([[0], ends]), spans, words, self.vocabulary)
-        made._parts = self.lengths > max_length if self._parts is None else self._parts | (self.lengths > max_length)
-        return made
+        parts, offsets = self.parts | (self.lengths > max_length), np.concatenate([[0], ends])
+        return Batch.made(self.texts, self.ids[keep], offsets, spans, words, self.vocabulary, parts)
 
     def pad(self, max_length: int | None = None, special_tokens: bool = True) -> dict[str, NDArray[np.int32]]:
         """Rows of one length for a model.
@@ -431,9 +476,8 @@ class Batch(_Positions, Sequence[Encoding]):
             first, last = (int(self.offsets[at]) for at in (start, max(start, stop)))
             offsets = self.offsets[start : max(start, stop) + 1] - first
             ids, spans, words = self._cut(first, last)
-            made = Batch(self.texts[start:stop], ids, offsets, spans, words, self.vocabulary)
-            made._parts = None if self._parts is None else self._parts[start:stop]
-            return made
+            parts = None if self._parts is None else self._parts[start:stop]
+            return Batch.made(self.texts[start:stop], ids, offsets, spans, words, self.vocabulary, parts)
         if not -len(self) <= index < len(self):
             raise IndexError(f"row {index} of a batch of {len(self)} texts")
         index %= len(self)

@@ -213,24 +213,63 @@ def check_ids(ids: Any, vocabulary: Vocabulary) -> None:
         raise ValueError(f"position {at}: the id {ids[at]} is not in the {vocabulary.lang} vocabulary")
 
 
-def check_spans(spans: Any, ids: NDArray[np.int32], size: int) -> None:
+def check_spans(spans: Any, ids: NDArray[np.int32], sizes: Any, offsets: Any = (0, -1)) -> None:
     """Checks spans that were not made here.
 
     Arguments:
         spans: half-open spans of the positions.
         ids: the positions' ids, int32 (N,).
-        size: the length of their text.
+        sizes: the length of their text; of rows, the length of each row's.
+        offsets: of rows, where each begins and, last, where the last ends.
 
     Raises:
         ValueError: they are not int32 (N, 2), or one lies outside the text or before the one before it.
     """
     if not isinstance(spans, np.ndarray) or spans.dtype != np.int32 or spans.shape != (len(ids), 2):
         raise ValueError(f"the spans of {len(ids)} positions are int32 ({len(ids)}, 2), not {_described(spans)}")
+    if not len(ids):
+        return
     starts, ends = spans.T
-    wrong = (starts < np.append(0, starts[:-1])) | (ends < starts) | (ends > np.append(ends[1:], size))
+    least, most = np.append(0, starts[:-1]), np.append(ends[1:], 0)
+    sizes, bounds = np.atleast_1d(sizes), np.array(offsets) % (len(ids) + 1)
+    filled = np.diff(bounds) > 0
+    least[bounds[:-1][filled]], most[bounds[1:][filled] - 1] = 0, sizes[filled]
+    wrong = (starts < least) | (ends < starts) | (ends > most)
     if wrong.any():
         at = int(wrong.argmax())
+        size = sizes[np.searchsorted(bounds, at, "right") - 1]
         raise ValueError(f"position {at}: the span {spans[at].tolist()} does not follow in a text of {size} characters")
+
+
+def check_offsets(offsets: Any, rows: int, count: int) -> None:
+    """Checks row offsets that were not made here.
+
+    Arguments:
+        offsets: where each row begins and, last, where the last ends.
+        rows: how many rows there are.
+        count: how many positions.
+
+    Raises:
+        ValueError: they are not int64 (rows + 1,), or do not go from 0 to ``count`` without a step back.
+    """
+    if not isinstance(offsets, np.ndarray) or offsets.dtype != np.int64 or offsets.shape != (rows + 1,):
+        raise ValueError(f"the offsets of {rows} rows are int64 ({rows + 1},), not {_described(offsets)}")
+    if offsets[0] != 0 or offsets[-1] != count or (np.diff(offsets) < 0).any():
+        raise ValueError(f"the offsets of {count} positions go from 0 to {count} without a step back")
+
+
+def check_word_ids(words: Any, ids: NDArray[np.int32]) -> None:
+    """Checks word ids that were not made here.
+
+    Arguments:
+        words: the word id of each position.
+        ids: the positions' ids, int32 (N,).
+
+    Raises:
+        ValueError: they are not int32 (N,).
+    """
+    if not isinstance(words, np.ndarray) or words.dtype != np.int32 or words.shape != ids.shape:
+        raise ValueError(f"the word ids of {len(ids)} positions are int32 ({len(ids)},), not {_described(words)}")
 
 
 def _described(value: object) -> str:

@@ -204,7 +204,7 @@ class Tokenizer:
         if isinstance(texts, str):
             raise TypeError("encode_batch takes a list of str, not one str; call encode")
         rows = texts if type(texts) is list else list(texts)
-        return Batch(rows, *encode_rows(self._core, rows, None, num_threads, spans, word_ids), self._vocabulary)
+        return Batch.made(rows, *encode_rows(self._core, rows, None, num_threads, spans, word_ids), self._vocabulary)
 
     def __call__(
         self, texts: str | Iterable[str], max_length: int | None = None, special_tokens: bool = True

@@ -38,7 +38,7 @@ def without_bytes(batch: Batch, joiner: str | None = None) -> Batch:
         char = plain(batch.texts[row])[spans[at, 0]]
         kept[at] = char != joiner and kind_of(char) in (LETTER, OTHER, JAMO)
     ends = np.concatenate([[0], kept.cumsum()])[offsets]
-    return Batch(batch.texts, ids[kept] & TRIPLE, ends, spans[kept], None, batch.vocabulary)
+    return Batch.made(batch.texts, ids[kept] & TRIPLE, ends, spans[kept], None, batch.vocabulary)
 
 
 def units(batch: Batch, joiner: str | None = None) -> Iterator[list[UnitSpan]]:

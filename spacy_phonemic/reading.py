@@ -69,7 +69,7 @@ class Reading:
         if not encoding.forms.any():
             return encoding
         offsets = np.array([0, len(encoding)], np.int64)
-        batch = Batch([encoding.text], encoding.ids, offsets, encoding.spans, None, encoding.vocabulary)
+        batch = Batch.made([encoding.text], encoding.ids, offsets, encoding.spans, None, encoding.vocabulary)
         return without_bytes(batch, self.way.tokenizer.word_joiner)[0]
 
     @cached_property

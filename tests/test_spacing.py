@@ -88,7 +88,9 @@ def test_a_batch_that_was_not_made_here():
     ):
         arrays = {"texts": made.texts, "ids": made.ids, "offsets": made.offsets, "spans": made.spans} | changed
         with pytest.raises(ValueError, match=r"are not of these ids|offsets run upwards"):
-            vi.decode_batch(Batch(**arrays, words=None, vocabulary=vi.vocabulary), keep="spacing")
+            vi.decode_batch(Batch.made(**arrays, words=None, vocabulary=vi.vocabulary), keep="spacing")
+        with pytest.raises(ValueError, match=r"^the (offsets|spans) of"):
+            Batch(**arrays, words=None, vocabulary=vi.vocabulary)
 
 
 def test_what_does_not_fit():

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from phonemic import Encoding, Index, Tokenizer, distance
+from phonemic import Batch, Encoding, Index, Tokenizer, distance
 from phonemic.inventory import pack, vocabulary
 from phonemic.sound.sounds import sounds
 
@@ -57,3 +57,37 @@ def test_other_spans_are_refused(spans):
         ValueError, match=r"position \d: the span .* does not follow|the spans of 2 positions are int32"
     ):
         Encoding("你好", encoding.ids, np.array(spans, np.int32), None, encoding.vocabulary)
+
+
+@pytest.mark.parametrize(
+    ("changed", "told"),
+    [
+        ({"ids": np.array([5, 255, 5], np.int32)}, "position 1: the id 255 is not in the zh vocabulary"),
+        ({"ids": [5, 5, 5]}, "not list"),
+        ({"offsets": np.array([0, 2, 2, 4], np.int64)}, "from 0 to 3"),
+        ({"offsets": np.array([1, 2, 2, 3], np.int64)}, "from 0 to 3"),
+        ({"texts": ["你好", ""]}, "the offsets of 2 rows"),
+        ({"offsets": np.array([0, 2, 3], np.int32)}, r"are int64 \(4,\), not int32"),
+        ({"offsets": np.array([0, 3, 2, 3], np.int64)}, "without a step back"),
+        ({"spans": np.array([[0, 1], [1, 2], [0, 2]], np.int32)}, r"position 2: the span \[0, 2\] .* text of 1 char"),
+        ({"spans": np.array([[1, 2], [0, 1], [0, 1]], np.int32)}, "position 0: the span .* text of 2 char"),
+        ({"spans": np.array([[0, 1], [1, 3], [0, 1]], np.int32)}, "position 1: the span .* text of 2 char"),
+        ({"spans": np.array([[0, 1], [-1, 2], [0, 1]], np.int32)}, "position 0: the span|position 1: the span"),
+        ({"spans": np.array([[0, 1], [1, 2], [-1, 1]], np.int32)}, "position 2: the span"),
+        ({"spans": np.zeros((2, 2), np.int32)}, "the spans of 3 positions"),
+        ({"words": np.zeros(2, np.int32)}, "the word ids of 3 positions"),
+    ],
+)
+def test_other_batches_are_refused(changed, told):
+    texts = ["你好", "", "吗"]
+    made = Tokenizer("zh").encode_batch(texts, spans=True, word_ids=True)
+    arrays = {"texts": texts, "ids": made.ids, "offsets": made.offsets, "spans": made.spans, "words": made.word_ids}
+    assert list(Batch(**arrays, vocabulary=made.vocabulary)) == list(made)
+    with pytest.raises(ValueError, match=told):
+        Batch(**arrays | changed, vocabulary=made.vocabulary)
+
+
+def test_a_batch_of_no_positions():
+    made = Tokenizer("vi").encode_batch(["", ""], spans=True)
+    assert len(Batch(["", ""], made.ids, made.offsets, made.spans, None, made.vocabulary)) == 2
+    assert len(Batch([], made.ids, np.zeros(1, np.int64), made.spans, None, made.vocabulary)) == 0
