@@ -9,17 +9,25 @@ import time
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import fuzz_cases as cases
 import numpy as np
 
 from phonemic import DecodingError, InputError, SavedTokenizerError, Tokenizer, reference, reference_forms
+from phonemic.decoding import decoder, spaced
 from phonemic.forms import without_forms
 
 FOUND = Path(__file__).parent / "found"
 
 #: Short texts of a case; a long one comes with them.
 TEXTS = 40
+
+#: How texts are written anew.
+SPACED: dict[str, list[dict[str, Any]]] = {
+    "vi": [{}, {"style": "old"}, {"to": "ipa"}, {"dialect": "saigon"}],
+    "zh": [{}, {"to": "numbers"}, {"to": "zhuyin"}, {"to": "ipa"}],
+}
 
 #: The reference, which is slow, reads the long text of one case in as many.
 LONG_COMPARED = 64
@@ -78,6 +86,19 @@ def check_decoding(made: cases.Options, tokenizer: Tokenizer, texts: list[str], 
             assert str(error).startswith("position "), error
         else:
             assert tokenizer.decode_batch(ids, [0, len(ids)]) == [text]
+
+
+def check_spacing(made: cases.Options, texts: list[str], compared: slice) -> None:
+    """Syllables written anew: with forms as without, in a batch as alone, and those ``compared`` as the plain twin."""
+    plain, tokenizer = replace(made, form=False).tokenizer(), made.tokenizer()
+    batch, written = (each.encode_batch(texts, spans=True) for each in (plain, tokenizer))
+    for way in SPACED[made.lang]:
+        found = plain.decode_batch(batch, keep="spacing", **way)
+        assert tokenizer.decode_batch(written, keep="spacing", **way) == found
+        write = decoder(plain, way.get("to"), way.get("style", "new"), True, way.get("dialect"), "strict")
+        for row, text in list(zip(batch, found, strict=True))[compared]:
+            assert tokenizer.decode(tokenizer.encode(row.text), keep="spacing", **way) == text, ascii(row.text)
+            assert spaced(row, write._syllable, write.name) == text, ascii(row.text)
 
 
 def check_bytes(tokenizer: Tokenizer, rows: list[bytes | None], dice: random.Random) -> None:
@@ -149,6 +170,7 @@ def run(
                 ]
                 check_bytes(tokenizer, rows, dice)
                 check_decoding(made, tokenizer, texts, dice)
+                check_spacing(made, texts, compared=slice(1, 3))
                 if seed % 16 == 0:
                     check_saved(tokenizer, Path(folder, "t.json"), dice)
             except BaseException as error:
