@@ -135,7 +135,7 @@ class PhonemicTagger(SequentialBackoffTagger):
 
     def encode_json_obj(self) -> Any:
         """The options and the backoff, for NLTK's JSON encoder."""
-        return {"options": self.tokenizer.options.to_json(), "backoff": self.backoff}
+        return {"options": self.tokenizer.to_json(), "backoff": self.backoff}
 
     @classmethod
     def decode_json_obj(cls, obj: Any) -> PhonemicTagger:

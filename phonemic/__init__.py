@@ -9,6 +9,7 @@ try:
     from phonemic.errors import (
         DecodingError,
         InputError,
+        OtherTablesWarning,
         PhonemicError,
         PhraseError,
         PinyinError,
@@ -42,6 +43,7 @@ __all__ = [
     "Index",
     "InputError",
     "Match",
+    "OtherTablesWarning",
     "PhonemicError",
     "PhraseError",
     "PinyinError",

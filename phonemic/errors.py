@@ -16,6 +16,10 @@ class SavedTokenizerError(PhonemicError, ValueError):
     """A saved tokenizer cannot be loaded."""
 
 
+class OtherTablesWarning(UserWarning):
+    """What was saved was made with other tables: some texts are now read otherwise."""
+
+
 class SavedIndexError(PhonemicError, ValueError):
     """A saved index of names cannot be loaded."""
 

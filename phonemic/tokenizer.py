@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cache
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack, cast
 
 import numpy as np
 
@@ -16,7 +16,14 @@ from phonemic.encoding import Batch, Encoding, Syllable
 from phonemic.errors import DecodingError, SavedTokenizerError
 from phonemic.inventory import Triple, Vocabulary, vocabulary
 from phonemic.lexicon.entries import JOINER, ZH_JOINER, Tables, with_entries, with_packing
-from phonemic.lexicon.tables import context_tables, form_tables, speech_tables, tables_of
+from phonemic.lexicon.tables import (
+    context_tables,
+    digests,
+    form_tables,
+    speech_tables,
+    tables_of,
+    warn_of_other_tables,
+)
 from phonemic.native._batch import Work
 from phonemic.options import OptionArguments, TokenizerOptions
 
@@ -27,6 +34,7 @@ if TYPE_CHECKING:
 MAX_THREADS = 256
 
 _FORMAT = "phonemic tokenizer 1"
+_TABLES = "digests"
 
 
 class Tokenizer:
@@ -364,6 +372,13 @@ class Tokenizer:
             error.args = (f"row {error.row}: {error}",)
             raise
 
+    def to_json(self) -> dict[str, Any]:
+        """The options, and the digests of the tables that readings come from: what JSON can hold.
+
+        :meth:`restore` reads it, and warns where the installed tables are others.
+        """
+        return self.options.to_json() | {_TABLES: digests(self.options)}
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the options and the checksums as a small JSON file.
 
@@ -375,7 +390,7 @@ class Tokenizer:
         """
         from phonemic.files.writing import write_json
 
-        state = {"format": _FORMAT, **self.options.to_json(), **self.checksums}
+        state = {"format": _FORMAT, **self.to_json(), **self.checksums}
         write_json(path, state)
 
     @classmethod
@@ -384,6 +399,7 @@ class Tokenizer:
 
         Raises:
             SavedTokenizerError: the file is not a saved tokenizer, or its vocabulary or forms are not this version's.
+                Of other tables, by which some texts are read otherwise, an :class:`OtherTablesWarning` tells.
             OSError: it cannot be read.
         """
         from phonemic.files.jsons import read_object
@@ -403,16 +419,18 @@ class Tokenizer:
 
     @classmethod
     def restore(cls, options: object, where: object) -> Tokenizer:
-        """Makes a tokenizer of options that a file holds. Nothing that they name is opened: phrases are a dict.
+        """Makes a tokenizer of what a file holds. Nothing that it names is opened: phrases are a dict.
 
         Arguments:
-            options: what :meth:`TokenizerOptions.to_json` gave; what else is in it is passed over.
+            options: what :meth:`to_json` or :meth:`TokenizerOptions.to_json` gave; what else is in it is passed over.
             where: names the file in errors.
 
         Raises:
             SavedTokenizerError: they are not the options of a tokenizer.
         """
-        return cls.from_options(TokenizerOptions.from_json(options, where))
+        made = cls.from_options(TokenizerOptions.from_json(options, where))
+        warn_of_other_tables(cast("dict[str, Any]", options).get(_TABLES), made.options, where)
+        return made
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self).from_options, (self.options,)

@@ -193,7 +193,7 @@ class Phonemic:
         return self._load(read_object(path, SavedTokenizerError))
 
     def _state(self) -> dict[str, Any]:
-        return {**self.tokenizer.options.to_json(), "dialect": self.way.dialect}
+        return {**self.tokenizer.to_json(), "dialect": self.way.dialect}
 
     def _load(self, state: dict[str, Any]) -> Phonemic:
         self._use(restore(state, "a saved phonemic component"))

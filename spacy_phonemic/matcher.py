@@ -326,7 +326,7 @@ class PhonemicMatcher:
 
     def _state(self) -> dict[str, Any]:
         return {
-            "tokenizer": self.tokenizer.options.to_json(),
+            "tokenizer": self.tokenizer.to_json(),
             "within": self.within,
             "labels": self.only,
             "least": self.least,

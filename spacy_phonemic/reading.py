@@ -183,7 +183,7 @@ def read_with(vocab: Vocab, reader: Reader, key: str = KEY, *, is_component: boo
     readers = _readers(table)
     (readers.components if is_component else readers.tokenizers).add(reader)
     if is_component or not readers.components:
-        table.set("options", {**reader.way.tokenizer.options.to_json(), "dialect": reader.way.dialect})
+        table.set("options", {**reader.way.tokenizer.to_json(), "dialect": reader.way.dialect})
 
 
 def way_of(vocab: Vocab, key: str = KEY) -> Way:

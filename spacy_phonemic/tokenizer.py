@@ -105,7 +105,7 @@ class SyllableTokenizer:
 
     def to_bytes(self, **kwargs: Any) -> bytes:
         """The options and the user's readings."""
-        getters: Any = {"options": self.tokenizer.options.to_json}
+        getters: Any = {"options": self.tokenizer.to_json}
         return to_bytes(getters, ())
 
     def from_bytes(self, data: bytes, **kwargs: Any) -> SyllableTokenizer:

@@ -96,7 +96,7 @@ SAVED = [
     ),
     Saved(
         "phonemic.tokenizer:Tokenizer.restore",
-        lambda: json.dumps(Tokenizer("zh", phrases=PHRASES).options.to_json()).encode(),
+        lambda: json.dumps(Tokenizer("zh", phrases=PHRASES).to_json()).encode(),
         lambda data, path: Tokenizer.restore(_json(data), path).encode("银行"),
     ),
     Saved(

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from phonemic import SavedTokenizerError, Tokenizer
 
+pytestmark = pytest.mark.filterwarnings("ignore::phonemic.OtherTablesWarning")  # of damaged digests
 SECRET = "root:x:0:0:top secret"
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),

@@ -2,6 +2,7 @@
 
 import ast
 import contextlib
+import hashlib
 import random
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from saved_things import ELSEWHERE, SAVED
 
 from phonemic import PhonemicError
 
+pytestmark = pytest.mark.filterwarnings("ignore::phonemic.OtherTablesWarning")  # of damaged digests
 ROOT = Path(__file__).parents[1]
 READERS = ("load", "restore", "open_corpus", "from_bytes", "from_disk", "from_pretrained", "from_json", "decode_json_obj",
            "load_registered", "load_encoder", "load_given")  # fmt: skip
@@ -43,6 +45,16 @@ def test_damaged_bytes(saved, tmp_path):
     ):
         with pytest.raises(PhonemicError):
             saved.read(data, path)
+
+
+@pytest.mark.parametrize(
+    "saved", [saved for saved in SAVED if "network" not in saved.reader], ids=lambda saved: saved.reader
+)
+def test_what_is_saved_names_its_lexicon(saved):
+    if saved.missing:
+        pytest.skip(f"needs {saved.missing}")
+    files = [ROOT / "phonemic" / "lexicon" / f"tables-{lang}.bin" for lang in ("vi", "zh")]
+    assert any(hashlib.sha256(file.read_bytes()).hexdigest().encode() in saved.make() for file in files)
 
 
 def test_every_reader_is_in_the_table():

@@ -1,13 +1,15 @@
 """What people call: encoding, batches, padding, decoding, saving, phrases, and what they are told when they err."""
 
+import hashlib
 import json
 import pickle
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import phonemic
-from phonemic import Batch, Encoding, PhraseError, SavedTokenizerError, Syllable, Tokenizer
+from phonemic import Batch, Encoding, OtherTablesWarning, PhraseError, SavedTokenizerError, Syllable, Tokenizer
 
 TEXT = "Tôi yêu tiếng Việt."
 
@@ -249,6 +251,28 @@ def test_load_refuses(tmp_path):
             Tokenizer.load(path)
     with pytest.raises(FileNotFoundError):
         Tokenizer.load(tmp_path / "none.json")
+
+
+@pytest.mark.parametrize(
+    "options", [{"lang": "vi"}, {"lang": "zh", "readings": "context"}, {"lang": "zh", "form": True}]
+)
+def test_other_tables_are_told(options, tmp_path):
+    """The digests are those of the files; with others a text may be read otherwise, which is no error."""
+    path = tmp_path / "tokenizer.json"
+    Tokenizer(**options).save(path)
+    state = json.loads(path.read_text("utf-8"))
+    folder = Path(phonemic.__file__).parent / "lexicon"
+    for name, digest in state["digests"].items():
+        assert digest == hashlib.sha256((folder / f"tables-{name}.bin").read_bytes()).hexdigest()
+        path.write_text(json.dumps(state | {"digests": state["digests"] | {name: "0" * 64}}), "utf-8")
+        with pytest.warns(OtherTablesWarning, match=rf"{path}: was saved with other tables \({name}\)"):
+            assert Tokenizer.load(path) == Tokenizer(**options)
+    path.write_text(json.dumps({name: state[name] for name in state if name != "digests"}), "utf-8")
+    assert Tokenizer.load(path) == Tokenizer(**options)
+    for damaged in ([], {"zh": 5}, "0"):
+        path.write_text(json.dumps(state | {"digests": damaged}), "utf-8")
+        with pytest.raises(SavedTokenizerError, match="not named by their digests"):
+            Tokenizer.load(path)
 
 
 # --- phrases

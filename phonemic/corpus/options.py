@@ -107,6 +107,7 @@ def describe(tokenizer: Tokenizer) -> dict[str, Any]:
         "version": __version__,
         "vocabulary": vocabulary_digest(tokenizer.vocabulary),
         "tables": tables_digest(tokenizer.lang if tokenizer.readings == READINGS[0] else f"{tokenizer.lang}-context"),
+        **({"lexicon": tables_digest(tokenizer.lang)} if tokenizer.readings != READINGS[0] else {}),
         **({"speech": tables_digest("zh-speech")} if tokenizer.sandhi or tokenizer.erhua else {}),
         **({"forms": tokenizer.checksums["forms_checksum"]} if tokenizer.form else {}),
     }

@@ -16,6 +16,7 @@ from phonemic.files.compressed import BLOCK, Advance
 from phonemic.files.packages import require
 from phonemic.files.writing import replacing
 from phonemic.inventory import FALLBACKS, LANGUAGES, READINGS, vocabulary
+from phonemic.lexicon.tables import digests
 from phonemic.version import __version__
 
 if TYPE_CHECKING:
@@ -233,7 +234,8 @@ def ids_writer(
 
     Arguments:
         path: the Parquet file. Column ``ids`` holds packed ids, list<int32>, one row a text and null for None. The
-            file's metadata hold the version, the language, the vocabulary's checksum, the fallback, the readings, and
+            file's metadata hold the version, the language, the vocabulary's checksum, the digests of the tables by
+            which texts were read, the fallback, the readings, and
             sandhi, erhua and form where they are on; with form also its table's checksum and the word joiner.
         tokenizer: encodes.
         num_threads: threads that encode.
@@ -297,6 +299,7 @@ def _metadata(tokenizer: Tokenizer) -> dict[str, str]:
         "phonemic.version": __version__,
         "phonemic.lang": tokenizer.lang,
         **{f"phonemic.{name}": checksum for name, checksum in tokenizer.checksums.items()},
+        **{f"phonemic.digest.{name}": digest for name, digest in digests(tokenizer.options).items()},
         "phonemic.fallback": tokenizer.fallback,
         "phonemic.readings": tokenizer.readings,
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import mmap
 import struct
+import warnings
 import zlib
 from functools import cache
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from phonemic.errors import TableError
+from phonemic.errors import OtherTablesWarning, SavedTokenizerError, TableError
 from phonemic.inventory import vocabulary
 
 if TYPE_CHECKING:
@@ -136,6 +137,32 @@ def digests(options: TokenizerOptions) -> dict[str, str]:
     if options.form:
         names.append(f"{options.lang}-forms")
     return {name: tables_digest(name) for name in names}
+
+
+def warn_of_other_tables(saved: object, options: TokenizerOptions, where: object) -> None:
+    """Warns where a saved tokenizer's tables are not those that are installed: ids mean the same, but some texts are
+    read otherwise. One that names none is from before they were named.
+
+    Arguments:
+        saved: the digests that it names, as :func:`digests` gave them; None: none.
+        options: its options.
+        where: names it.
+
+    Raises:
+        SavedTokenizerError: ``saved`` is not that.
+    """
+    if saved is None:
+        return
+    if not isinstance(saved, dict) or not all(isinstance(each, str) for each in saved.values()):
+        raise SavedTokenizerError(f"{where}: damaged (its tables are not named by their digests)")
+    now = digests(options)
+    if other := sorted(name for name in {*now, *saved} if now.get(name) != saved.get(name)):
+        warnings.warn(
+            f"{where}: was saved with other tables ({', '.join(other)}), so some texts are read otherwise than then; "
+            "use the phonemic version that wrote it where ids must be the same, or save it again",
+            OtherTablesWarning,
+            stacklevel=3,
+        )
 
 
 def tables_path(name: str) -> Path:

@@ -1,5 +1,6 @@
 """``phonemic encode`` and ``phonemic decode``."""
 
+import hashlib
 import os
 import signal
 import subprocess
@@ -64,12 +65,14 @@ class TestEncode:
         schema = pq.read_schema("out.parquet")
         assert schema.names == ["ids"]
         assert schema.field("ids").type.value_type == pa.int32()
+        lexicon = Path(phonemic.__file__).parent / "lexicon" / "tables-zh.bin"
         assert schema.metadata == {
             b"phonemic.version": phonemic.__version__.encode(),
             b"phonemic.lang": b"zh",
             b"phonemic.vocabulary_checksum": Tokenizer("zh").vocab.checksum.encode(),
             b"phonemic.fallback": b"character",
             b"phonemic.readings": b"pypinyin",
+            b"phonemic.digest.zh": hashlib.sha256(lexicon.read_bytes()).hexdigest().encode(),
         }
 
     def test_spans_and_text(self):

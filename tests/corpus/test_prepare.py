@@ -28,6 +28,25 @@ VI = Tokenizer("vi")
 HERE = Path(__file__).parent
 
 
+def test_a_shard_of_other_readings(tmp_path):
+    """One put in the place of another is refused: by its bytes even where it is as long and holds as much."""
+    (tmp_path / "in.txt").write_text("他长得很高\n" * 50, "utf-8")
+    for readings in ("pypinyin", "context"):
+        chosen = Options(Tokenizer("zh", readings=readings))
+        prepare([str(tmp_path / "in.txt")], tmp_path / readings, chosen, Threads(1))
+    name = "shard-00000.parquet"
+    other = (tmp_path / "context" / name).read_bytes()
+    assert other != (tmp_path / "pypinyin" / name).read_bytes()
+    shutil.copy(tmp_path / "context" / name, tmp_path / "pypinyin" / name)
+    with pytest.raises(InputError, match=f"{name}: damaged"):
+        open_corpus(tmp_path / "pypinyin", verify=True)
+    manifest = json.loads((tmp_path / "context" / "manifest.json").read_bytes())
+    folder = Path(phonemic.__file__).parent / "lexicon"
+    for field, table in (("tables", "zh-context"), ("lexicon", "zh")):
+        digest = hashlib.sha256((folder / f"tables-{table}.bin").read_bytes()).hexdigest()
+        assert manifest["tokenizer"][field] == digest
+
+
 class TestManifest:
     def test_says_what_is_there(self, tmp_path, source, lines):
         texts = lines("vi", 150)

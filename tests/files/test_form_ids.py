@@ -59,6 +59,7 @@ def test_without_forms_nothing_is_written_of_them(tmp_path):
         "lang",
         "word_joiner",
         "vocabulary_checksum",
+        "digests",
     }
 
 

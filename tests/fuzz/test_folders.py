@@ -11,7 +11,10 @@ from folder_checks import TARGETS, batch
 
 NEEDS = ("torch", "transformers", "accelerate", "pyarrow", "matplotlib", "sklearn", "seqeval", "tokenizers", "spacy")
 
-pytestmark = pytest.mark.skipif(not forking.AVAILABLE, reason="forks")
+pytestmark = [
+    pytest.mark.skipif(not forking.AVAILABLE, reason="forks"),
+    pytest.mark.filterwarnings("ignore::phonemic.OtherTablesWarning"),  # of damaged digests
+]
 
 
 @pytest.mark.parametrize("target", TARGETS)

@@ -25,6 +25,7 @@ OPTIONS = [
 ]
 
 
+@pytest.mark.filterwarnings("ignore::phonemic.OtherTablesWarning")
 @pytest.mark.parametrize("first", range(0, 200, 40))
 def test_cases(first):
     assert run(range(first, first + 40)) > 5_000
@@ -43,6 +44,7 @@ def test_what_was_found(path):
         )
 
 
+@pytest.mark.filterwarnings("ignore::phonemic.OtherTablesWarning")  # of damaged digests
 def test_saved_files(tmp_path):
     for seed in range(4):
         check_saved(Tokenizer("zh", phrases={"银行": "yin2 hang2"}), tmp_path / "t.json", random.Random(seed))
