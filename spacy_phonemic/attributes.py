@@ -9,7 +9,8 @@ from typing import Any
 from spacy.tokens import Doc, Span, Token
 
 from phonemic import Encoding, Syllable
-from spacy_phonemic.reading import KEY, Parts, reading_of
+from phonemic.markup import with_readings
+from spacy_phonemic.reading import KEY, Parts, reading_of, state
 from spacy_phonemic.verse import Rhyme, rhymes_of_lines
 
 
@@ -55,6 +56,18 @@ def span_ipa(key: str, span: Span) -> str:
     return " ".join([part.ipa for part in parts])
 
 
+def span_reading(key: str, span: Span) -> str:
+    """How the span is read, as the tokenizer decodes it: pinyin, or Vietnamese spelling."""
+    reading = reading_of(span.doc, key)
+    return reading.way.tokenizer.decode(reading.plain[reading.between(span.start_char, span.end_char)])
+
+
+def set_span_reading(key: str, span: Span, pinyin: str) -> None:
+    """Have a Mandarin span of this Doc read as stated, one syllable for each character."""
+    reading = reading_of(span.doc, key)
+    state(span.doc, with_readings(reading.encoding, {(span.start_char, span.end_char): pinyin}), reading.way, key)
+
+
 def doc_phonemic(key: str, doc: Doc) -> Encoding:
     """The encoding of the Doc's text: ids, components, spans."""
     return reading_of(doc, key).encoding
@@ -96,9 +109,10 @@ GETTERS: dict[type, dict[str, Callable[[str, Any], Any]]] = {
         "syllables": token_syllables,
         "is_syllable": token_is_syllable,
     },
-    Span: {"syllables": span_syllables, "ipa": span_ipa},
+    Span: {"syllables": span_syllables, "ipa": span_ipa, "reading": span_reading},
     Doc: {KEY: doc_phonemic, "syllables": doc_syllables, "ipa": doc_ipa, "rhymes": doc_rhymes},
 }
+SETTERS: dict[str, Callable[[str, Any, Any], None]] = {"reading": set_span_reading}
 NAMES = sorted({name for getters in GETTERS.values() for name in getters})
 
 
@@ -146,7 +160,8 @@ def register_free(attrs: Mapping[str, str]) -> None:
             own = attrs.get(name, name)
             if _is_foreign(kind, own) or _is(kind, own, function, key):
                 continue
-            kind.set_extension(own, getter=partial(function, key), force=True)  # type: ignore[attr-defined]
+            setter = partial(SETTERS[name], key) if name in SETTERS else None
+            kind.set_extension(own, getter=partial(function, key), setter=setter, force=True)  # type: ignore[attr-defined]
 
 
 def _getter(kind: type, name: str) -> Any:

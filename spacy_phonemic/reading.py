@@ -152,6 +152,14 @@ def keep(doc: Doc, encoding: Encoding, way: Way, key: str = KEY) -> Reading:
     return reading
 
 
+def state(doc: Doc, encoding: Encoding, way: Way, key: str = KEY) -> None:
+    """Makes a stated encoding the reading of a Doc, and writes it into the Doc, so that it travels with it."""
+    offsets = np.array([0, len(encoding)], np.int64)
+    batch = Batch([encoding.text], encoding.ids, offsets, encoding.spans, None, encoding.vocabulary)
+    store([doc], batch, key)
+    keep(doc, encoding, way, key)
+
+
 def leave_to(way: Way, doc: Doc, key: str = KEY) -> None:
     """Has a Doc read this way when it is asked; a reading that was made so already is kept."""
     kept = _readings.setdefault(key, WeakKeyDictionary())
