@@ -69,8 +69,16 @@ def _word(run: str, at: int, neutral: bool) -> list[int]:
     from phonemic.lexicon.spoken import words
 
     known = words(neutral)
-    longest = max(map(len, known))
-    return next((known[run[at:end]] for end in range(at + longest, at, -1) if run[at:end] in known), [])
+    ends = range(at + _longest(neutral), at, -1)
+    return next((known[run[at:end]] for end in ends if run[at:end] in known), [])
+
+
+@cache
+def _longest(neutral: bool) -> int:
+    """Characters of the longest word."""
+    from phonemic.lexicon.spoken import words
+
+    return max(map(len, words(neutral)))
 
 
 def _actions(run: str, neutral: bool) -> list[int]:
@@ -103,6 +111,8 @@ def speak(
     Returns:
         The triple of each syllable, and how many characters it covers.
     """
+    if not (sandhi or erhua):
+        return [(triple, 1) for triple in triples]
     run = "".join(_simplified().get(char, char) for char in run)
     parts: list[Part] = []
     for char, triple, action, mine in zip(run, triples, _actions(run, sandhi), own, strict=True):

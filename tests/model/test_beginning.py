@@ -9,11 +9,13 @@ torch = pytest.importorskip("torch", reason="needs the model extra")
 pytest.importorskip("accelerate", reason="needs the model extra")
 pytest.importorskip("pyarrow", reason="needs the pretrain extra")
 
-from corpora import character_corpus, phonemic_corpus
+from corpora import character_corpus, phonemic_corpus, write_corpus
 from pretraining_helpers import EXPECTED_WARNINGS, assert_same_run, log, settings, weights
 from rich.console import Console
 from safetensors.torch import save_file
 
+from phonemic import Tokenizer
+from phonemic.corpus.options import describe
 from phonemic_bert.errors import CheckpointError, RunError, SettingsError
 from phonemic_bert.pretraining.run import pretrain
 
@@ -146,3 +148,58 @@ def test_what_does_not_fit_is_refused(first, tmp_path, zh_lines):
     save_file(held, broken / "model.safetensors", {"format": "pt"})
     with pytest.raises(CheckpointError, match="not all of its weights are numbers"):
         run(corpus, tmp_path / "run", {**changes, "model__weights": str(broken)})
+
+
+LISTED = {**BEYOND, "model__syllables": "attested", "model__bigrams": 64}
+
+
+def corpus_of(folder, lines, form):
+    """Every line a document, without white space, which would be positions in one of two corpora only."""
+    tokenizer = Tokenizer("zh", form=form)
+    texts = ["".join(line.split()) for line in lines * 6]
+    ids = [one.ids for one in tokenizer.encode_batch(texts)]
+    return write_corpus(folder, ids, list(map(len, texts)), describe(tokenizer))
+
+
+@pytest.fixture(scope="module")
+def of_sounds(tmp_path_factory, zh_lines):
+    """The checkpoint of a run over a corpus without forms, and its last evaluation."""
+    folder = tmp_path_factory.mktemp("sounds")
+    assert run(corpus_of(folder / "corpus", zh_lines, form=False), folder / "run", LISTED) == 0
+    return folder / "run" / "final", [row["eval_loss"] for row in log(folder / "run") if "eval_loss" in row][-1]
+
+
+@pytest.mark.parametrize("forms", ["joint", "conditional"])
+def test_a_model_that_learns_forms_first_predicts_the_syllables_of_its_checkpoint(of_sounds, forms, tmp_path, zh_lines):
+    checkpoint, loss = of_sounds
+    changes = {**LISTED, "model__forms": forms, "model__form_bigrams": 32, "model__weights": str(checkpoint)}
+    corpus = corpus_of(tmp_path / "corpus", zh_lines, form=True)
+    assert run(corpus, tmp_path / "still", {**changes, "optimization__learning_rate": 0.0}) == 0
+    first = next(row for row in log(tmp_path / "still") if "eval_loss" in row)
+    assert first["eval_loss_syllable"] == pytest.approx(loss, rel=1e-4)
+    assert run(corpus, tmp_path / "run", changes) == 0
+    last = [row for row in log(tmp_path / "run") if "eval_loss" in row][-1]
+    assert last["eval_loss"] < first["eval_loss"]
+
+
+def test_a_checkpoint_with_forms_does_not_begin_a_model_without(of_sounds, tmp_path, zh_lines):
+    corpus = corpus_of(tmp_path / "corpus", zh_lines, form=True)
+    assert run(corpus, tmp_path / "run", {**LISTED, "model__forms": "joint"}) == 0
+    begun = {**LISTED, "model__weights": str(tmp_path / "run" / "final")}
+    with pytest.raises(SettingsError, match=r"another shape: add --set model\.forms=joint"):
+        run(corpus, tmp_path / "without", begun)
+    other = corpus_of(tmp_path / "other", zh_lines, form=False)
+    with pytest.raises(SettingsError, match="the ids of another tokenizer"):
+        run(other, tmp_path / "other-run", begun)
+
+
+def test_fewer_rows_of_bigrams(of_sounds, tmp_path, zh_lines):
+    checkpoint, _ = of_sounds
+    corpus = corpus_of(tmp_path / "corpus", zh_lines, form=False)
+    still = {"model__weights": str(checkpoint), "optimization__learning_rate": 0.0}
+    assert run(corpus, tmp_path / "run", {**LISTED, **still, "model__bigrams": 16}) == 0
+    name = "bert.embeddings.bigrams.table"
+    many, few = weights(checkpoint)[name], weights(tmp_path / "run" / "final")[name]
+    assert torch.allclose(few[5], (many[5] + many[21] + many[37] + many[53]) / 4)
+    with pytest.raises(SettingsError, match=r"add --set model\.bigrams=64"):
+        run(corpus, tmp_path / "more", {**LISTED, **still, "model__bigrams": 48})

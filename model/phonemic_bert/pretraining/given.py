@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import torch
+from torch import Tensor
 from transformers import AutoModelForMaskedLM
 
 from phonemic.corpus.manifest import sha256
 from phonemic_bert.checkpoints import resolve
 from phonemic_bert.errors import CheckpointError, SettingsError
 from phonemic_bert.origin import read_origin
+from phonemic_bert.pretraining.flat import FlatCorpus
 from phonemic_bert.pretraining.settings import Settings
 from phonemic_bert.pretraining.symbols import Symbols
 from phonemic_bert.untrusted import CONFIG, check_folder, loading
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 #: What a setting of [model] is called in a configuration, where the names differ.
 _CONFIG_NAMES = {"layers": "num_hidden_layers", "attention_heads": "num_attention_heads"}
@@ -24,6 +32,18 @@ _SHAPE = (
     "layers", "hidden_size", "attention_heads", "intermediate_size", "backbone", "composition", "head", "vectors",
     "syllables", "shared_scale", "neighbours", "bigrams", "forms", "form_bigrams", "initializer_range",
 )  # fmt: skip
+
+#: Those that a checkpoint which does not read forms need not share with a run that does.
+_FORMS = ("forms", "form_bigrams")
+
+#: The parameters that only a model which reads forms has.
+_FORM_PARAMETERS = re.compile(r"\b(forms|form_bigrams|form_biases)\b")
+
+#: Of a tokenizer's description: what may be another's where a run only begins with a checkpoint's weights. Some words
+#: are then read otherwise; what it says of forms may be missing.
+_READINGS, _WRITING = ("tables", "speech", "version"), ("form", "forms")
+
+_BIGRAMS = "bigrams.table"
 
 
 def identify(checkpoint: str, setting: str) -> list[str]:
@@ -46,7 +66,14 @@ def identify(checkpoint: str, setting: str) -> list[str]:
     return [sha256(path) for path in (folder / CONFIG, *weights)]
 
 
-def load_given(checkpoint: str, setting: str, symbols: Symbols, corpus: object, attention: str) -> Any:
+def load_given(
+    checkpoint: str,
+    setting: str,
+    symbols: Symbols,
+    corpus: object,
+    attention: str,
+    begins: bool = False,
+) -> Any:
     """Loads a checkpoint of a run, and makes sure that it is whole and reads a corpus's ids.
 
     Arguments:
@@ -55,6 +82,7 @@ def load_given(checkpoint: str, setting: str, symbols: Symbols, corpus: object, 
         symbols: of the corpus.
         corpus: the corpus's folder, for messages.
         attention: which implementation it computes with.
+        begins: it is what a run begins with, so that words may be read otherwise and forms be new.
 
     Raises:
         SettingsError: it was trained on the ids of another tokenizer.
@@ -63,7 +91,9 @@ def load_given(checkpoint: str, setting: str, symbols: Symbols, corpus: object, 
     """
     folder = Path(resolve(checkpoint))
     check_folder(folder)
-    if read_origin(folder)["corpus"].get("tokenizer") != symbols.tokenizer:
+    theirs = read_origin(folder)["corpus"].get("tokenizer") or {}
+    anew = (*_READINGS, *(() if theirs.get("form") else _WRITING)) if begins else ()
+    if any(theirs.get(name) != symbols.tokenizer.get(name) for name in {*theirs, *symbols.tokenizer} - {*anew}):
         raise SettingsError(
             f"{setting} = {checkpoint!r} was trained on the ids of another tokenizer than that of {corpus}: give a "
             "corpus that was prepared as the one that it was trained on"
@@ -100,14 +130,17 @@ def identify_weights(settings: Settings) -> list[str] | None:
     return identify(settings.model.weights, "model.weights") if settings.model.weights else None
 
 
-def begin(model: Any, settings: Settings, symbols: Symbols, corpus: object) -> None:
+def begin(model: Any, settings: Settings, corpus: FlatCorpus) -> None:
     """Gives a fresh model the weights of ``model.weights``, where there are any.
+
+    A checkpoint that does not read forms may begin a model that does, which first predicts what the checkpoint does
+    (:func:`begin_forms`). A table of bigrams may begin one that has half, a third, ... of its rows: the rows that
+    become one are averaged.
 
     Arguments:
         model: of the run's shape.
         settings: of the run.
-        symbols: of the corpus.
-        corpus: the corpus's folder, for messages.
+        corpus: that is learned.
 
     Raises:
         SettingsError: the checkpoint has another shape, or was trained on the ids of another tokenizer.
@@ -117,12 +150,14 @@ def begin(model: Any, settings: Settings, symbols: Symbols, corpus: object) -> N
     name = settings.model.weights
     if not name:
         return
-    given = load_given(name, "model.weights", symbols, corpus, settings.sequences.attention)
+    given = load_given(name, "model.weights", corpus.symbols, corpus.folder, settings.sequences.attention, begins=True)
+    forms_are_new = getattr(given.config, "forms", "none") == "none" != getattr(model.config, "forms", "none")
     others = []
     for field in _SHAPE:
         known = _CONFIG_NAMES.get(field, field)
         own, theirs = (getattr(one.config, known, None) for one in (model, given))
-        if own != theirs:
+        folds = field == "bigrams" and own and theirs and theirs % own == 0
+        if own != theirs and not folds and not (forms_are_new and field in _FORMS):
             others.append(f"--set model.{field}={theirs}")
     if others:
         raise SettingsError(f"model.weights = {name!r} has another shape: add {' '.join(others)}")
@@ -131,10 +166,48 @@ def begin(model: Any, settings: Settings, symbols: Symbols, corpus: object) -> N
         raise SettingsError(
             f"model.weights = {name!r} has embeddings of {room} positions: add --set sequences.length={room}"
         )
+    own, theirs = model.state_dict(), given.state_dict()
+    fresh = {key: value for key, value in own.items() if forms_are_new and _FORM_PARAMETERS.search(key)}
+    for key in (key for key in theirs if key.endswith(_BIGRAMS) and key in own):
+        theirs[key] = folded(theirs[key], len(own[key]))
     try:
-        model.load_state_dict(given.state_dict())
+        model.load_state_dict(fresh | theirs)
     except RuntimeError as error:
         said = " ".join(str(error).split())[:300]
         raise SettingsError(
             f"model.weights = {name!r} is not the kind of model that the settings make: {said}"
         ) from error
+    if forms_are_new:
+        begin_forms(model, corpus.ids)
+
+
+@torch.no_grad()
+def begin_forms(model: Any, ids: NDArray[np.int32]) -> None:
+    """Begin the weights of forms beside those of a checkpoint: none is seen yet, each is as likely as it is common.
+
+    Arguments:
+        model: a model with forms.
+        ids: of the corpus, with forms, (N,).
+    """
+    for parameter in model.base_model.embeddings.forms.parameters():
+        parameter.zero_()
+    pairs, listed = model.heads.pairs, model.heads.listed
+    values, counts = np.unique(ids, return_counts=True)
+    packed = torch.from_numpy(values).long()
+    rows = pairs.rows(packed, listed.rows(packed))
+    found = torch.ones(pairs.count).index_add_(0, rows[rows >= 0], torch.from_numpy(counts).float()[rows >= 0])
+    totals = torch.zeros(len(pairs.begins) - 1).index_add_(0, pairs.triples, found)
+    model.heads.form_biases.copy_((found / totals[pairs.triples]).log())
+
+
+def folded(table: Tensor, rows: int) -> Tensor:
+    """Average the rows of a hashed table that become one in a table of fewer rows.
+
+    Arguments:
+        table: (R, d).
+        rows: of the new one; R is a multiple of it, so that a hash modulo ``rows`` meets what it met modulo R.
+
+    Returns:
+        (rows, d).
+    """
+    return table.view(-1, rows, table.shape[1]).mean(0)

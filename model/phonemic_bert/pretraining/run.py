@@ -95,7 +95,7 @@ def _run(settings: Settings, opened: Corpus, folder: Path, record: dict[str, Any
     train, held_out, held_out_documents = split(flat, settings)
     set_seed(settings.optimization.seed)
     model = _model(settings, flat)
-    begin(model, settings, flat.symbols, flat.folder)
+    begin(model, settings, flat)
     teacher = make_teacher(settings, flat, model.config)
     train.teacher = None if teacher is None else teacher.ids
     if args.should_save:  # only now: what is refused leaves no run behind
