@@ -1,6 +1,6 @@
 # make demo   text over its onsets, rimes and tones, in a light environment of its own; FILE=text.txt LANG=vi for yours
 # make test   sets everything up, checks style and types, and runs all tests
-# make docs   builds the documentation as a site in build/site
+# make docs   checks how the pages are written and builds them as a site in build/site
 # make test-benchmarks   runs the tests of the scripts in benchmarks/
 # make bench       measures speed beside the limits and the rivals: DATA=folder BENCH_OPTIONS="--only limits"
 # make release-check   checks the workflows, the wheel and the sdist, and tests the repaired wheel by itself
@@ -47,10 +47,12 @@ lint: $(VENV)/installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/python docs/rules.py
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/cython-lint phonemic/*.pyx phonemic/*.pxd phonemic/native/*.pyx phonemic/native/*.pxd phonemic/sound/*.pyx
 
 # The site, without warnings; the reference is read from the sources, which need not be built for it.
 docs: build/docs/installed
+	$(PYTHON) docs/rules.py
 	NO_MKDOCS_2_WARNING=1 build/docs/bin/mkdocs build --strict --quiet
 	@echo "build/site/index.html"
 

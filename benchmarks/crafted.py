@@ -29,14 +29,12 @@ if __name__ == "__main__":
 from benchmarks import texts
 from benchmarks.crafted_texts import Pools, pools, user_phrases
 from benchmarks.environment import environment
-from benchmarks.report import PAGE, number, put_between
 from benchmarks.session import LANGS
 from benchmarks.timing import ROOT, ratio
 from phonemic import Tokenizer
 from phonemic.files.writing import write_json
 
 RESULT = ROOT / "benchmarks" / "results" / "crafted.json"
-BEGIN, END = "<!-- crafted: made by benchmarks/crafted.py -->", "<!-- crafted: end -->"
 #: No text may cost more than this times an ordinary byte.
 BOUND = 8
 #: Characters of a crafted text: it is read in a few milliseconds, so that most runs are not interrupted.
@@ -196,29 +194,6 @@ def _name(weights: Weights) -> str:
     return "; ".join(parts)
 
 
-def page(result: dict[str, Any]) -> str:
-    """What stands between the marks of docs/results/speed.md."""
-    where = result["environment"]
-    found = [Found(**row) for row in result["rows"]]
-    versions = ", ".join(f"{name} {where['versions'][name]}" for name in ("phonemic", "numpy", "pyarrow"))
-    lines = [
-        f"Measured {where['date']} at commit {where['commit']} on {where['processor']}, core {result['core']} of "
-        f"{where['cores']}, {where['system']}, Python {where['python']}, {where['compiler']}; {versions}. "
-        f"{result['runs']} runs, {result['rounds']} changes; the load of the machine was {result['load']:.1f}.",
-        "",
-        "| text | way | ns per character | ordinary | ratio per character | ratio per byte | the same, fastest runs |",
-        "| --- | --- | ---: | ---: | ---: | ---: | ---: |",
-    ]
-    for row in found:
-        figures = (
-            f"{row.character:.1f}",
-            f"{row.ordinary:.1f}",
-            *map(number, (row.by_character, row.by_byte, row.least)),
-        )
-        lines.append(f"| {' | '.join((row.lang + ', ' + row.name, row.way, *figures))} |")
-    return "\n".join(lines)
-
-
 def options(arguments: list[str] | None = None) -> argparse.Namespace:
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -230,7 +205,6 @@ def options(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--rounds", type=int, default=60, help="changes that the search tries (default: 60)")
     parser.add_argument("--core", type=int, help="the core to run on (default: the first that may be used)")
     parser.add_argument("--out", type=Path, default=RESULT, help="the JSON file")
-    parser.add_argument("--page", type=Path, default=PAGE, help="the page to write into")
     return parser.parse_args(arguments)
 
 
@@ -259,7 +233,6 @@ def main() -> None:
         "rows": [asdict(row) for row in rows],
     }
     write_json(given.out, result)
-    put_between(given.page, BEGIN, END, page(result))
     worst = max((row for row in rows if "user phrases" not in row.name), key=lambda row: row.by_byte)
     print(f"\nThe worst: {worst.by_byte:.2f} times an ordinary byte ({worst.lang}, {worst.name}, {worst.way}); "
           f"the bound is {BOUND}.")  # fmt: skip

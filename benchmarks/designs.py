@@ -1,13 +1,13 @@
 """Learns the designs of designs.toml on the same text, one after the other, and compares what they know.
 
-    python benchmarks/designs.py DATA WORK [--only "modern*"] [--on vi] [--page docs/concepts/design-choices.md]
+    python benchmarks/designs.py DATA WORK [--only "modern*"] [--on vi]
 
 DATA is the folder of the raw text and the treebanks, WORK keeps corpora and runs: what is finished is not repeated, and
 what was stopped goes on. Every design sees the same updates of the same text, once a seed; what it knows is measured on
 held-out text, in bits and accuracy of the masked syllable, with the same positions masked. A design that is ``after``
 another begins with its weights, and has its updates and seconds too. The figures go to benchmarks/results/designs.json,
-beside those that are there of other runs (``--again`` measures these anew), and with ``--page`` as a table into the
-page: means of the seeds, and each seed's bits. Several of these commands may run at a time, each on its corpora.
+next to those of other runs (``--again`` measures these anew). Several of these commands may run at a time, each on its
+corpora.
 """
 
 from __future__ import annotations
@@ -42,7 +42,6 @@ from phonemic_bert.tokenization.positions import SPECIAL_IDS
 HERE = Path(__file__).parent
 TABLE = tomllib.loads((HERE / "designs.toml").read_text("utf-8"))
 FIGURES = HERE / "results" / "designs.json"
-BEGIN, END = "<!-- designs: made by benchmarks/designs.py -->", "<!-- designs: end -->"
 #: The corpus by syllables that says which positions of a language's held-out text are masked, and its counterpart.
 PAIRS = {"zh": ("zh", "zh-character"), "vi": ("vi", "vi")}
 
@@ -209,10 +208,7 @@ def read() -> dict[Run, dict[str, Any]]:
 @click.option("--cores", default=1, show_default=True, help="Threads of each run.")
 @click.option("--again", is_flag=True, help="Also the runs whose figures are there.")
 @click.option("--finished", is_flag=True, help="Learn nothing more: only the runs that have finished.")
-@click.option("--page", type=click.Path(dir_okay=False, path_type=Path), help="Also writes the table into this page.")
-def main(
-    data: Path, work: Path, only: str, corpus: str | None, cores: int, again: bool, finished: bool, page: Path | None
-) -> None:
+def main(data: Path, work: Path, only: str, corpus: str | None, cores: int, again: bool, finished: bool) -> None:
     """Learns, measures and writes."""
     data, work = data.resolve(), work.resolve()
     designs, seeds = TABLE["designs"], TABLE["settings"]["seeds"]
@@ -232,10 +228,6 @@ def main(
         learn(name, on, seed, work, cores)
         known = write({(name, on, seed): measure(name, on, seed, work, data)}, every)
     print(table([known[one] for one in chosen if one in known]))
-    if page is not None:
-        text = page.read_text("utf-8")
-        head, tail = text[: text.index(BEGIN) + len(BEGIN)], text[text.index(END) :]
-        page.write_text(f"{head}\n\n{table([known[one] for one in every if one in known])}\n\n{tail}", "utf-8")
 
 
 if __name__ == "__main__":

@@ -1,13 +1,13 @@
 """Fine-tune models of one size on the tasks that the data at hand allow, for docs/results/language-models.md.
 
     python benchmarks/downstream.py DATA --zh PHONEMIC --zh CHARACTER --zh SUBCHAR-PINYIN --vi PHONEMIC --vi BYTE-BPE \
-        --tokenizers FOLDER --results FOLDER [--page docs/results/language-models.md]
+        --tokenizers FOLDER --results FOLDER [--keep]
 
 DATA is the folder with ``zh/tnews``, ``vi/vihos`` and the others; an encoder is a checkpoint's folder or name, or
 ``NAME=FOLDER``, and the first of a language is what the others are compared with. Runs that are finished are not
 repeated; each leaves its predictions for ``phonemic-bert inspect``. The first two seeds train with each rate of
 downstream.toml's grid, the others with the one that then has the best mean score on the task's development sets.
-``--page`` writes the tables into the page, and all their digits to benchmarks/results/downstream.csv.
+``--keep`` writes all digits to benchmarks/results/downstream.csv, from which benchmarks/report.py makes the page.
 """
 
 from __future__ import annotations
@@ -46,7 +46,6 @@ CHOOSING = 2
 HOMOPHONES = ("homophones:pool=gb2312-1", "homophones")
 #: Lost and wrong marks keep lengths, which tags need; not in ViHOS, though, where some letters are decomposed.
 MARKS = ("lost-marks", "wrong-tone")
-BEGIN, END = "<!-- downstream: made by benchmarks/downstream.py -->", "<!-- downstream: end -->"
 
 
 @dataclass(frozen=True)
@@ -155,7 +154,7 @@ def best_rate(results: Sequence[dict[str, Any]]) -> float:
     "--training-noise", type=float, metavar="RATIO", help="Train with a task's first noise: rows beside the others."
 )
 @click.option("--quick", is_flag=True, help="A few examples and one epoch: whether it runs.")
-@click.option("--page", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="Write the tables into it.")
+@click.option("--keep", is_flag=True, help="Write the figures that the pages show: results/downstream.csv.")
 def main(
     data: Path,
     folder: Path,
@@ -164,15 +163,13 @@ def main(
     only: tuple[str, ...],
     training_noise: float | None,
     quick: bool,
-    page: Path | None,
+    keep: bool,
     **langs: Any,
 ) -> None:
     """Fine-tunes, evaluates, and writes the tables."""
     names = [task.name for tasks in TASKS.values() for task in tasks]
     if unknown := set(only) - set(names):
         raise click.BadParameter(f"{min(unknown)!r}: choose from {', '.join(names)}", param_hint="--only")
-    if page:
-        _parted(page)  # before hours of work, not after
     console = Console(stderr=True)
     plan = Plan(data, folder, range(1, seeds + 1), tokenizers, training_noise, quick, console)
     failures: list[str] = []
@@ -188,26 +185,14 @@ def main(
     references = {lang: _called(langs[lang][0], tokenizers) for lang in TASKS if langs[lang]}
     made = [table for lang, name in references.items() for table in _tables(found, lang, name)]
     tabulation.show(made, Console())
-    if page:
-        if not quick:
-            FIGURES.write_text(f"{tabulation.comma_separated_tables(made)}\n", encoding="utf-8")
-        head, tail = _parted(page)
-        section = f"{conditions(found)}\n\n{tabulation.markdown(made)}"
-        page.write_text(f"{head}{BEGIN}\n\n{section}\n\n{END}{tail}", encoding="utf-8")
+    print(f"\n{conditions(found)}")
+    if keep:
+        FIGURES.write_text(f"{tabulation.comma_separated_tables(made)}\n", encoding="utf-8")
 
 
 def _called(written: str, tokenizers: str | None) -> str:
     name, where = named(written)
     return load_encoder(where, tokenizers, name).name
-
-
-def _parted(page: Path) -> tuple[str, str]:
-    """What stands before and behind the tables."""
-    head, _, rest = page.read_text(encoding="utf-8").partition(BEGIN)
-    _, end, tail = rest.partition(END)
-    if not end:
-        raise click.BadParameter(f"{page}: no {BEGIN} with {END} behind it", param_hint="--page")
-    return head, tail
 
 
 def _tables(found: Results, lang: str, reference: str) -> Iterator[tabulation.Table]:

@@ -7,8 +7,8 @@ out), TOKENIZERS one for each baseline (``subchar``, ``mbert``, ``phobert``, ``x
 writes them to OUT as ``intrinsic.json``, ``.md`` and ``.tex``, with plots. A tokenizer of your own is a Python file:
 ``--tokenizer mine.py``.
 
-``--nfd`` adds the table of what text in NFD does to each tokenizer. ``--page`` also keeps the figures in
-``benchmarks/results`` and writes the tables of ``docs/results/tokenizers.md``.
+``--nfd`` adds the table of what text in NFD does to each tokenizer. ``--keep`` also keeps the figures in
+``benchmarks/results``, from which ``benchmarks/report.py`` makes ``docs/results/tokenizers.md``.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ import click
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from benchmarks import intrinsic_page
 from benchmarks.corpora import CORPORA
 from benchmarks.environment import environment
+from benchmarks.tables import tokenizers
 from phonemic import intrinsic, tasks
 from phonemic.cli.common import print_figures
 from phonemic.cli.progress import Advance, progress
@@ -142,7 +142,7 @@ def packages() -> dict[str, str]:
 @click.option("--nfd", multiple=True, metavar="DATASET", help="Also measure this one in NFC and in NFD.")
 @click.option("--out", default="intrinsic", show_default=True, type=click.Path(file_okay=False, path_type=Path))
 @click.option("--plots", "form", default="svg", type=click.Choice(["svg", "png", "pdf"]), show_default=True)
-@click.option("--page", is_flag=True, help="Write the tables of docs/results/tokenizers.md.")
+@click.option("--keep", is_flag=True, help="Write the figures and pictures that the pages show.")
 def main(
     data: Path,
     folder: str,
@@ -152,7 +152,7 @@ def main(
     nfd: tuple[str, ...],
     out: Path,
     form: str,
-    page: bool,
+    keep: bool,
 ) -> None:
     """Measures, prints and writes."""
     try:
@@ -164,7 +164,7 @@ def main(
         raise click.ClickException(str(error)) from error
     if not rows:
         raise click.ClickException(f"{data}: no data set is there")
-    found = [*tables(rows), *([("NFC and NFD", intrinsic_page.forms(forms))] if forms else [])]
+    found = [*tables(rows), *([("NFC and NFD", tokenizers.forms(forms))] if forms else [])]
     for title, (heading, *body) in found:
         print_figures(title, heading, body)
     out.mkdir(parents=True, exist_ok=True)
@@ -177,10 +177,9 @@ def main(
     (out / "intrinsic.md").write_text("\n\n".join(f"{t}\n\n{markdown(table)}" for t, table in found) + "\n", "utf-8")
     (out / "intrinsic.tex").write_text("\n\n".join(f"% {t}\n{latex(table)}" for t, table in found) + "\n", "utf-8")
     draw(rows, out, form)
-    if page:
-        intrinsic_page.RESULT.write_text(written, encoding="utf-8")
-        draw(rows, intrinsic_page.IMAGES, "svg", intrinsic_page.PLOTS)
-        intrinsic_page.write_page(result)
+    if keep:
+        tokenizers.RESULT.write_text(written, encoding="utf-8")
+        draw(rows, tokenizers.IMAGES, "svg", tokenizers.PLOTS)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Text given back from ids: exactness on real and on fuzzed text, positions, speed, compared with trained tokenizers.
 
-    python benchmarks/lossless.py --data FOLDER --work FOLDER               # results/lossless.json and the page
+    python benchmarks/lossless.py --data FOLDER --work FOLDER               # results/lossless.json
     python benchmarks/lossless.py --data FOLDER --work FOLDER --only fuzz   # one part, the others stay as they were
 
 MB are 10**6 bytes of the text in UTF-8; speeds are CPU time of one thread, the parts of a row in turns.
@@ -35,7 +35,6 @@ from phonemic.inventory import READINGS
 
 HERE = Path(__file__).parent
 RESULTS = HERE / "results" / "lossless.json"
-PAGE = HERE.parent / "docs" / "results" / "lossless.md"
 
 #: The text of each row of the table of positions.
 KINDS = {
@@ -279,36 +278,7 @@ def compare(
     } | rates(seconds, texts)
 
 
-def table(rows: dict[str, dict[str, Any]], first: str) -> str:
-    """Rows as a Markdown table."""
-    names = list(next(iter(rows.values())))
-    body = [f"| {first} | {' | '.join(names)} |", "| --- |" + " ---: |" * len(names)]
-    body += [
-        f"| {name} | {' | '.join(f'{row.get(key, chr(8211)):,}' for key in names)} |" for name, row in rows.items()
-    ]
-    return "\n".join(body)
-
-
-def write_page(result: dict[str, Any]) -> None:
-    """Puts the tables into the page, between its marks."""
-    text = PAGE.read_text(encoding="utf-8")
-    for part, first in PARTS.items():
-        if part in result:
-            rows = {name: row for name, row in result[part]["rows"].items() if name != "twin"}
-            made = table(rows, first)
-            if "twin" in result[part]["rows"]:
-                twin = result[part]["rows"]["twin"]
-                made += f"\n\nThe plain twin, on {twin['characters']:,} of these characters: {twin['other']} other."
-            where = result[part]["environment"]
-            version = where["versions"]["phonemic"]
-            made += f"\n\n{where['date']}, phonemic {version}, {where['processor']}, Python {where['python']}."
-            begin, end = f"<!-- {part} -->\n", f"\n<!-- end of {part} -->"
-            text = text[: text.index(begin) + len(begin)] + made + text[text.index(end) :]
-    write_text(PAGE, text)
-
-
-#: Each part, and what its rows are.
-PARTS = {"exactness": "lines", "fuzz": "tokenizer", "positions": "text", "speed": "tokenizer", "rivals": "tokenizer"}
+PARTS = ("exactness", "fuzz", "positions", "speed", "rivals")
 
 
 @click.command()
@@ -316,10 +286,10 @@ PARTS = {"exactness": "lines", "fuzz": "tokenizer", "positions": "text", "speed"
     "--data", type=click.Path(exists=True, path_type=Path), required=True, help="The folder of the data sets."
 )
 @click.option("--work", type=click.Path(path_type=Path), required=True, help="Where trained tokenizers are kept.")
-@click.option("--only", type=click.Choice(list(PARTS)), multiple=True, help="Parts; all by default.")
+@click.option("--only", type=click.Choice(PARTS), multiple=True, help="Parts; all by default.")
 @click.option("--characters", default=100_000_000, show_default=True, help="Characters of fuzzed text.")
 def main(data: Path, work: Path, only: tuple[str, ...], characters: int) -> None:
-    """Measure, and write the results and the page."""
+    """Measure, and write the results."""
     work.mkdir(parents=True, exist_ok=True)
     result = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
     run = {
@@ -333,7 +303,6 @@ def main(data: Path, work: Path, only: tuple[str, ...], characters: int) -> None
         click.echo(f"{part}\n{json.dumps(rows, ensure_ascii=False, indent=1)}")
         with replacing(RESULTS) as file:
             file.write(json.dumps(result, ensure_ascii=False, indent=1).encode() + b"\n")
-    write_page(result)
 
 
 if __name__ == "__main__":

@@ -64,6 +64,26 @@ class Measurement:
         return cls(**{name: value for name, value in record.items() if name != "verdict"})
 
 
+def _bound(row: Measurement, value: float | None) -> str:
+    return "" if value is None else f"{'≤' if row.less else '≥'} {value:,g}"
+
+
+def number(value: float | None, unit: str = "") -> str:
+    """Return a figure with three digits that count; ratios with a sign."""
+    if value is None:
+        return ""
+    decimals = sum(abs(value) < bound for bound in (100, 10, 0.1))
+    text = f"{value:,.{decimals}f}"
+    return f"{text} x" if unit == "x" else f"{text} {unit}".strip()
+
+
+def line(row: Measurement) -> str:
+    """Return a row for the terminal."""
+    bounds = ", ".join(filter(None, (_bound(row, row.at_least), f"aim {_bound(row, row.aim)}" if row.aim else "")))
+    figures = f"{number(row.ours):>8} {number(row.other):>9} {number(row.value, row.unit):>12}"
+    return f"{row.what:<44} {row.against:<28} {figures}  {bounds:<20} {row.verdict:<13} {row.note}".rstrip()
+
+
 def _reaches(value: float, bound: float | None, less: bool) -> bool:
     return bound is not None and (value <= bound if less else value >= bound)
 

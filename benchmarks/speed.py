@@ -2,9 +2,9 @@
 
     python benchmarks/speed.py --data DIR [--quick] [--only PART ...]
 
-Prints one table and writes it as JSON, docs/results/speed.md and a chart. Everything is CPU time of one thread,
-except where a row says otherwise; what is compared ran in turns, and a ratio is the median of the ratios of runs next
-to each other.
+Prints one table and writes it as JSON, from which benchmarks/report.py makes the pages. Everything is CPU time of one
+thread, except where a row says otherwise; what is compared ran in turns, and a ratio is the median of the ratios of
+runs next to each other.
 """
 
 from __future__ import annotations
@@ -21,14 +21,15 @@ from typing import Any
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from benchmarks import chart, compare, components, costs, ours, report
+from benchmarks import chart, compare, components, costs, ours
 from benchmarks.environment import environment
-from benchmarks.measurements import Measurement
+from benchmarks.measurements import Measurement, line
 from benchmarks.session import Session
 from benchmarks.texts import MEGABYTE, MissingTextError
 from benchmarks.timing import ROOT, RUNS
 from phonemic.files.writing import write_json
 
+RESULT = ROOT / "benchmarks" / "results" / "speed.json"
 PARTS = {
     "limits": ours.limits,
     "spans": ours.spans,
@@ -63,12 +64,9 @@ def options(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument(
         "--out", type=Path, help="the JSON file (default: benchmarks/results/speed.json for a whole run)"
     )
-    parser.add_argument(
-        "--page", type=Path, help="the page to write into (default: docs/results/speed.md for a whole run)"
-    )
     chosen = parser.parse_args(arguments)
     if not (chosen.only or chosen.quick):
-        chosen.out, chosen.page = chosen.out or report.RESULT, chosen.page or report.PAGE
+        chosen.out = chosen.out or RESULT
     return chosen
 
 
@@ -96,7 +94,7 @@ def measure(session: Session, parts: list[str]) -> list[Measurement]:
                 if not rows or row.group != rows[-1].group:
                     print(f"\n{row.group}", flush=True)
                 rows.append(row)
-                print(report.line(row), flush=True)
+                print(line(row), flush=True)
         print(f"({part}: {time.perf_counter() - started:.0f} s)", file=sys.stderr)
     return sorted(rows, key=lambda row: [other.group for other in rows].index(row.group))
 
@@ -118,10 +116,9 @@ def main(arguments: list[str] | None = None) -> dict[str, Any]:
         "runs": RUNS,
         "rows": [row.as_dict() for row in rows],
     }
-    if chosen.page:
-        result["chart"] = chart.draw(result, ROOT / "docs" / "images" / "benchmarks.svg")
-        report.write_page(result, chosen.page)
     if chosen.out:
+        if chosen.out == RESULT:
+            chart.draw(result, ROOT / "docs" / "images" / "benchmarks.svg")
         chosen.out.parent.mkdir(parents=True, exist_ok=True)
         write_json(chosen.out, result, indent=1)
     return result

@@ -23,14 +23,10 @@ INTERRUPTED = 130
 _FIELDS = ("text", "label", "word", "tag", "joiner", "comment")
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Runs the command; the exit status is 1 where something could not be done, 130 where Ctrl-C ended it.
-
-    Arguments:
-        arguments: the words of the command line; None: those of the process.
-    """
-    parser = argparse.ArgumentParser(prog="python -m spacy_phonemic", description="Training spaCy with PhonemicBERT.")
-    commands = parser.add_subparsers(required=True)
+def parser() -> argparse.ArgumentParser:
+    """Return the parser of the command line."""
+    made = argparse.ArgumentParser(prog="python -m spacy_phonemic", description="Training spaCy with PhonemicBERT.")
+    commands = made.add_subparsers(required=True)
 
     config = commands.add_parser("config", help="print a training config: config ner --lang zh > config.cfg")
     config.add_argument("task", choices=TASKS)
@@ -60,10 +56,18 @@ def main(arguments: list[str] | None = None) -> int:
     check.add_argument("config", type=Path, help="a training config")
     check.add_argument("--gpu-id", type=int, default=-1, help="the GPU; -1: the CPU (default)")
     check.set_defaults(run=_check, output=None, force=False)
+    return made
 
-    given, rest = parser.parse_known_args(arguments)
+
+def main(arguments: list[str] | None = None) -> int:
+    """Runs the command; the exit status is 1 where something could not be done, 130 where Ctrl-C ended it.
+
+    Arguments:
+        arguments: the words of the command line; None: those of the process.
+    """
+    given, rest = parser().parse_known_args(arguments)
     if rest and given.run is not _check:
-        parser.error(f"unrecognized arguments: {' '.join(rest)}")
+        parser().error(f"unrecognized arguments: {' '.join(rest)}")
     given.overrides = rest
     try:
         claim([given.output], given.force, [given.input] if "input" in given else ())

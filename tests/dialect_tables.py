@@ -48,7 +48,7 @@ def merged(number):
 def filled(page):
     """The page with the tables between its markers."""
     for marker, table in tables().items():
-        begin, end = f"<!-- {marker} -->", f"<!-- end of {marker} -->"
+        begin, end = f"<!-- generated: {marker} -->", f"<!-- end of {marker} -->"
         head, _, rest = page.partition(begin)
         page = f"{head}{begin}\n\n{table}\n\n{end}{rest.partition(end)[2]}"
     return page

@@ -93,8 +93,8 @@ class TestRegistry:
 
 class TestOwn:
     def test_of_the_page(self, tmp_path):
-        page = (Path(__file__).parents[1] / "docs/results/tokenizers.md").read_text(encoding="utf-8")
-        (tmp_path / "mine.py").write_text(page.partition("```python\n")[2].partition("```")[0], encoding="utf-8")
+        page = (Path(__file__).parents[1] / "docs/how-to/own-data.md").read_text(encoding="utf-8")
+        (tmp_path / "mine.py").write_text(page.rpartition("```python\n")[2].partition("```")[0], encoding="utf-8")
         try:
             for _ in range(2):
                 words = baselines.load(str(tmp_path / "mine.py"))
@@ -121,8 +121,8 @@ class TestOwn:
         from phonemic import Tokenizer
         from phonemic.corpus import Options
 
-        page = (Path(__file__).parents[1] / "docs/results/tokenizers.md").read_text(encoding="utf-8")
-        (tmp_path / "mine.py").write_text(page.partition("```python\n")[2].partition("```")[0], encoding="utf-8")
+        page = (Path(__file__).parents[1] / "docs/how-to/own-data.md").read_text(encoding="utf-8")
+        (tmp_path / "mine.py").write_text(page.rpartition("```python\n")[2].partition("```")[0], encoding="utf-8")
         try:
             options = Options(Tokenizer("vi"), (str(tmp_path / "mine.py"), str(tmp_path)))
             assert options.describe_tokenizer()["name"] == "Words"

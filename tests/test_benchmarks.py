@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks import report, texts, timing
+from benchmarks import texts, timing
 from benchmarks.compare import REQUIRED, REQUIRED_OF_A_SENTENCE
 from benchmarks.limit_tables import mandarin_tables, phrases, vietnamese_tables
 from benchmarks.limits import Limits
@@ -330,19 +330,17 @@ def test_make_bench_installs_every_rival_that_can_be_installed():
 
 @pytest.fixture(scope="module")
 def result(folder, tmp_path_factory):
-    """What ``python benchmarks/speed.py`` wrote about the tiny text, and the page."""
+    """What ``python benchmarks/speed.py`` wrote about the tiny text."""
     root = tmp_path_factory.mktemp("out")
-    page = root / "benchmarks.md"
-    page.write_text(f"# Before\n\n{report.BEGIN}\nold\n{report.END}\n\nAfter\n", encoding="utf-8")
     command = [sys.executable, "benchmarks/speed.py", "--data", folder, "--quick", "--build", root / "build"]
-    command += ["--out", root / "speed.json", "--page", page, "--only", "limits", "spans", "forms", "start"]
+    command += ["--out", root / "speed.json", "--only", "limits", "spans", "forms", "start"]
     done = subprocess.run([str(part) for part in command], cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    return json.loads((root / "speed.json").read_text(encoding="utf-8")), page, done.stdout
+    return json.loads((root / "speed.json").read_text(encoding="utf-8")), done.stdout
 
 
 def test_the_json_file(result):
-    found, _, printed = result
+    found, printed = result
     assert {"environment", "megabytes", "runs", "rows"} <= found.keys()
     assert {"commit", "processor", "python", "versions", "date"} <= found["environment"].keys()
     assert found["environment"]["versions"]["numpy"]
@@ -367,38 +365,6 @@ def test_the_shares_are_those_of_the_runs(result):
         pairs = zip(row.runs["other"], row.runs["ours"], strict=True)
         factor = row.details["our_bytes"] / row.details["other_bytes"]
         assert row.value == pytest.approx(factor * statistics.median(other / ours for other, ours in pairs))
-
-
-def test_the_page_holds_the_figures_between_its_marks(result, tmp_path):
-    found, page, _ = result
-    text = page.read_text(encoding="utf-8")
-    assert text.startswith("# Before\n")
-    assert text.endswith("\n\nAfter\n")
-    assert "old" not in text
-    for record in found["rows"]:
-        row = Measurement.from_dict(record)
-        assert "| " + " | ".join(report.cells(row)) + " |" in text
-    again = tmp_path / "again.md"
-    again.write_text(text, encoding="utf-8")
-    report.write_page(found, again)
-    assert again.read_text(encoding="utf-8") == text
-
-
-def test_a_page_without_marks_is_refused(tmp_path):
-    page = tmp_path / "page.md"
-    page.write_text("nothing", encoding="utf-8")
-    with pytest.raises(ValueError, match="must hold the line"):
-        report.put_between(page, report.BEGIN, report.END, "made")
-    assert page.read_text(encoding="utf-8") == "nothing"
-
-
-def test_the_page_in_the_repository_is_that_of_the_results(tmp_path):
-    if not report.RESULT.exists():
-        pytest.skip("no results are kept")
-    again = tmp_path / "page.md"
-    shutil.copy(report.PAGE, again)
-    report.write_page(json.loads(report.RESULT.read_text(encoding="utf-8")), again)
-    assert again.read_bytes() == report.PAGE.read_bytes()
 
 
 def test_the_chart_has_a_bar_for_each_contestant(result, tmp_path):

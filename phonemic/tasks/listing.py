@@ -1,4 +1,4 @@
-"""The registry as text: the tables of docs/reference/data-sets.md, and which sets lie below a folder."""
+"""The registry as text: the tables of docs/reference/datasets.md, and which sets lie below a folder."""
 
 from __future__ import annotations
 

@@ -227,8 +227,8 @@ class TestBenchmark:
         from benchmarks.intrinsic import main
         from phonemic.baselines.base import REGISTRY
 
-        page = (ROOT / "docs/results/tokenizers.md").read_text(encoding="utf-8")
-        Path("mine.py").write_text(page.partition("```python\n")[2].partition("```")[0], encoding="utf-8")
+        page = (ROOT / "docs/how-to/own-data.md").read_text(encoding="utf-8")
+        Path("mine.py").write_text(page.rpartition("```python\n")[2].partition("```")[0], encoding="utf-8")
         arguments = ["--data", "data", "--tokenizers", "tokenizers", "--out", "out", "--dataset", "UIT-VSFC"]
         try:
             output = run(*arguments, "--tokenizer", "mine.py", "--tokenizer", "Phonemic", command=main).stdout
@@ -247,30 +247,20 @@ class TestBenchmark:
 
 @pytest.mark.benchmarks
 class TestPage:
-    def test_the_page_in_the_repository_is_that_of_the_results(self):
-        from benchmarks import intrinsic_page
-
-        result = json.loads(intrinsic_page.RESULT.read_text(encoding="utf-8"))
-        page = intrinsic_page.PAGE.read_text(encoding="utf-8")
-        assert intrinsic_page.rendered(page, result) == page
-        broken = page.replace(intrinsic_page.BEGIN.format("forms"), "")
-        with pytest.raises(ValueError, match="must hold the line '<!-- table: forms -->' once"):
-            intrinsic_page.rendered(broken, result)
-
     def test_a_figure_of_the_page(self):
-        from benchmarks import intrinsic_page
+        from benchmarks.tables import tokenizers
 
         rows = [
             {"lang": "zh", "dataset": "CLUENER", "tokenizer": name, "vocab_size": 9, "renyi_efficiency": value}
             | {"average_length": 1.0, "average_input_length": 2.0}
             for name, value in (("Character", 0.25), ("Phonemic", None))
         ]
-        assert intrinsic_page.beside({"rows": rows}, "zh", "renyi_efficiency") == [
-            ["data set", "Character", "Phonemic"],
+        assert tokenizers.beside({"rows": rows}, "zh", "renyi_efficiency") == [
+            ["dataset", "Character", "Phonemic"],
             ["CLUENER", "0.2500", "-"],
             ["the paper", "0.4988", "0.6970"],
         ]
-        assert intrinsic_page.beside({"rows": rows}, "zh", "average_length")[2] == [
+        assert tokenizers.beside({"rows": rows}, "zh", "average_length")[2] == [
             "the paper",
             "37.39",
             "37.39",
@@ -279,7 +269,7 @@ class TestPage:
 
     def test_the_papers_figures_add_up(self):
         """Its Vietnamese lengths and fertilities are two prints of the same counts, so they must agree."""
-        from benchmarks.intrinsic_page import paper
+        from benchmarks.tables.tokenizers import paper
 
         figures = paper()
         assert len(figures) == 381
@@ -292,12 +282,12 @@ class TestPage:
         assert checked == 60
 
     def test_the_plots_of_the_page_are_there(self):
-        from benchmarks import intrinsic_page
+        from benchmarks.tables import tokenizers
 
-        page = intrinsic_page.PAGE.read_text(encoding="utf-8")
+        page = (ROOT / "docs" / "results" / "tokenizers.md").read_text(encoding="utf-8")
         shown = re.findall(r"/(intrinsic-[\w-]+)\.svg\)", page)
-        assert sorted(shown) == sorted(intrinsic_page.PLOTS)
-        assert all((intrinsic_page.IMAGES / f"{name}.svg").exists() for name in shown)
+        assert sorted(shown) == sorted(tokenizers.PLOTS)
+        assert all((tokenizers.IMAGES / f"{name}.svg").exists() for name in shown)
 
 
 @pytest.mark.benchmarks

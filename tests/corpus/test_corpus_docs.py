@@ -8,7 +8,9 @@ import pytest
 from phonemic import Tokenizer
 from phonemic.corpus import Options, Threads, prepare
 
-PAGE = (Path(__file__).parents[2] / "docs" / "how-to" / "prepare-a-corpus.md").read_text("utf-8")
+DOCS = Path(__file__).parents[2] / "docs"
+FORMATS = (DOCS / "reference" / "files.md").read_text("utf-8")
+PAGE = (DOCS / "how-to" / "prepare-a-corpus.md").read_text("utf-8")
 
 
 @pytest.fixture
@@ -28,7 +30,7 @@ def test_code(corpus):
 
 
 def test_every_field_of_the_manifest_is_described(corpus):
-    words = set(re.findall(r"`(\w+)`", PAGE))
+    words = set(re.findall(r"`(\w+)`", FORMATS))
     fields = {*corpus, *corpus["tokenizer"], *corpus["options"], *corpus["totals"], *corpus["shards"][0]}
     fields |= set(corpus["totals"]["lines_dropped"]) | {"path", "bytes", "sha256"}
     assert {name for name in fields if not name.startswith("bytes_")} <= words | {"shards", "sources"}

@@ -103,12 +103,12 @@ def test_files(tmp_path):
 
 
 def test_the_page_tells_the_presets(tiny):
-    """docs/how-to/pretrain.md has the presets as they are, with the parameters of their models."""
+    """docs/reference/settings.md has the presets as they are, with the parameters of their models."""
     from phonemic_bert import PhonemicBertConfig
     from phonemic_bert.parameters import count_parameters, totals
     from phonemic_bert.shapes import CHOICES, NUMBERS
 
-    page = (Path(__file__).parents[2] / "docs" / "how-to" / "pretrain.md").read_text("utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "reference" / "settings.md").read_text("utf-8")
     rows = {
         row[0].strip(" `"): [cell.strip() for cell in row[1:]]
         for row in (line.split("|")[1:-1] for line in page.splitlines())

@@ -27,7 +27,7 @@ PAPER = [
     "VSMEC", "ViHSD", "ViHOS", "UIT-ViSFD", "ViOCD", "ViCTSD", "UIT-VSFC", "NIIVTB-POS", "PhoNER", "VietMed",
     "ViNLI", "ViNewsQA",
 ]  # fmt: skip
-DOCS = Path(__file__).parents[2] / "docs" / "reference" / "data-sets.md"
+DOCS = Path(__file__).parents[2] / "docs" / "reference" / "datasets.md"
 
 
 def test_the_paper_s_sets_under_the_paper_s_names() -> None:
@@ -392,10 +392,11 @@ def test_the_page_is_written_by_the_module(tmp_path: Path) -> None:
 def test_the_page_s_own_set_works(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     from phonemic.tasks import registry
 
-    if not DOCS.exists():
+    page = DOCS.parents[1] / "how-to" / "own-data.md"
+    if not page.exists():
         pytest.skip("docs/ is not here")
     monkeypatch.setattr(registry, "_SETS", dict(registry._SETS))
-    code = DOCS.read_text(encoding="utf-8").rpartition("```python\n")[2].partition("```")[0]
+    code = page.read_text(encoding="utf-8").partition("```python\n")[2].partition("```")[0]
     exec(code, {})
     (tmp_path / "validation.csv").write_text("body,class\nchào,ham\n", encoding="utf-8")
     assert list(tasks.get("mail").read(tmp_path, "dev")) == [TextExample("chào", {"label": "ham"})]

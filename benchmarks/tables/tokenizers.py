@@ -1,42 +1,36 @@
-"""The tables of docs/results/tokenizers.md from the JSON file: ``python benchmarks/intrinsic_page.py``."""
+"""Statistics of tokenizers next to the paper's, from ``intrinsic.json``."""
 
 from __future__ import annotations
 
 import csv
-import json
-import sys
-from pathlib import Path
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
-if __name__ == "__main__":
-    sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
+from benchmarks.tables import footer, load, table
 from benchmarks.timing import ROOT
 from phonemic.intrinsic.measure import Measures
 from phonemic.intrinsic.tabulation import Table, markdown, written
 
 RESULT = ROOT / "benchmarks" / "results" / "intrinsic.json"
 PAPER = ROOT / "benchmarks" / "paper" / "intrinsic.tsv"
-PAGE = ROOT / "docs" / "results" / "tokenizers.md"
 IMAGES = ROOT / "docs" / "images"
 
 #: The plots that the page shows.
 PLOTS = ("intrinsic-renyi-zh", "intrinsic-ranks-zh", "intrinsic-alpha-vi", "intrinsic-fertility-vi")
 
-BEGIN, END = "<!-- table: {} -->", "<!-- end of table -->"
-
 Result = dict[str, Any]
 
 
 def paper() -> dict[tuple[str, str, str, str], float]:
-    """The paper's figures by language, measure, data set and tokenizer."""
+    """The paper's figures by language, measure, dataset and tokenizer."""
     with PAPER.open(encoding="utf-8", newline="") as file:
         rows = csv.DictReader(file, delimiter="\t")
         return {(row["lang"], row["measure"], row["dataset"], row["tokenizer"]): float(row["value"]) for row in rows}
 
 
 def beside(result: Result, lang: str, measure: str) -> Table:
-    """A measure of each data set: what was measured, and below it what the paper prints."""
+    """A measure of each dataset: what was measured, and below it what the paper prints."""
     rows = [row for row in result["rows"] if row["lang"] == lang]
     names = list(dict.fromkeys(row["tokenizer"] for row in rows))
     figures = paper()
@@ -52,7 +46,7 @@ def beside(result: Result, lang: str, measure: str) -> Table:
                 [written("average_input_length", figures[lang, "average_input_length", dataset, ""])] if first else []
             )
             body.append(["the paper", *inputs, *(written(measure, value) for value in printed)])
-    return [["data set", *first, *names], *body]
+    return [["dataset", *first, *names], *body]
 
 
 def vocabulary(result: Result) -> Table:
@@ -81,7 +75,7 @@ def coverage(result: Result) -> Table:
         printed = [figures.get(("vi", key, row["dataset"], "Phonemic")) for key in keys]
         if None not in printed:
             body.append(["the paper", *_covered(printed)])
-    return [["data set", "types", "native", "coverage", "occurrences", "native", "coverage"], *body]
+    return [["dataset", "types", "native", "coverage", "occurrences", "native", "coverage"], *body]
 
 
 def _covered(counts: list[Any]) -> list[str]:
@@ -101,7 +95,7 @@ def forms(rows: list[Measures]) -> Table:
         for dataset, name in dict.fromkeys((row["dataset"], row["tokenizer"]) for row in rows)
     ]
     heads = [head for name in keys.values() for head in (f"{name}, NFC", "NFD")]
-    return [["data set", "tokenizer", *heads], *body]
+    return [["dataset", "tokenizer", *heads], *body]
 
 
 def packed(result: Result) -> Table:
@@ -113,43 +107,19 @@ def packed(result: Result) -> Table:
         for dataset in dict.fromkeys(dataset for dataset, _ in by_key)
         for key, label in (("fertility", "fertility"), ("average_length", "length"))
     ]
-    return [["data set", "", *names], *body]
+    return [["dataset", "", *names], *body]
 
 
-def sections(result: Result) -> dict[str, Table]:
-    """The tables by name."""
-    return {
-        "vocabulary": vocabulary(result),
-        "zh renyi": beside(result, "zh", "renyi_efficiency"),
-        "zh length": beside(result, "zh", "average_length"),
-        "vi fertility": beside(result, "vi", "fertility"),
-        "vi renyi": beside(result, "vi", "renyi_efficiency"),
-        "vi length": beside(result, "vi", "average_length"),
-        "vi coverage": coverage(result),
-        "forms": forms(result["forms"]),
-        "packed": packed(result),
-    }
+def _registered(name: str, made: Callable[[Result], Table]) -> None:
+    table(f"tokenizers: {name}")(lambda: f"{markdown(made(load('intrinsic')))}\n\n{footer('intrinsic')}")
 
 
-def rendered(page: str, result: Result) -> str:
-    """The page with its tables replaced.
-
-    Raises:
-        ValueError: the page lacks a table's mark.
-    """
-    for name, table in sections(result).items():
-        begin = BEGIN.format(name)
-        if page.count(begin) != 1:
-            raise ValueError(f"docs/results/tokenizers.md must hold the line {begin!r} once")
-        before, _, rest = page.partition(begin)
-        page = f"{before}{begin}\n\n{markdown(table)}\n\n{END}{rest.partition(END)[2]}"
-    return page
-
-
-def write_page(result: Result) -> None:
-    """Writes the tables into the page."""
-    PAGE.write_text(rendered(PAGE.read_text(encoding="utf-8"), result), encoding="utf-8")
-
-
-if __name__ == "__main__":
-    write_page(json.loads(RESULT.read_text(encoding="utf-8")))
+_registered("vocabulary", vocabulary)
+_registered("vi coverage", coverage)
+_registered("forms", lambda result: forms(result["forms"]))
+_registered("packed", packed)
+for _lang, _measure, _key in (
+    ("zh", "renyi", "renyi_efficiency"), ("zh", "length", "average_length"), ("vi", "fertility", "fertility"),
+    ("vi", "renyi", "renyi_efficiency"), ("vi", "length", "average_length"),
+):  # fmt: skip
+    _registered(f"{_lang} {_measure}", partial(beside, lang=_lang, measure=_key))

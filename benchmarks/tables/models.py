@@ -1,0 +1,147 @@
+"""Language models and their tasks, from ``pretrained.json``, ``downstream.csv`` and ``designs.json``."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from statistics import fmean
+from typing import Any
+
+from benchmarks.tables import RESULTS, bold_best, footer, load, rows, table
+
+#: Columns of the tasks, with the noise that each is tested with and the name of its score.
+TASKS = {
+    "Chinese": ["TNEWS, accuracy", "OCNLI, accuracy", "CLUENER, span-f1", "Weibo NER, span-f1"],
+    "Vietnamese": [
+        "UIT-VSFC sentiment, macro-f1", "UIT-VSFC topic, macro-f1", "ViHOS, token-macro-f1", "VietBioNER, span-f1",
+        "UD VTB POS, macro-f1",
+    ],
+}  # fmt: skip
+NOISE = {"Chinese": "homophones (pool=gb2312-1)", "Vietnamese": "lost-marks"}
+#: Rows of the ablation: a name of ours, and the design of ``designs.toml``.
+ABLATION = {
+    "the paper's design": "paper",
+    "ModernBERT's encoder": "modern",
+    "+ joint softmax over syllables": "modern, joint",
+    "+ elementwise-product composition": "modern, product, joint",
+    "+ convolution, kernel size 3": "modern, product, joint, neighbours",
+    "+ tied output embeddings": "modern, product, joint, neighbours, tied",
+    "+ syllable embedding table": "modern, both, joint, neighbours, tied",
+    "+ component scale 0.1": "modern, both, joint, neighbours, tied, a tenth shared",
+    "+ 30 % masked instead of 15 %": "modern, both, joint, neighbours, tied, a tenth shared, 30 % masked",
+    "+ hashed bigrams (15 % masked)": "modern, both, joint, neighbours, tied, a tenth shared, bigrams",
+    "+ width 288 (15 % masked)": "modern, both, joint, neighbours, tied, a tenth shared, width 288",
+    "full syllable inventory instead of attested": "modern, both, joint, neighbours, tied, possible syllables",
+    "kernel size 5 instead of 3, untied, no table": "modern, product, joint, 5 neighbours",
+    "the paper's encoder, with product, joint softmax and convolution": "paper, product, joint, neighbours",
+}
+
+
+def scores() -> dict[tuple[str, str, str], tuple[float, float, int]]:
+    """Return mean, standard deviation and seeds by table, encoder and column of ``downstream.csv``."""
+    with (RESULTS / "downstream.csv").open(encoding="utf-8", newline="") as file:
+        found = [row for row in csv.DictReader(file) if row["mean"]]
+    return {
+        (row["table"], row["encoder"], row["column"]): (
+            float(row["mean"]), float(row["spread"] or "nan"), int(row["seeds"])
+        )
+        for row in found
+    }  # fmt: skip
+
+
+def clean(lang: str) -> str:
+    """Return the name of a language's table of scores on clean text."""
+    return f"{lang}: mean ± standard deviation (seeds), times 100"
+
+
+def noisy(lang: str, task: str) -> str:
+    """Return the name of a task's table of scores under noise."""
+    return f"{task}, {NOISE[lang]}: mean ± standard deviation (seeds), times 100"
+
+
+def encoders(lang: str) -> list[str]:
+    """Return the encoders of a language in their order."""
+    return list(dict.fromkeys(encoder for name, encoder, _ in scores() if name == clean(lang)))
+
+
+def _tasks(lang: str, ratios: tuple[str, ...], noise: str) -> str:
+    found, names = scores(), encoders(lang)
+    body = []
+    for task in TASKS[lang]:
+        by_name = [found[clean(lang), name, task] for name in names]
+        cells = [f"{mean:.1f} ± {spread:.1f}" for mean, spread, _ in by_name]
+        body.append([task.replace("-f1", " F1"), "clean", *bold_best(cells, [mean for mean, _, _ in by_name])])
+        for ratio in ratios:
+            if (noisy(lang, task), names[0], ratio) in found:
+                by_name = [found[noisy(lang, task), name, ratio] for name in names]
+                cells = [f"{mean:.1f} ± {spread:.1f}" for mean, spread, _ in by_name]
+                body.append(["", f"{ratio} {noise}", *bold_best(cells, [mean for mean, _, _ in by_name])])
+    heads = ["task, score", "text", *(f"`{name}`" if name.startswith("phonemic-") else name for name in names)]
+    return f"{rows(heads, body, len(names))}\n\n{footer('downstream')}"
+
+
+@table("models: tasks in Mandarin")
+def tasks_zh() -> str:
+    """Compare encoders on Mandarin tasks."""
+    return _tasks("Chinese", ("15 %", "30 %"), "homophones")
+
+
+@table("models: tasks in Vietnamese")
+def tasks_vi() -> str:
+    """Compare encoders on Vietnamese tasks."""
+    return _tasks("Vietnamese", ("15 %", "30 %"), "missing diacritics")
+
+
+def _figure(row: dict[str, Any], key: str, form: str) -> str:
+    return format(row[key], form) if key in row else ""
+
+
+@table("models: pretrained")
+def pretrained() -> str:
+    """Compare what language models predict of held-out text."""
+    parts = []
+    for lang, unit in (("zh", "masked syllable"), ("vi", "whole syllable")):
+        body = [
+            [
+                f"`{row['model']}`" if row["model"].startswith("phonemic-") else row["model"],
+                f"{row['parameters'] / 1e6:.2f}M",
+                f"{row['steps']:,}",
+                _figure(row, "bits_per_character", ".2f"),
+                _figure(row, "bits_per_syllable", ".2f"),
+                _figure(row, "accuracy", ".1%").replace("%", " %"),
+                _figure(row, "treebank", ".1%").replace("%", " %"),
+                _figure(row, "cpu_seconds_per_step", ".2f"),
+            ]
+            for row in load("pretrained")[lang]
+        ]
+        heads = [
+            "Mandarin" if lang == "zh" else "Vietnamese", "parameters", "steps", "bits per character",
+            f"bits per {unit}", "accuracy", "treebank", "CPU s per step",
+        ]  # fmt: skip
+        parts.append(rows(heads, body))
+    return "\n\n".join([*parts, footer("pretrained")])
+
+
+def designs() -> Iterator[tuple[str, dict[str, tuple[float, float]]]]:
+    """Yield each row of the ablation with bits per syllable and accuracy by language."""
+    figures = load("designs")
+    for name, design in ABLATION.items():
+        by_lang = {}
+        for lang in ("zh", "vi"):
+            runs = [run for run in figures if (run["corpus"], run["design"]) == (lang, design)]
+            by_lang[lang] = fmean(run["bits"] for run in runs), fmean(run["right"] for run in runs)
+        yield name, by_lang
+
+
+@table("models: ablation")
+def ablation() -> str:
+    """List what each part of the design is worth."""
+    body = [
+        [
+            name,
+            *(cell for bits, right in by_lang.values() for cell in (f"{bits:.2f}", f"{right:.1%}".replace("%", " %"))),
+        ]
+        for name, by_lang in designs()
+    ]
+    heads = ["design", "Mandarin, bits per syllable", "accuracy", "Vietnamese, bits per syllable", "accuracy"]
+    return f"{rows(heads, body)}\n\n{footer('designs')}"
