@@ -9,7 +9,7 @@ from benchmarks.measurements import Measurement
 from benchmarks.session import LANGS
 
 COLOURS = {"us": "#c0392b", "limit": "#7f8c8d", "rival": "#2c5f8a"}
-NAMES = {"vi": "Vietnamese", "zh": "Chinese"}
+NAMES = {"vi": "Vietnamese", "zh": "Mandarin"}
 
 
 def bars(result: dict[str, Any], lang: str) -> list[tuple[str, float, str]]:
@@ -48,7 +48,7 @@ def draw(result: dict[str, Any], path: Path) -> bool:
             names, speeds, kinds = zip(*rows, strict=True)
             drawn = axes.barh(names, speeds, color=[COLOURS[kind] for kind in kinds])
             axes.bar_label(drawn, [f"{speed:,.0f}" if speed >= 100 else f"{speed:.3g}" for speed in speeds], padding=3)
-            axes.set(xscale="log", xlabel="MB of UTF-8 a CPU second, one thread", title=NAMES[lang])
+            axes.set(xscale="log", xlabel="MB of UTF-8 per CPU second, one thread", title=NAMES[lang])
             axes.set_xlim(right=max(speeds) * 4)
             axes.spines[["top", "right"]].set_visible(False)
         figure.savefig(path, metadata={"Date": None})

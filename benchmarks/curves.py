@@ -53,7 +53,7 @@ def draw(figures: dict[str, dict[str, dict[str, Any]]], path: Path) -> None:
         ):
             for name, found in models.items():
                 panel.plot(found["steps"], found["bits"], marker=".", label=f"{name}, {found['bits'][-1]:.2f}")
-            panel.set(title=NAMES[lang], xlabel="updates", ylabel="bits per character")
+            panel.set(title=NAMES[lang], xlabel="steps", ylabel="bits per character")
             panel.grid(alpha=0.3)
             panel.legend()
         figure.savefig(path, metadata={"Date": None})

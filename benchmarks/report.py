@@ -1,4 +1,6 @@
-"""Write the tables of README.md and docs/ from ``benchmarks/results``: ``python benchmarks/report.py [--check]``.
+"""Write the tables and pictures of README.md and docs/ from ``benchmarks/results``.
+
+    python benchmarks/report.py [--check] [--pictures]
 
 A table is between ``<!-- table: NAME -->`` and ``<!-- end of table -->``, and ``benchmarks/tables`` has a function of
 that name. ``--check`` writes nothing, and fails where a page differs from the results.
@@ -45,7 +47,9 @@ def main() -> None:
     register()
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true", help="write nothing; fail where a page differs")
-    check = parser.parse_args().check
+    parser.add_argument("--pictures", action="store_true", help="draw the pictures of the results, too (matplotlib)")
+    given = parser.parse_args()
+    check = given.check
     differing = []
     for page in pages():
         text = page.read_text("utf-8")
@@ -54,6 +58,10 @@ def main() -> None:
             if not check:
                 page.write_text(made, "utf-8")
     print("\n".join(differing))
+    if given.pictures:
+        from benchmarks.tables import pictures
+
+        pictures.draw(ROOT / "docs" / "images")
     if check and differing:
         raise SystemExit("differ from benchmarks/results: run python benchmarks/report.py")
 
