@@ -30,16 +30,18 @@ def pages() -> Iterator[Path]:
 
 
 def filled(text: str) -> str:
-    """Return a page with its tables made anew.
+    """Return a page with its tables made anew; of equal footers only the last is kept.
 
     Raises:
         KeyError: A mark names no table.
     """
-
-    def made(mark: re.Match[str]) -> str:
-        return f"<!-- table: {mark[1]} -->\n\n{TABLES[mark[1]]()}\n\n<!-- end of table -->"
-
-    return MARKED.sub(made, text)
+    made = [TABLES[name]() for name in MARKED.findall(text)]
+    for at, table in enumerate(made):
+        body, _, footer = table.rpartition("\n\n")
+        if footer.startswith("*") and any(later.endswith(footer) for later in made[at + 1 :]):
+            made[at] = body
+    left = iter(made)
+    return MARKED.sub(lambda mark: f"<!-- table: {mark[1]} -->\n\n{next(left)}\n\n<!-- end of table -->", text)
 
 
 def main() -> None:

@@ -1,7 +1,9 @@
 """The tables of README.md and docs/ are those of the files in benchmarks/results, and figures in prose are among them."""
 
+import csv
 import re
 from pathlib import Path
+from statistics import fmean
 
 import pytest
 
@@ -10,7 +12,7 @@ if not (ROOT / "benchmarks" / "results").exists():
     pytest.skip("needs the source tree's benchmarks", allow_module_level=True)
 
 from benchmarks import report  # noqa: E402
-from benchmarks.tables import TABLES, register  # noqa: E402
+from benchmarks.tables import RESULTS, TABLES, load, models, register, spacy  # noqa: E402
 
 register()
 PAGES = {page.relative_to(ROOT).as_posix(): page.read_text("utf-8") for page in report.pages()}
@@ -36,3 +38,81 @@ def test_every_results_page_has_a_footer_for_each_file():
     for name, text in MARKED.items():
         if name.startswith("docs/results/"):
             assert re.search(r"^\*20\d\d-\d\d-\d\d, phonemic .*: `.*`\.\*$", text, re.MULTILINE), name
+
+
+def shown(page):
+    """A page on one line."""
+    return re.sub(r"\s+", " ", (ROOT / page).read_text("utf-8"))
+
+
+def means(task, model):
+    return [fmean(column) for column in spacy.scores(task, model)]
+
+
+def lead(model, errors):
+    """By how much an encoder is ahead of HashEmbedCNN, the least and the most over the corpora."""
+    leads = [means(task, model)[errors] - means(task, "HashEmbedCNN")[errors] for task in spacy.CORPORA]
+    return f"{min(leads):.0f} to {max(leads):.0f}"
+
+
+def behind_on_clean_mandarin():
+    found = models.scores()
+    gaps = []
+    for task in models.TASKS["Chinese"]:
+        ours, *others = (
+            found[models.clean("Chinese"), name, task][0] for name in ("PhonemicBERT", "Character", "SubChar-Pinyin")
+        )
+        gaps.append(max(others) - ours)
+    return f"{min(gaps):.0f} to {max(gaps):.0f} points"
+
+
+def noisy_training(task, noise, ratio):
+    with (RESULTS / "downstream_noisy_vi.csv").open(encoding="utf-8", newline="") as file:
+        rows = [
+            row for row in csv.DictReader(file) if (row["task"], row["noise"], row["ratio"]) == (task, noise, ratio)
+        ]
+    return 100 * fmean(float(row["test"]) for row in rows)
+
+
+def prose():
+    """Sentences of pages that have figures, with these from the results."""
+    pretrained = {lang: {row["model"]: row for row in load("pretrained")[lang]} for lang in ("zh", "vi")}
+    zh, vi = pretrained["zh"], pretrained["vi"]
+    equal = zh["PhonemicBERT"]["bits_per_syllable"] - zh["Character"]["bits_per_syllable"]
+    timed = zh["PhonemicBERT"]["bits_per_syllable"] - zh["Character, equal CPU time"]["bits_per_syllable"]
+    fewer = 100 * (1 - vi["PhonemicBERT"]["bits_per_character"] / vi["Byte-BPE, 8,192 entries"]["bits_per_character"])
+    wrong = 100 * (vi["Byte-BPE, 8,192 entries"]["accuracy"] - vi["PhonemicBERT"]["accuracy"])
+    crafted = load("crafted")["rows"]
+    plain = max(row["by_byte"] for row in crafted if "user" not in row["name"])
+    user = max(row["by_byte"] for row in crafted if "user" in row["name"])
+    speeds = [row["mb_per_cpu_second"] for row in load("prepare_speed")["rows"] if row["engine"] == "1 thread"]
+    clean, noisy = noisy_training("vietbioner", "none", "0"), noisy_training("vietbioner", "lost-marks", "0.3")
+    page = "docs/results/language-models.md"
+    yield page, f"ahead, by {equal:.2f} bits per syllable after equal steps and {timed:.2f} after equal CPU time"
+    yield page, f"has {fewer:.1f} % fewer bits per character after equal steps, and {wrong:.1f} points fewer"
+    yield page, f"SubChar-Pinyin, by {behind_on_clean_mandarin()}"
+    yield page, f"scores {clean:.1f} clean and {noisy:.1f} with 30 % missing diacritics"
+    yield "README.md", f"{behind_on_clean_mandarin()} behind a character model"
+    yield (
+        "docs/results/spacy.md",
+        f"at 30 %, `both` by {lead('both from a checkpoint', 2)} points and `hash` by {lead('PhonemicHashEmbed', 2)}",
+    )
+    yield (
+        "SECURITY.md",
+        f"up to {plain:.1f} times an ordinary byte, with a user's own phrases at up to {user:.1f} times",
+    )
+    yield "docs/how-to/prepare-a-corpus.md", f"processes {min(speeds):.0f} to {max(speeds):.0f} MB per CPU second"
+
+
+@pytest.mark.parametrize(("page", "text"), [*prose()])
+def test_figures_in_sentences_are_those_of_the_results(page, text):
+    assert text in shown(page).replace("](docs/results/language-models.md)", "").replace("[", "")
+
+
+def test_the_tutorial_tells_what_errors_cost_in_spacy():
+    """Within five points for each of our encoders, and more than twenty for spaCy's own."""
+    clean, _, noisy = zip(*(means("cluener", model) for model in spacy.MODELS), strict=True)
+    lost = [before - after for before, after in zip(clean, noisy, strict=True)]
+    assert "all three stay within five points of their score on clean text" in shown("docs/tutorials/spacy-ner.md")
+    assert lost[0] > 20
+    assert all(points < 5 for points in lost[1:])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from benchmarks import chart, curves
 from benchmarks.tables import load
@@ -17,7 +18,12 @@ def homophones(path: Path) -> None:
     from matplotlib.figure import Figure
 
     found, names = scores(), encoders("Chinese")
-    style = {"svg.hashsalt": "phonemic", "svg.fonttype": "none", "axes.spines.top": False, "axes.spines.right": False}
+    style: dict[Any, Any] = {
+        "svg.hashsalt": "phonemic",
+        "svg.fonttype": "none",
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+    }
     with mpl.rc_context(style):
         figure = Figure(figsize=(9.6, 3.0), layout="constrained")
         for panel, task in zip(figure.subplots(1, len(TASKS["Chinese"])), TASKS["Chinese"], strict=True):

@@ -32,7 +32,7 @@ def paper() -> dict[tuple[str, str, str, str], float]:
 def beside(result: Result, lang: str, measure: str) -> Table:
     """A measure of each dataset: what was measured, and below it what the paper prints."""
     rows = [row for row in result["rows"] if row["lang"] == lang]
-    names = list(dict.fromkeys(row["tokenizer"] for row in rows))
+    names = sorted(dict.fromkeys(row["tokenizer"] for row in rows), key=lambda name: not name.startswith("Phonemic"))
     figures = paper()
     first = ["input"] if measure == "average_length" else []
     body = []
@@ -100,7 +100,7 @@ def forms(rows: list[Measures]) -> Table:
 
 def packed(result: Result) -> Table:
     """Fertility and length of the default and of the packed fallback beside the subword tokenizers."""
-    names = ("PhoBERT", "PhoBERT-unsegmented", "mBERT", "XLM-R", "Phonemic", "Phonemic-packed")
+    names = ("Phonemic", "Phonemic-packed", "PhoBERT", "PhoBERT-unsegmented", "mBERT", "XLM-R")
     by_key = {(row["dataset"], row["tokenizer"]): row for row in result["rows"] if row["lang"] == "vi"}
     body = [
         [dataset, label, *(written(key, by_key.get((dataset, name), {}).get(key)) for name in names)]

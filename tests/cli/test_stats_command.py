@@ -256,9 +256,9 @@ class TestPage:
             for name, value in (("Character", 0.25), ("Phonemic", None))
         ]
         assert tokenizers.beside({"rows": rows}, "zh", "renyi_efficiency") == [
-            ["dataset", "Character", "Phonemic"],
-            ["CLUENER", "0.2500", "-"],
-            ["the paper", "0.4988", "0.6970"],
+            ["dataset", "Phonemic", "Character"],
+            ["CLUENER", "-", "0.2500"],
+            ["the paper", "0.6970", "0.4988"],
         ]
         assert tokenizers.beside({"rows": rows}, "zh", "average_length")[2] == [
             "the paper",
