@@ -55,6 +55,7 @@ def run(words, folder):
         ("docs/concepts/syllables.md", 8),
         ("docs/how-to/mandarin-readings.md", 14),
         ("docs/how-to/own-data.md", 0),
+        ("docs/reference/datasets.md", 0),
     ],
 )
 def test_python_gives_what_the_comments_say(page, least, tmp_path, monkeypatch, request):
@@ -139,6 +140,26 @@ def test_the_tutorial_from_text_to_a_model(tmp_path, vi):
     assert ran == ["stats", "prepare", "pretrain", "inspect", "noise"]
     assert len(shown.splitlines()) == 200
     assert (tmp_path / "run" / "final" / "model.safetensors").exists()
+
+
+def test_every_command_of_the_pages_has_its_options():
+    """In blocks of all pages, also those that are not run here."""
+    pytest.importorskip("click")
+    pytest.importorskip("transformers", reason="phonemic-bert needs the model extra")
+    from phonemic.cli import cli
+    from phonemic_bert.cli import cli as bert
+
+    groups, checked = {"phonemic": cli, "phonemic-bert": bert}, 0
+    for page in (ROOT / "README.md", *sorted((ROOT / "docs").glob("[!e]*/*.md"))):
+        for words in commands(page):
+            words = words[: words.index("|")] if "|" in words else words
+            command = groups[words[0]].get_command(None, words[1])
+            assert command, (page, words)
+            known = {name for option in command.params for name in (*option.opts, *option.secondary_opts)}
+            used = {word.partition("=")[0] for word in words[2:] if re.match(r"--?[a-z]", word)}
+            assert used <= known, (page, words)
+            checked += 1
+    assert checked > 50
 
 
 def test_the_reference_is_generated_from_the_code():
