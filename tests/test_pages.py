@@ -151,8 +151,8 @@ def test_every_command_of_the_pages_has_its_options():
 
     groups, checked = {"phonemic": cli, "phonemic-bert": bert}, 0
     for page in (ROOT / "README.md", *sorted((ROOT / "docs").glob("[!e]*/*.md"))):
-        for words in commands(page):
-            words = words[: words.index("|")] if "|" in words else words
+        for found in commands(page):
+            words = found[: found.index("|")] if "|" in found else found
             command = groups[words[0]].get_command(None, words[1])
             assert command, (page, words)
             known = {name for option in command.params for name in (*option.opts, *option.secondary_opts)}
