@@ -28,7 +28,7 @@ from phonemic.errors import InputError, PhonemicError
 from phonemic.files import kind_of, read_texts, replacing, require
 from phonemic.inventory import LANGUAGES
 from phonemic.noise import DRAWS, SHARES, Noise, Noisy
-from phonemic.noise.homophones import POOLS, READINGS, Homophones, count_characters, frequent
+from phonemic.noise.homophones import POOLS, READINGS, SOUNDS, Homophones, count_characters, frequent
 from phonemic.noise.misspellings import GROUPS, Misspellings
 from phonemic.noise.respelling import KINDS
 from phonemic.terminal import console, json_text, say, standard_output
@@ -38,7 +38,7 @@ Write = Callable[[list[str | None]], None]
 
 #: The options that are for one language.
 _ONLY = {
-    "zh": ("pool", "counts", "min_count", "by_count", "reading", "same_ids", "phrases", "readings"),
+    "zh": ("pool", "counts", "min_count", "by_count", "reading", "sound", "same_ids", "phrases", "readings"),
     "vi": ("kinds", "strict"),
 }
 
@@ -65,7 +65,18 @@ _ONLY = {
 @click.option("--min-count", type=click.IntRange(1), default=1, help="zh: how often they must occur.")
 @click.option("--by-count", is_flag=True, help="zh: choose in proportion to how often they occur.")
 @click.option(
-    "--reading", type=click.Choice(READINGS), default="context", show_default=True, help="zh: the sound to keep."
+    "--reading",
+    type=click.Choice(READINGS),
+    default="context",
+    show_default=True,
+    help="zh: the reading of a character.",
+)
+@click.option(
+    "--sound",
+    type=click.Choice([*SOUNDS]),
+    default="same",
+    show_default=True,
+    help="zh: how near what is written sounds.",
 )
 @click.option("--same-ids", is_flag=True, help="zh: only changes that keep the ids of the whole text.")
 @tokenizer_option("phrases", "zh: your own readings, one PHRASE<TAB>PINYIN per line.")
@@ -170,7 +181,9 @@ def _maker(options: dict[str, Any]) -> Noise:
     try:
         if lang == "vi":
             return Misspellings(options["kinds"], tokenizer, **common)
-        return Homophones(_pool(options), options["reading"], options["same_ids"], tokenizer, **common)
+        return Homophones(
+            _pool(options), options["reading"], options["sound"], options["same_ids"], tokenizer, **common
+        )
     except PhonemicError:
         raise
     except ValueError as error:

@@ -1,4 +1,4 @@
-"""Homophone noise: Chinese characters replaced by others of the same syllable and tone."""
+"""Homophone noise: Chinese characters replaced by others that sound alike, or nearly alike."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from phonemic.lexicon.entries import ZH_HAN
 from phonemic.lexicon.tables import tables_of
 from phonemic.noise.base import Noise, Noisy, RewriteOptions, Unit
 from phonemic.readings import ENDS
+from phonemic.sound.sounds import sounds, table_rows
 from phonemic.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
@@ -24,6 +25,13 @@ if TYPE_CHECKING:
 #: traditional ones (level 1: 5,401).
 POOLS = ("all", "gb2312", "gb2312-1", "big5-1")
 READINGS = ("context", "default")
+
+#: What is written instead: the same syllable and tone; the syllable in another tone; in the same tone a syllable that
+#: people take for it (*zh* and *z*, *n* and *l*, *in* and *ing*). The kind of a change has the name beside it.
+SOUNDS = {"same": "homophone", "other-tone": "other-tone", "confused": "confused"}
+
+#: The most that two onsets or rimes which are taken for each other cost, in thousandths of a syllable: *f* and *h*.
+_CONFUSED = 50
 
 _ENDS = np.array([*map(ord, ENDS)], np.uint32)
 
@@ -88,17 +96,22 @@ def frequent(
 
 
 class Homophones(Noise):
-    """Replaces Chinese characters by others of the same onset, rime and tone.
+    """Replaces Chinese characters by others of the same onset, rime and tone, or of nearly the same.
 
-    A unit is a Han character. It can be replaced where it has a reading and the pool holds another character with that
-    default reading; one with a variation selector or a mark behind it stays. Compatibility ideographs are never
-    written, and a character is not replaced by the one that it is canonically equal to.
+    A unit is a Han character. It can be replaced where it has a reading and the pool holds another character whose
+    default reading is that one, or near it as ``sound`` says; one with a variation selector or a mark behind it stays.
+    Compatibility ideographs are never written, and a character is not replaced by the one that it is canonically equal
+    to.
 
     Arguments:
         pool: what to choose from. A name (see :func:`characters`) or some characters: all are chosen alike. A mapping
             of characters to counts (see :func:`count_characters`): in proportion to the counts.
         reading: as what a character is read: ``"context"``, in its phrase (*háng* in 银行), or ``"default"``, as it is
             read alone (*xíng*).
+        sound: how near the sound is: ``"same"``; ``"other-tone"``, the same onset and rime in another tone;
+            ``"confused"``, in the same tone another onset (*zh* and *z*, *ch* and *c*, *sh* and *s*, *n* and *l*, *f*
+            and *h*) or another rime (*an* and *ang*, *en* and *eng*, *in* and *ing*, *ü* and *i* before *e*) or both,
+            those that cost at most 0.05 syllables in ``phonemic/sound/zh.tsv``.
         same_ids: only replacements after which the whole text still has the same ids. Without it, every replacement
             reads the same by itself, but a phrase that it breaks or makes may change its reading or its neighbours'.
             The time grows with the square of the length of an unbroken run of Han characters, or of a sentence where
@@ -111,7 +124,7 @@ class Homophones(Noise):
 
     Raises:
         ValueError: an unknown pool or option, a pool without a character that has a reading, a count that is not
-            positive, a tokenizer for another language or with ``erhua=True``.
+            positive, a tokenizer for another language or with ``erhua=True``, ``same_ids`` with another ``sound``.
     """
 
     lang = "zh"
@@ -120,6 +133,7 @@ class Homophones(Noise):
         self,
         pool: str | Iterable[str] | Mapping[str, float] = "all",
         reading: str = "context",
+        sound: str = "same",
         same_ids: bool = False,
         tokenizer: Tokenizer | None = None,
         seed: int = 0,
@@ -129,10 +143,14 @@ class Homophones(Noise):
     ) -> None:
         if reading not in READINGS:
             raise ValueError(f"reading must be one of {', '.join(READINGS)}, not {reading!r}")
+        if sound not in SOUNDS:
+            raise ValueError(f"sound must be one of {', '.join(SOUNDS)}, not {sound!r}")
+        if same_ids and sound != "same":
+            raise ValueError(f"same_ids=True keeps every sound: it has no characters for sound={sound!r}")
         super().__init__(tokenizer, seed, share, draw, nested)
         if self.tokenizer.options.erhua:
             raise ValueError("a tokenizer with erhua=True reads two characters as one syllable: take one without")
-        self.reading = reading
+        self.reading, self.sound = reading, sound
         self.same_ids = bool(same_ids)
         self._equal = mandarin.compatibility_ideographs()
         self._default = dict(self._read(characters("all")))
@@ -206,13 +224,42 @@ class Homophones(Noise):
         return groups, counts
 
     def _options_of(self, char: str, packed: int) -> RewriteOptions | None:
-        """The other characters that are read so."""
+        """The other characters that are read so, or nearly so."""
         key = char, packed
         if key not in self._options:
             itself = self._equal.get(char, char)
-            others = [other for other in self._groups.get(packed, ()) if other != itself]
+            others = [other for near in self._near(packed) for other in self._groups[near] if other != itself]
             weights = np.array([self._counts[other] for other in others], float) if self._counts else None
             reading = mandarin.spell(self.tokenizer.vocab.unpack(packed), numbers=True) if others else ""
-            made = RewriteOptions(others, ["homophone"] * len(others), weights, reading) if others else None
+            made = RewriteOptions(others, [SOUNDS[self.sound]] * len(others), weights, reading) if others else None
             self._options[key] = made
         return self._options[key]
+
+    def _near(self, packed: int) -> list[int]:
+        """The readings of the pool's characters that may be written for one, as ids."""
+        if self.sound == "same":
+            return [packed] if packed in self._groups else []
+        ids = np.array([packed, *self._groups], np.int32)
+        same_tone = ids >> 16 == packed >> 16
+        if self.sound == "other-tone":
+            near = ((ids & 0xFFFF) == (packed & 0xFFFF)) & ~same_tone
+        else:
+            onsets, rimes = (_confusions(part)[packed >> shift & 255] for part, shift in (("onset", 0), ("rime", 8)))
+            near = same_tone & onsets[ids & 255] & rimes[ids >> 8 & 255] & (ids != packed)
+        return [int(one) for one in ids[near]]
+
+
+@cache
+def _confusions(part: str) -> NDArray[np.bool_]:
+    """Which symbols of the vocabulary, by id, are taken for each other or are the same, bool (256, 256)."""
+    found = sounds("zh")
+    number = [found.vocabulary.id(symbol) for symbol in found.symbols[part]]
+    taken = np.eye(256, dtype=bool)
+    if part == "rime":
+        taken[np.ix_(number, number)] = found.rimes[: len(number), : len(number)] <= _CONFUSED
+        return taken
+    for row in table_rows("zh"):
+        if row.row == "confusion" and row.part == part and int(row.value) <= _CONFUSED:
+            one, other = found.vocabulary.id(row.symbol), found.vocabulary.id(row.other)
+            taken[one, other] = taken[other, one] = True
+    return taken

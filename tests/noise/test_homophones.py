@@ -19,6 +19,7 @@ from phonemic import Tokenizer, mandarin
 from phonemic.noise.homophones import POOLS, Homophones, characters, count_characters
 
 pypinyin = pytest.importorskip("pypinyin", reason="pypinyin is the independent truth")
+convert = pytest.importorskip("pypinyin.contrib.tone_convert")
 
 ROOT = Path(__file__).parents[2]
 LINES = (ROOT / "examples" / "sentences-zh.txt").read_text("utf-8").splitlines()
@@ -376,3 +377,59 @@ def test_real_text(name, data):
         units = sum(noisy.units for noisy in done)
         assert abs(sum(len(noisy.changes) for noisy in done) / units - ratio) < 0.005
         assert all(same_sound(alone(change.new), change.reading) for noisy in done for change in noisy.changes)
+
+
+# --- nearly the same sound
+
+
+def parts(syllable):
+    """Initial, final and tone of numbered pinyin, by pypinyin."""
+    return convert.to_initials(syllable), convert.to_finals(syllable, v_to_u=True), syllable[-1]
+
+
+FINALS = {("an", "ang"), ("en", "eng"), ("in", "ing"), ("uan", "uang"), ("uen", "ueng"), ("üan", "ian"), ("üe", "ie")}
+INITIALS = {("zh", "z"), ("ch", "c"), ("sh", "s"), ("n", "l"), ("f", "h")}
+
+
+def confused(one, other, pairs):
+    return one == other or (one, other) in pairs or (other, one) in pairs
+
+
+@pytest.mark.parametrize("pool", ["gb2312-1", "big5-1"])
+def test_another_tone_has_the_same_syllable(pool):
+    noisy = Homophones(pool, reading="default", sound="other-tone").apply(TEXT, 1)
+    assert len(noisy.changes) > 100
+    for change in noisy.changes:
+        old, new = alone(change.old), alone(change.new)
+        assert change.kind == "other-tone"
+        assert same_sound(old[:-1] + "1", new[:-1] + "1")
+        assert old[-1] != new[-1]
+
+
+def test_confused_sounds_have_the_same_tone_and_a_confused_initial_or_final():
+    noisy = Homophones("gb2312-1", reading="default", sound="confused").apply(TEXT, 1)
+    assert len(noisy.changes) > 100
+    for change in noisy.changes:
+        assert change.kind == "confused"
+        (initial, final, tone), (other, end, same) = parts(alone(change.old)), parts(alone(change.new))
+        assert tone == same
+        assert (initial, final) != (other, end)
+        assert confused(initial, other, INITIALS)
+        assert confused(final, end, FINALS)
+
+
+def test_what_each_sound_may_become():
+    """The readings that 张, 林 and 分 may get, written out by hand."""
+    expected = {"张": {"zhan1", "zang1", "zan1"}, "林": {"ling2", "ning2", "nin2"}, "分": {"feng1", "heng1"}}
+    for char, readings in expected.items():
+        noise = Homophones("gb2312-1", sound="confused", seed=1)
+        found = {alone(noise.apply(char, 1, key).changes[0].new) for key in range(200)}
+        assert found <= readings
+        assert len(found) >= 2
+
+
+def test_a_sound_that_is_no_option_or_that_cannot_keep_ids_is_refused():
+    with pytest.raises(ValueError, match="sound must be one of same, other-tone, confused, not 'near'"):
+        Homophones(sound="near")
+    with pytest.raises(ValueError, match="same_ids=True keeps every sound"):
+        Homophones(sound="other-tone", same_ids=True)

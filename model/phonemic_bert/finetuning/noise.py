@@ -31,7 +31,7 @@ NAMES = (HOMOPHONES, *GROUPS, *RESPELLINGS)
 
 #: The options of all noise, those of homophones besides, and which of them are "true" or "false".
 _OPTIONS = ("share", "draw", "nested")
-_OF_HOMOPHONES = ("pool", COUNTS, "min_count", "by_count", "reading", "same_ids")
+_OF_HOMOPHONES = ("pool", COUNTS, "min_count", "by_count", "reading", "sound", "same_ids")
 _FLAGS = ("nested", "by_count", "same_ids")
 #: Recorded beside ``counts``, as the start of the file's SHA-256: another file is other noise.
 _DIGEST = "counts_sha256"
