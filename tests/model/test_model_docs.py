@@ -13,7 +13,11 @@ DOCS = Path(__file__).parents[2] / "docs"
 PAGE = (DOCS / "concepts" / "phonemic-bert.md").read_text("utf-8")
 
 #: The pages whose code is run, what they need beside the model's extra, and how many comments say what comes out.
-PAGES = {"concepts/phonemic-bert.md": ((), 6), "tutorials/transformers.md": (("datasets", "peft"), 6)}
+PAGES = {
+    "concepts/phonemic-bert.md": ((), 6),
+    "how-to/pretrain.md": ((), 0),
+    "tutorials/transformers.md": (("datasets", "peft"), 6),
+}
 
 
 @pytest.mark.filterwarnings("ignore:.*pin_memory.*:UserWarning")  # Trainer's default, on a machine without a GPU
