@@ -78,7 +78,7 @@ def test_tables_are_printed_and_kept(tmp_path, checkpoint, tasks, short):
     with open(tmp_path / "figures.csv", encoding="utf-8", newline="") as file:
         found = list(csv.DictReader(file))
     assert {row["encoder"] for row in found} >= {"tiny-vi", "other"}
-    assert len({row["table"] for row in found if row["encoder"] == "tiny-vi"}) == 4
+    assert len({row["table"] for row in found}) == 4  # scores, the difference from the first, robustness, errors
     assert len(list((tmp_path / "results").rglob("*.predictions.jsonl"))) == 4
 
 
