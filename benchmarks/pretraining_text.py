@@ -159,11 +159,12 @@ def compose(lang: str, data: Path, folder: Path) -> dict[str, Any]:
     return counts
 
 
-@click.command(help=__doc__)
+@click.command()
 @click.argument("lang", type=click.Choice(["vi", "zh"]))
 @click.argument("folder", type=click.Path(path_type=Path))
 @click.option("--data", type=click.Path(exists=True, path_type=Path), required=True, help="folder of all data")
 def main(lang: str, folder: Path, data: Path) -> None:
+    """Compose the text of a language in FOLDER, and write how many lines of each file it has."""
     counts = compose(lang, data, folder)
     write_text(folder / "counts.json", json.dumps(counts, indent=1, ensure_ascii=False) + "\n")
     for source, count in counts.items():
