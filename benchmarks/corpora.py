@@ -1,4 +1,4 @@
-"""Vietnamese texts that are none of the paper's data sets, for the intrinsic tables."""
+"""Vietnamese texts that are none of the paper's datasets, for the intrinsic tables."""
 
 from __future__ import annotations
 

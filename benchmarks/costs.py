@@ -32,7 +32,7 @@ def sentence(session: Session) -> Iterator[Measurement]:
     """One ``encode`` of 15 syllables, beyond a Python call that does nothing."""
 
     def nothing(text: str) -> None:
-        """What an empty call costs."""
+        """The cost of an empty call."""
 
     for lang in LANGS:
         language = session.language(lang)
@@ -50,7 +50,7 @@ def sentence(session: Session) -> Iterator[Measurement]:
 
 
 def _probe(*arguments: str) -> dict[str, Any]:
-    """What ``probe.py`` says in a fresh process."""
+    """The output of ``probe.py`` in a fresh process."""
     command = [sys.executable, str(Path(__file__).with_name("probe.py")), *arguments]
     # What pip installs is compiled beforehand; a source tree is in the first of these runs.
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}

@@ -68,7 +68,7 @@ class Text:
 
 @dataclass
 class Found:
-    """What a text costs; the ratios are medians of those of neighbouring runs.
+    """The cost of a text; the ratios are medians of those of neighbouring runs.
 
     Attributes:
         lang: "vi" or "zh".
@@ -169,7 +169,7 @@ class Bench:
         return pieces
 
     def results(self, rounds: int) -> Iterator[Found]:
-        """What the search found, in every way; and in Mandarin, texts against a user's own phrases."""
+        """The texts that the search found, in every way; and in Mandarin, texts against a user's own phrases."""
         for name, kinds, weights in self.search(rounds):
             rows = mixed(kinds, weights, 2, 4 * SIZE)
             for way in self.ways:

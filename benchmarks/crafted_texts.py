@@ -1,4 +1,4 @@
-"""What crafted texts are made of: pieces that cost more than ordinary text, and tokenizers to be used badly."""
+"""Pieces of crafted texts: pieces that cost more than ordinary text, and tokenizers to be used badly."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ FIGURES = Path(__file__).parent / "results" / "curves.json"
 
 
 def curve(folder: Path) -> dict[str, Any]:
-    """What is drawn of a checkpoint: updates, and the bits per character of held-out text after each."""
+    """The curve of a checkpoint: steps, and the bits per character of held-out text after each."""
     origin = read_origin(folder)
     rows = [row for row in origin["log"] if "eval_bits_per_character" in row]
     return {

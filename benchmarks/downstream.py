@@ -92,7 +92,7 @@ TASKS = {
 
 @dataclass(frozen=True)
 class Plan:
-    """What the sweeps of all tasks share."""
+    """The settings that the sweeps of all tasks share."""
 
     data: Path
     folder: Path
@@ -208,7 +208,7 @@ def _tables(found: Results, lang: str, reference: str) -> Iterator[tabulation.Ta
 
 
 def conditions(found: Results) -> str:
-    """What was run, with what, and when."""
+    """The runs in one sentence: how many, with which versions, and when."""
     seeds = sorted({len(point.runs) for point in found.cells.values()})
     runs = sorted((run for point in found.cells.values() for run in point.runs), key=lambda run: str(run["date"]))
     commits = dict.fromkeys(str(run["git"])[:7] for run in runs)

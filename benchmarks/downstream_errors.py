@@ -1,4 +1,4 @@
-"""What the errors of the downstream runs are, counted in their predictions."""
+"""Errors of the downstream runs, counted in their predictions."""
 
 from __future__ import annotations
 

@@ -114,14 +114,14 @@ def count() -> dict[str, dict[str, float]]:
 
 
 def build() -> str:
-    """What the counts depend on."""
+    """The versions that the counts depend on."""
     text = Path(_batch.__file__).read_bytes()
     compiler = re.search(rb"(GCC: \([^)]*\) [\d.]+|clang version [\d.]+)", text)
     return f"{platform.machine()}, {compiler.group(1).decode() if compiler else 'unknown compiler'}"
 
 
 def problems(counts: dict[str, dict[str, float]], kept: dict[str, dict[str, float]]) -> list[str]:
-    """What is wrong with the counts, a line each."""
+    """The problems of the counts, one line per problem."""
     found = []
     for case, ways in counts.items():
         if ways["list of str"] > LINEAR * ways["half the text"]:

@@ -1,4 +1,4 @@
-"""What a training step costs by what it predicts with: three heads, or one joint head over either list of triples.
+"""The cost of a training step by its head: three heads, or one joint head over either list of triples.
 
     python benchmarks/head_cost.py [--turns 9]
 

@@ -1,4 +1,4 @@
-"""What models know of text that none was trained on, in one unit: the bits, and the accuracy, of a masked syllable.
+"""Scores of models on text that none was trained on, in one unit: the bits, and the accuracy, of a masked syllable.
 
     python benchmarks/held_out.py RUN/final CORPUS CHARACTER-RUN/final CHARACTER-CORPUS --tokenizers FOLDER
 
@@ -38,7 +38,7 @@ _ROWS = 64
 
 
 class PositionScores(NamedTuple):
-    """What a model makes of M masked positions.
+    """The predictions of a model for M masked positions.
 
     Attributes:
         bits: of the syllable that stands there, (M,).
@@ -69,7 +69,7 @@ class Scorer:
 
     @torch.inference_mode()
     def score(self, rows: list[Tensor], masks: list[Tensor]) -> PositionScores:
-        """What it makes of the masked positions of rows of input ids, (N,) each, in the order of the rows."""
+        """The predictions for the masked positions of rows of input ids, (N,) each, in the order of the rows."""
         pad = torch.nn.utils.rnn.pad_sequence
         ids = pad(rows, batch_first=True, padding_value=self.symbols.pad)
         chosen = pad(masks, batch_first=True)

@@ -90,7 +90,7 @@ def names_of(data: Path, lang: str, count: int) -> list[str]:
 
 
 def misheard(tokenizer: Tokenizer, dice: random.Random) -> Callable[[str], str]:
-    """What writes a name with every other syllable as one that sounds like it."""
+    """A function that writes a name with every other syllable as one that sounds like it."""
     parts = {part: matrix(tokenizer.lang, part) for part in ("onset", "rime", "tone")}
 
     def confused(triple: Any) -> Any:

@@ -2,7 +2,7 @@
 
     python benchmarks/intrinsic.py --data DATA --tokenizers TOKENIZERS --out tables
 
-DATA holds a folder for each data set (any of the 23 that ``phonemic.tasks`` reads; what is not there is named and left
+DATA holds a folder for each dataset (any of the 23 that ``phonemic.tasks`` reads; what is not there is named and left
 out), TOKENIZERS one for each baseline (``subchar``, ``mbert``, ``phobert``, ``xlm-r``, ...). Prints the tables and
 writes them to OUT as ``intrinsic.json``, ``.md`` and ``.tex``, with plots. A tokenizer of your own is a Python file:
 ``--tokenizer mine.py``.
@@ -54,7 +54,7 @@ LANGUAGES = {"vi": "Vietnamese", "zh": "Chinese"}
 
 
 def corpora(root: Path, wanted: tuple[str, ...]) -> Iterator[tuple[str, str, Iterator[str]]]:
-    """Title, language and texts of the data sets that are at hand; names on stderr what is not."""
+    """Title, language and texts of the datasets that are at hand; names on stderr what is not."""
     for name in tasks.names():
         dataset = tasks.get(name)
         if wanted and not {name, dataset.title} & set(wanted):
@@ -88,7 +88,7 @@ def tables(rows: list[Measures]) -> Iterator[tuple[str, Table]]:
 
 def coverage(rows: list[Measures]) -> Table:
     """Types and occurrences of our tokenizer, and how many of them are native (section 6.1)."""
-    heading = ["data set", "types", "native", "coverage", "occurrences", "native", "coverage"]
+    heading = ["dataset", "types", "native", "coverage", "occurrences", "native", "coverage"]
     body = [
         [
             row["dataset"],
@@ -108,7 +108,7 @@ def coverage(rows: list[Measures]) -> Table:
 def measured(
     data: Path, folder: str, wanted: tuple[str, ...], names: tuple[str, ...], alpha: float, form: Any = None
 ) -> list[Measures]:
-    """The rows of all data sets at hand; with a normal form, of the Vietnamese ones."""
+    """The rows of all datasets at hand; with a normal form, of the Vietnamese ones."""
     loaded: dict[str, dict[str, Any]] = {}
     rows: list[Measures] = []
     for title, lang, texts in corpora(data, wanted):
@@ -163,7 +163,7 @@ def main(
     except PhonemicError as error:
         raise click.ClickException(str(error)) from error
     if not rows:
-        raise click.ClickException(f"{data}: no data set is there")
+        raise click.ClickException(f"{data}: no dataset is there")
     found = [*tables(rows), *([("NFC and NFD", tokenizers.forms(forms))] if forms else [])]
     for title, (heading, *body) in found:
         print_figures(title, heading, body)

@@ -15,7 +15,7 @@ FLAGS = ["-O3", "-march=native"]
 
 
 class LimitRun(NamedTuple):
-    """What one run of a limit did; the last two are of the positions that are syllables."""
+    """The result of one run of a limit; the last two are of the positions that are syllables."""
 
     seconds: float
     positions: int

@@ -282,9 +282,7 @@ PARTS = ("exactness", "fuzz", "positions", "speed", "rivals")
 
 
 @click.command()
-@click.option(
-    "--data", type=click.Path(exists=True, path_type=Path), required=True, help="The folder of the data sets."
-)
+@click.option("--data", type=click.Path(exists=True, path_type=Path), required=True, help="The folder of the datasets.")
 @click.option("--work", type=click.Path(path_type=Path), required=True, help="Where trained tokenizers are kept.")
 @click.option("--only", type=click.Choice(PARTS), multiple=True, help="Parts; all by default.")
 @click.option("--characters", default=100_000_000, show_default=True, help="Characters of fuzzed text.")

@@ -1,4 +1,4 @@
-"""What is measured, a row of the table each: one figure, what it must reach, and the runs that it comes from."""
+"""Measurements, one per row of the table: one figure, what it must reach, and the runs that it comes from."""
 
 from __future__ import annotations
 

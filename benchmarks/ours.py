@@ -73,7 +73,7 @@ def work(language: Language, run: LimitRun) -> dict[str, int]:
 
 
 def spans(session: Session) -> Iterator[Measurement]:
-    """What asking for spans adds."""
+    """The cost of asking for spans."""
     for lang in LANGS:
         language = session.language(lang)
         seconds = in_turns({"with": language.batch(spans=True), "without": language.batch()}, session.runs)

@@ -30,7 +30,7 @@ def kilobytes(key: str) -> int | None:
 
 
 def start(lang: str) -> dict[str, Any]:
-    """What importing phonemic and making a Tokenizer cost once numpy is there."""
+    """The cost of importing phonemic and making a Tokenizer once numpy is there."""
     import numpy as np
 
     before, clock = kilobytes("VmRSS"), time.process_time()

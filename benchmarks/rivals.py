@@ -1,4 +1,4 @@
-"""What people use today: one line each in RIVALS, one function each that makes it ready.
+"""Tools that people use today: one line each in RIVALS, one function each that makes it ready.
 
 Each runs in a process of its own (``python benchmarks/rivals.py NAME LANG TEXT FOLDER``), which says how many bytes of
 the text it takes at a time, or why it cannot run, and then answers ``batch`` and the WAYS of encoding one sentence with

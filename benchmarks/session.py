@@ -1,4 +1,4 @@
-"""What the rows share: the texts, the tokenizers, the limits, and how much is measured."""
+"""Parts that the rows share: the texts, the tokenizers, the limits, and how much is measured."""
 
 from __future__ import annotations
 

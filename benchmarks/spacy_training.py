@@ -143,7 +143,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Setting:
-    """What all runs of one output have in common."""
+    """The settings that all runs of one output share."""
 
     steps: int
     preset: str
@@ -168,7 +168,7 @@ class Seen:
         self.curve: list[tuple[float, float]] = []
 
     def __call__(self, nlp: Language, stdout: IO[str], stderr: IO[str]) -> tuple[Callable[[Any], None], Any]:
-        """What spaCy asks a logger for: a function for each step, and one for the end."""
+        """The functions that spaCy asks a logger for: one for each step, and one for the end."""
         return self.step, lambda: None
 
     def step(self, info: dict[str, Any] | None) -> None:
@@ -218,7 +218,7 @@ def config_of(task: Task, model: str, seed: int, setting: Setting, checkpoint: s
 
 
 def _init_config(task: Task, seed: int, setting: Setting, corpus: Path) -> Config:
-    """What ``spacy init config`` makes, for the words of so many steps of the others."""
+    """The config that ``spacy init config`` makes, for the words of so many steps of the others."""
     heads = ["ner"] if task.config == "ner" else ["tagger", "morphologizer"]
     config = init_config(lang=task.lang, pipeline=heads, optimize="efficiency", gpu=False)
     config["nlp"]["tokenizer"] = {"@tokenizers": "spacy_phonemic.SyllableTokenizer.v1"}

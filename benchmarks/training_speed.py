@@ -151,7 +151,7 @@ def measure(name: str, preset: str, length: int, batch_size: int, steps: int, co
 
 
 def in_a_process(arguments: list[str]) -> dict[str, Any] | None:
-    """What a worker process measured; None where the memory did not suffice."""
+    """The measurement of a worker process; None where the memory did not suffice."""
     command = [sys.executable, os.path.abspath(__file__), *arguments]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:

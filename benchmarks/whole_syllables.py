@@ -1,4 +1,4 @@
-"""What models over syllables and over pieces of words know of one whole syllable that is masked.
+"""Scores of models over syllables and over pieces of words for one whole syllable that is masked.
 
     python benchmarks/whole_syllables.py RUN/final CORPUS BYTE-BPE-RUN/final BYTE-BPE-CORPUS --tokenizers FOLDER
 

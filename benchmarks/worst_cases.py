@@ -69,7 +69,7 @@ _COMMON: dict[str, Make] = {
 
 def _vietnamese(tokenizer: Tokenizer) -> dict[str, Make]:
     def miss(dice: random.Random) -> str:
-        """What looks like a syllable and is not one."""
+        """Words that look like a syllable and are not one."""
         while True:
             text = dice.choice(CONSONANTS) + dice.choice(VOWELS) + dice.choice(VOWELS) + dice.choice(CONSONANTS)
             if tokenizer.factorize(text) is None:

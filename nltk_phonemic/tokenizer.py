@@ -18,7 +18,7 @@ Span = tuple[int, int]
 
 
 class _SpanTokenizer(TokenizerI):
-    """What the tokenizers here share: the tokens are the text at the spans, and many texts are one call of the core.
+    """The base of the tokenizers here: the tokens are the text at the spans, and many texts are one call of the core.
 
     Arguments: those of :class:`phonemic.Tokenizer`, kept as ``self.tokenizer``.
     """

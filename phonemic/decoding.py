@@ -265,7 +265,7 @@ class Decoder:
         return spaced(encoding, self._syllable, self.name)
 
     def _syllable(self, number: int) -> str | None:
-        """What a packed id is written as where it is a syllable."""
+        """The spelling of a packed id that is a syllable."""
         try:
             return self._syllables[number]
         except KeyError:
@@ -276,7 +276,7 @@ class Decoder:
 
 
 def decoder(tokenizer: Tokenizer, *way: Any) -> Decoder:
-    """What writes a tokenizer's ids in a way, kept with what it has learnt.
+    """A writer of a tokenizer's ids in one notation, kept with the pieces that it has learnt.
 
     Raises:
         ValueError: there is no such way.
@@ -320,7 +320,7 @@ def has_erhua(ids: Any) -> bool:
 
 
 def erhua_of(ids: Any, name: str) -> list[str | None]:
-    """Of each position of an Encoding the notation in which 儿 is added to it, None where none is; or nothing.
+    """The notation in which 儿 is added to each position of an Encoding, None where none is; or nothing.
 
     Arguments:
         ids: whatever ``Tokenizer.decode`` takes; ids alone do not tell.

@@ -1,4 +1,4 @@
-"""What a tokenizer returns: one text's positions (Encoding) or many texts' in one flat array (Batch)."""
+"""Results of a tokenizer: one text's positions (Encoding) or many texts' in one flat array (Batch)."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def special_room(max_length: int, special_tokens: bool) -> int:
 
 
 class _Positions:
-    """What an Encoding and a Batch share: views of the packed ids."""
+    """The part that an Encoding and a Batch share: views of the packed ids."""
 
     ids: NDArray[np.int32]
 

@@ -17,7 +17,7 @@ class SavedTokenizerError(PhonemicError, ValueError):
 
 
 class OtherTablesWarning(UserWarning):
-    """What was saved was made with other tables: some texts are now read otherwise."""
+    """A warning that a saved object was made with other tables: some texts are now read otherwise."""
 
 
 class SavedIndexError(PhonemicError, ValueError):

@@ -59,7 +59,7 @@ NORMALIZATIONS = ("NFC", "NFD", "tone apart")
 
 
 class Form(NamedTuple):
-    """What a form says of its position.
+    """The meaning of a form.
 
     Attributes:
         text: what the position writes, with the space before it; "" for a byte, an escape and form 0.
@@ -108,7 +108,7 @@ class Form(NamedTuple):
 
 
 def form_of(packed: int, lang: str) -> Form | None:
-    """What the form of a packed id says.
+    """The meaning of the form of a packed id.
 
     Arguments:
         packed: the id, with its form.

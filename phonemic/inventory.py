@@ -126,7 +126,7 @@ class Vocabulary(Sequence[str]):
         return self._ids[symbol]
 
     def roles(self, symbol: str | int) -> frozenset[str]:
-        """What a symbol (or id) stands for: some of special, onset, rime, tone, fallback."""
+        """The roles of a symbol (or id): some of special, onset, rime, tone, fallback."""
         return self._roles[symbol if isinstance(symbol, int) else self._ids[symbol]]
 
     def by_role(self, role: str) -> list[str]:
@@ -321,7 +321,7 @@ def kinds_of(packed: NDArray[np.int32]) -> NDArray[np.uint8]:
 
 @cache
 def _ends_syllable() -> NDArray[np.bool_]:
-    """Of each id, whether it may be the last of a syllable: tones and specials are true, bool (256,).
+    """Whether each id may be the last of a syllable: tones and specials are true, bool (256,).
 
     No id is a tone of one language and a fallback character of the other.
     """

@@ -247,7 +247,7 @@ def ratio(part: float, whole: float) -> float:
 
 
 def fold(unit: str) -> str:
-    """What units of one type have in common: ``unit`` in lower case and NFC."""
+    """The type of a unit: ``unit`` in lower case and NFC."""
     return normalize("NFC", unit.lower())
 
 

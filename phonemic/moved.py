@@ -48,7 +48,7 @@ class MovedFinder:
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """What loads a moved module; None for all others."""
+        """The loader of a moved module; None for all others."""
         if fullname not in MOVED:
             return None
         return ModuleSpec(fullname, self)  # type: ignore[arg-type]  # typed as importlib.abc's, which costs an import

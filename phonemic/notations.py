@@ -81,7 +81,7 @@ def is_erhua(lang: str, text: str) -> bool:
 
 
 def with_erhua(written: str, name: str) -> str:
-    """What was written of a syllable that 儿 merges with: *huār*, ``huar1``, ㄏㄨㄚㄦ, and in IPA with a rhotic hook.
+    """The spelling of a syllable that 儿 merges with: *huār*, ``huar1``, ㄏㄨㄚㄦ, and in IPA with a rhotic hook.
 
     Arguments:
         written: the syllable without 儿.

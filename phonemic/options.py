@@ -246,7 +246,7 @@ def option_defaults() -> dict[str, Any]:
 
 
 def option_metadata(name: str) -> Mapping[str, Any]:
-    """What a command needs to know of an option: ``help``, and ``metavar`` or ``choices`` where it has them."""
+    """The facts of an option for a command: ``help``, and ``metavar`` or ``choices`` where it has them."""
     return next(each.metadata for each in _fields() if each.name == name)
 
 

@@ -1,4 +1,4 @@
-"""What each id is written as, kept where the core looks it up when it decodes.
+"""The spelling of each id, kept where the core looks it up when it decodes.
 
 A table grows with the ids that are met. Any number of threads may read it while one adds to it, or replaces it by a
 larger one.
@@ -34,7 +34,7 @@ MOST_CELLS, SMALLEST = 1 << 17, 1 << 12
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """What an id writes.
+    """The spelling of an id.
 
     Attributes:
         text: the text.

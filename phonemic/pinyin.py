@@ -184,7 +184,7 @@ def _told_twice(written: str) -> bool:
 
 
 def _why(written: str) -> str:
-    """What a person who typed it may want to know."""
+    """A hint for the person who typed it."""
     wrong = next((char for char in written if not (char.isalpha() or char.isdigit() or char == ":")), None)
     if wrong is not None:
         return f"{wrong!r} is not a letter, a tone number, a hyphen or an apostrophe"

@@ -92,7 +92,7 @@ def _open_output() -> TextIO:
 
 
 class _Decoding:
-    """What takes bytes for a terminal."""
+    """A stream of bytes to a terminal."""
 
     def write(self, data: bytes) -> int:
         """Writes UTF-8."""

@@ -130,7 +130,7 @@ class Tokenizer:
 
     @property
     def fallback(self) -> str:
-        """What becomes of text that is not a syllable: ``"character"`` or ``"packed"``."""
+        """The fallback for text that is not a syllable: ``"character"`` or ``"packed"``."""
         return self._options.fallback
 
     @property

@@ -75,7 +75,7 @@ def _is_alphanumeric(char: str) -> bool:
 
 
 def separators(words: Sequence[str], tokenizer: Tokenizer) -> list[str]:
-    """What to put before each word of a text so that all are read in one call and no position lies in two of them.
+    """The separator before each word of a text, so that all are read in one call and no position is in two of them.
 
     A space in Vietnamese. In Mandarin nothing, so that a word is read in its context, but a space between letters or
     digits that would be packed into one position.

@@ -24,7 +24,7 @@ def special_of(number: int) -> str:
 
 
 def form_piece(lang: str, skip_special_tokens: bool) -> Callable[[int], Piece]:
-    """What tells how an id with a form is written.
+    """The function that tells how an id with a form is written.
 
     Arguments:
         lang: ``"vi"`` or ``"zh"``.

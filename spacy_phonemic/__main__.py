@@ -94,12 +94,12 @@ def _discard_output() -> None:
 
 def _add_convert(convert: argparse.ArgumentParser) -> None:
     convert.add_argument(
-        "format", help="conll, conllu, csv, tsv, xlsx, jsonl, or a data set such as cluener, phoner, tnews"
+        "format", help="conll, conllu, csv, tsv, xlsx, jsonl, or a dataset such as cluener, phoner, tnews"
     )
-    convert.add_argument("input", type=Path, help="a file; of a data set also its folder, with --split")
+    convert.add_argument("input", type=Path, help="a file; of a dataset also its folder, with --split")
     convert.add_argument("output", type=Path, help="a .spacy file")
-    convert.add_argument("--lang", choices=LANGUAGES, help="the language; a data set has its own")
-    convert.add_argument("--split", help="of the data set in the folder: train, dev, test")
+    convert.add_argument("--lang", choices=LANGUAGES, help="the language; a dataset has its own")
+    convert.add_argument("--split", help="of the dataset in the folder: train, dev, test")
     convert.add_argument("--limit", type=_limit, default=0, help="the first so many sentences only; 0: all")
     convert.add_argument(
         "--strict", action="store_true", help="write nothing, exit 1, where something could not be used"
@@ -179,7 +179,7 @@ def _convert(given: argparse.Namespace) -> int:
         options |= {"kind": given.kind, "entities": not given.pos, "strict": given.strict}
     elif options or given.kind or given.pos:
         raise InputError(
-            f"{given.format} is a data set, which defines its own fields: leave --kind, --pos, --text ... out"
+            f"{given.format} is a dataset, which defines its own fields: leave --kind, --pos, --text ... out"
         )
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always", StrayTagWarning)

@@ -72,7 +72,7 @@ def parting(text: str) -> frozenset[str]:
 
 
 def marks_within(name: str, tokenizer: Tokenizer) -> frozenset[str]:
-    """What parts the syllables of a name that is written with marks."""
+    """The marks that part the syllables of a name."""
     if not _MARK.search(name):
         return frozenset()
     encoding = tokenizer.encode(name)

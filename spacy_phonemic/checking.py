@@ -148,7 +148,7 @@ def _of_documents(docs: Sequence[Doc]) -> str:
 
 
 def _doubts(part: str, examples: Sequence[Example], nlp: Language) -> Iterator[str]:
-    """What is wrong with a part's examples: there are none, or none of an entity, or spaCy trains without some."""
+    """The problems of a part's examples: there are none, or none of an entity, or spaCy trains without some."""
     if not examples:
         yield f"nothing to evaluate with, so that no step is the best: give a .spacy file with --paths.{part}"
         return

@@ -1,4 +1,4 @@
-"""What of a token is hashed: how it is spelled, what it sounds like, and what it sounds like beside its neighbours."""
+"""Hashed columns of a token: its spelling, its sounds, and its sounds together with its neighbours'."""
 
 from __future__ import annotations
 

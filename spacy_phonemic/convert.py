@@ -1,4 +1,4 @@
-"""Examples of :mod:`phonemic.tasks` as spaCy Docs: every data set and every format whose examples a DocBin can hold.
+"""Examples of :mod:`phonemic.tasks` as spaCy Docs: every dataset and every format whose examples a DocBin can hold.
 
 A Doc is one text with entities, parts of speech, a tree or categories. So pairs of sentences, coreference, multiple
 choice and questions are refused. A damaged file is an error of its reader; what the reader gave and a Doc cannot
@@ -46,7 +46,7 @@ FORMATS: Mapping[str, Kind | None] = {
     "xlsx": "classification",
     "jsonl": None,
 }
-#: Other names of data sets.
+#: Other names of datasets.
 ALIASES = {"weibo": "weibo-ner"}
 #: The kinds whose examples are one text, and so one Doc.
 KINDS: tuple[Kind, ...] = ("classification", "aspect-sentiment", "sequence-labelling")
@@ -62,13 +62,13 @@ def read(
     entities: bool = True,
     **fields: Any,
 ) -> Converted:
-    """Reads a file, or a split of a data set, as Docs.
+    """Reads a file, or a split of a dataset, as Docs.
 
     Arguments:
-        form: a format of :data:`FORMATS`, or the name of a data set (:func:`phonemic.tasks.get`).
-        path: the file; of a data set also its folder, with ``split``.
+        form: a format of :data:`FORMATS`, or the name of a dataset (:func:`phonemic.tasks.get`).
+        path: the file; of a dataset also its folder, with ``split``.
         nlp: the pipeline; its language is that of the text.
-        split: of the data set in the folder, ``"train"``.
+        split: of the dataset in the folder, ``"train"``.
         kind: ``"classification"`` or ``"sequence-labelling"``, of a format; None: what the format says.
         entities: of a format: its tags are of entities, not a part of speech a word. CoNLL-U has the latter.
         fields: where in an entry what stands: ``text``, ``label``, ``word``, ``tag``, ``joiner`` ..., see
@@ -84,7 +84,7 @@ def read(
     if form not in FORMATS:
         return _read_set(_set_of(form), path, nlp, split)
     if split is not None:
-        raise InputError(f"split applies to a data set in a folder; {form} is the format of a single file")
+        raise InputError(f"split applies to a dataset in a folder; {form} is the format of a single file")
     chosen = kind or FORMATS[form]
     if chosen is None:
         raise InputError(f"{os.fspath(path)}: {form} may hold several kinds: give classification or sequence-labelling")
@@ -98,7 +98,7 @@ read_conll, read_conllu, read_cluener = (partial(read, name) for name in ("conll
 
 
 def read_split(dataset: DataSet, folder: Folder, split: str, nlp: Language) -> Converted:
-    """Reads a split of any data set as Docs, of one that is registered and of one of your own.
+    """Reads a split of any dataset as Docs, of one that is registered and of one of your own.
 
     Arguments:
         dataset: the set.
@@ -115,7 +115,7 @@ def read_split(dataset: DataSet, folder: Folder, split: str, nlp: Language) -> C
 
 
 def language_of(form: str) -> str | None:
-    """The language of the data set of a name; None for a format, which may be of either.
+    """The language of the dataset of a name; None for a format, which may be of either.
 
     Raises:
         InputError: there is no such set.

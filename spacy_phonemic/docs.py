@@ -17,7 +17,7 @@ from phonemic.tasks import Span as Labelled
 
 
 class Problem(NamedTuple):
-    """What could not be used: where, as a file and its line or as the number of the example, and why."""
+    """An example that could not be used: where, as a file and its line or as the number of the example, and why."""
 
     place: str
     reason: str

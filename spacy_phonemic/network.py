@@ -143,7 +143,7 @@ class Network(nn.Module):
         return mixed
 
     def plan(self, docs: Sequence[Aligned], pooling: str) -> Plan:
-        """What to compute for some documents: :func:`spacy_phonemic.windows.plan` for this model, where it lies.
+        """The plan for some documents: :func:`spacy_phonemic.windows.plan` for this model, where it lies.
 
         On a GPU a call costs so much that windows go together as long as they fit.
         """

@@ -23,7 +23,7 @@ NAME = "phonemic_positions"
 
 
 class PositionVectors(NamedTuple):
-    """What the encoder makes of the positions of a text; [CLS] and [SEP] are left out.
+    """The encoder's vectors of the positions of a text; [CLS] and [SEP] are left out.
 
     Attributes:
         ids: packed ids, int32 (N,).

@@ -38,7 +38,7 @@ KEY = "phonemic"
 
 
 class Parts(NamedTuple):
-    """What a syllable sounds like; "" for an absent onset or tone."""
+    """The sounds of a syllable; "" for an absent onset or tone."""
 
     onset: str
     rime: str
@@ -106,7 +106,7 @@ class Reading:
 
 @cache
 def _parts(lang: str, packed: int, dialect: str | None, merged: str) -> Parts | None:
-    """What a position sounds like; ``merged`` is its text where 儿 is part of it."""
+    """The sounds of a position; ``merged`` is its text where 儿 is part of it."""
     if kinds_of(np.array([packed], np.int32))[0] != NATIVE:
         return None
     triple = vocabulary(lang).unpack(packed)
@@ -169,7 +169,7 @@ def leave_to(way: Way, doc: Doc, key: str = KEY) -> None:
 
 
 class Reader(Protocol):
-    """What reads Docs in a way of its own: a component, or the pipeline's tokenizer."""
+    """A reader of Docs in a way of its own: a component, or the pipeline's tokenizer."""
 
     @property
     def way(self) -> Way:
@@ -298,7 +298,7 @@ def store(docs: Sequence[Doc], batch: Batch, key: str = KEY) -> None:
 
 
 def _stored(doc: Doc, key: str) -> Encoding | None:
-    """What :func:`store` wrote, if it is there, can be that, and is of this text."""
+    """The encoding that :func:`store` wrote, if it is there, can be that, and is of this text."""
     user_data: dict[Any, Any] = doc.user_data
     kept = user_data.get(_user_data_key(key))
     if not isinstance(kept, dict) or not {"lang", "crc", "positions"} <= kept.keys():

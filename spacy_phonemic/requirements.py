@@ -1,4 +1,4 @@
-"""What a packaged pipeline needs where it is installed."""
+"""Requirements of a packaged pipeline where it is installed."""
 
 from __future__ import annotations
 

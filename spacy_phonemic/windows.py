@@ -34,7 +34,7 @@ class Aligned(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """What the encoder computes for some documents.
+    """The windows that the encoder computes for some documents.
 
     Attributes:
         batches: ``input_ids``, int32 (B, L), and ``attention_mask``, bool (B, L), of each batch.

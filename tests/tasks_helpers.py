@@ -1,4 +1,4 @@
-"""What the tests of the data sets share."""
+"""What the tests of the datasets share."""
 
 from pathlib import Path
 from typing import Any

@@ -135,7 +135,7 @@ class TestTables:
     def test_cells(self):
         heading, first, second = cells(ROWS)
         assert dict(zip(heading, first, strict=True)) == {
-            "data set": "A & B",
+            "dataset": "A & B",
             "tokenizer": "x_y",
             "entries": "1,234",
             "fertility": "1.5000",
@@ -157,7 +157,7 @@ class TestTables:
 
     def test_pivot(self):
         assert pivot(ROWS, "fertility", ["average_input_length"]) == [
-            ["data set", "input", "x_y", "Phonemic"],
+            ["dataset", "input", "x_y", "Phonemic"],
             ["A & B", "3.00", "1.5000", "-"],
         ]
         assert pivot([*ROWS, ROWS[0] | {"dataset": "C"}], "fertility")[2] == ["C", "1.5000", "-"]

@@ -102,7 +102,7 @@ def resolve(name_or_path: Any) -> Any:
 
 
 def keep_name(loaded: Any, given: Any, folder: Any) -> Any:
-    """What was loaded by the name of an installed checkpoint, which bears that name instead of the folder's path.
+    """An object that was loaded by the name of an installed checkpoint, and has it in the place of the folder's path.
 
     An adapter, say, records it, and a name is the same on every machine.
 

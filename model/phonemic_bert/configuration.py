@@ -207,7 +207,7 @@ class PhonemicBertConfig(BertConfig):
 
     @classmethod
     def get_config_dict(cls, pretrained_model_name_or_path: Any, **kwargs: Any) -> Any:
-        """What ``from_pretrained`` reads.
+        """The settings that ``from_pretrained`` reads.
 
         Arguments:
             pretrained_model_name_or_path: a folder, the name of an installed checkpoint, or that of a model on a hub.

@@ -12,7 +12,7 @@ ORIGIN = "pretraining.json"
 
 
 def read_origin(checkpoint: Path) -> dict[str, Any]:
-    """What a checkpoint says of its pretraining.
+    """The record of a checkpoint's pretraining.
 
     Raises:
         RunError: it was not made by ``phonemic-bert pretrain``.

@@ -53,7 +53,7 @@ class SyllableFillMaskPipeline(FillMaskPipeline):
         if not _is_ours(self.model):
             return super().preprocess(inputs, *args, **kwargs)
         if not isinstance(inputs, str):
-            raise TypeError(f"fill-mask takes a text, or a list, a data set or a generator of texts, not {inputs!r}")
+            raise TypeError(f"fill-mask takes a text, or a list, a dataset or a generator of texts, not {inputs!r}")
         return {"text": inputs}
 
     def _forward(self, model_inputs: Any, **kwargs: Any) -> Any:  # type: ignore[override]

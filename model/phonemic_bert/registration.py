@@ -120,7 +120,7 @@ def _register_hub(hub: Any) -> None:
 
 
 def _revision_by_name(ask: Callable[..., Any]) -> Callable[..., Any]:
-    """Of ``resolve_revision``, which transformers 5 asks a hub with for the base that an adapter names."""
+    """A version of ``resolve_revision``, which transformers 5 asks a hub with for the base that an adapter names."""
 
     @wraps(ask)
     def by_name(where: Any, revision: str | None = None, **kwargs: Any) -> Any:
@@ -134,7 +134,7 @@ def _register_adapters(other: Any) -> None:
 
 
 def _exists_by_name(ask: Callable[..., Any]) -> Callable[..., Any]:
-    """Of the function that PEFT looks for an adapter's base with whenever it saves the adapter."""
+    """A version of the function that PEFT looks for an adapter's base with whenever it saves the adapter."""
 
     @wraps(ask)
     def by_name(repo_id: Any, filename: str, **kwargs: Any) -> Any:

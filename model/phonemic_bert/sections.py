@@ -26,7 +26,7 @@ _TYPES = {int: "whole number", float: "number", bool: "true or false", str: "str
 
 @dataclass(frozen=True, kw_only=True)
 class AdamW:
-    """What every section [optimization] says of the optimizer; the TOML files explain the fields."""
+    """The fields of the optimizer in every section [optimization]; the TOML files explain them."""
 
     warmup: float
     weight_decay: float
@@ -111,10 +111,10 @@ def override(values: dict[str, Any], overrides: Iterable[str]) -> None:
 
 
 class Sections:
-    """What settings share: a frozen dataclass whose attributes are sections, dataclasses of plain fields."""
+    """The base of settings: a frozen dataclass whose attributes are sections, dataclasses of plain fields."""
 
     def problems(self) -> Iterable[str]:
-        """What is wrong with values that have the right types."""
+        """The problems of values that have the right types."""
         return ()
 
     @classmethod
@@ -142,7 +142,7 @@ class Sections:
 
 
 def limited(settings: Sections, choices: Mapping[str, tuple[str, ...]], ranges: Mapping[str, Range]) -> Iterable[str]:
-    """What is wrong with values that have the right types; fields are named ``section.field``.
+    """The problems of values that have the right types; fields are named ``section.field``.
 
     Arguments:
         settings: what to look at.

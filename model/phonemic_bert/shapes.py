@@ -1,4 +1,4 @@
-"""What a PhonemicBERT may be, as data: its components, its options and the presets of its shape."""
+"""The shapes of PhonemicBERT as data: its components, its options and the presets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What pretraining and fine-tuning ask of transformers' Trainer alike."""
+"""Arguments of transformers' Trainer that pretraining and fine-tuning share."""
 
 from __future__ import annotations
 

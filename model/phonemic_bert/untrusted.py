@@ -1,4 +1,4 @@
-"""What is made sure of a checkpoint's files before transformers reads them, and one error of whatever comes of them.
+"""Checks of a checkpoint's files before transformers reads them, and one error for all that may go wrong.
 
 transformers takes a configuration at its word: it names kernels to download, weights in other folders, another model
 that an adapter is for, and any number of layers.

@@ -1,4 +1,4 @@
-"""What a baseline is, and how it finds its files."""
+"""Baselines, and how they find their files."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ class Baseline(ABC):
         return Counter({"[UNK]": sum(number == self.unknown_id for row in self.ids(texts) for number in row)})
 
     def unknown_tokens(self, texts: Iterable[str]) -> Counter[str]:
-        """What stands behind ``unknown_id`` in texts, and how often, where the tokenizer tells; else "[UNK]"."""
+        """The strings behind ``unknown_id`` in texts, and how often, where the tokenizer tells; else "[UNK]"."""
         return self.unknown([scalar(text) for text in texts])
 
     def encode(self, text: str) -> list[int]:

@@ -37,7 +37,7 @@ class _WordPiece(Baseline):
         self.unknown_id = vocab["[UNK]"]
 
     def _lower_case(self, path: Path) -> bool:
-        """What ``tokenizer_config.json`` says where there is one."""
+        """The content of ``tokenizer_config.json`` where there is one."""
         config = path / "tokenizer_config.json"
         if not config.is_file():
             return self.lower_case

@@ -1,4 +1,4 @@
-"""What the commands share: options, input with progress, output."""
+"""Parts that the commands share: options, input with progress, output."""
 
 from __future__ import annotations
 

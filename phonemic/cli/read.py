@@ -207,7 +207,7 @@ _WRITERS = {"text": _line, "tsv": _tsv, "json": _json, "ruby": _ruby}
 
 
 def _around(layout: str, lang: str) -> tuple[str, str]:
-    """What stands before and behind the texts."""
+    """The head and the tail of the page around the texts."""
     if layout == "tsv":
         return "\t".join(("text", "reading", "onset", "rime", "tone", "start", "end")) + "\n", ""
     if layout != "ruby":

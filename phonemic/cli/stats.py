@@ -49,8 +49,8 @@ def _formats(command: Any) -> Any:
 @tokenizer_options
 @click.option("--tokenizer", "names", multiple=True, metavar="NAME", help='Phonemic, a baseline, a .py file, or "all".')
 @click.option("--tokenizers", "folder", metavar="FOLDER", help="The folder of the baselines' files.")
-@click.option("--task", "task_names", multiple=True, metavar="NAME", help="Measure a data set of the paper.")
-@click.option("--data", metavar="FOLDER", help="The folder of the data sets, each in its own folder.")
+@click.option("--task", "task_names", multiple=True, metavar="NAME", help="Measure a dataset of the paper.")
+@click.option("--data", metavar="FOLDER", help="The folder of the datasets, each in its own folder.")
 @click.option("--normalize", type=click.Choice(["NFC", "NFD"]), help="Normalize the texts to a Unicode form first.")
 @click.option("--alpha", default=2.5, show_default=True, callback=_order, help="Order of the Rényi entropy.")
 @click.option("--plots", metavar="FOLDER", type=click.Path(file_okay=False, path_type=Path), help="Also draw plots.")
@@ -78,10 +78,10 @@ def stats(
     """Measures texts: fertility, lengths, Rényi efficiency and coverage. Nulls of a Parquet column are skipped.
 
     Without --tokenizer and --task, the output is one column (or one JSON object) for our tokenizer; otherwise it is one
-    row for each data set and tokenizer.
+    row for each dataset and tokenizer.
     """
     if not (inputs or task_names) or (task_names and not data):
-        raise click.UsageError("give files IN..., or data sets with --task NAME --data FOLDER")
+        raise click.UsageError("give files IN..., or datasets with --task NAME --data FOLDER")
     claim(sorted(plots.glob("intrinsic-*.svg")) if plots else (), force)
     chosen = [name for part in names for name in (_all(tokenizer, folder) if part == "all" else [part])]
     tokenizers = intrinsic.tokenizers(dict.fromkeys(chosen or ["Phonemic"]), tokenizer.lang, folder)
@@ -108,16 +108,16 @@ def stats(
 
 
 def _all(tokenizer: Tokenizer, folder: str | None) -> list[str]:
-    """What is there; without those of ours that tell no forms, where they are to."""
+    """The tokenizers that are available; without those of ours that tell no forms, where they are to."""
     named = intrinsic.available(tokenizer.lang, folder)
     return [name for name in named if not (tokenizer.form and "fallback" in intrinsic.OURS.get(name, ()))]
 
 
 def measure_task(name: str, data: str, tokenizers: Any, lang: str | None = None, **options: Any) -> list[Measures]:
-    """Measures tokenizers on a data set of the paper, with progress on stderr.
+    """Measures tokenizers on a dataset of the paper, with progress on stderr.
 
     Raises:
-        InputError: no such data set, one of another language, or a file is missing.
+        InputError: no such dataset, one of another language, or a file is missing.
     """
     from phonemic import tasks
 

@@ -1,4 +1,4 @@
-"""What the commands over lists of words share: reading a list, and writing groups of its words."""
+"""Parts that the commands over lists of words share: reading a list, and writing groups of its words."""
 
 from __future__ import annotations
 

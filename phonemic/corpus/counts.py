@@ -1,4 +1,4 @@
-"""What is counted while a corpus is prepared; counts of parts add up to those of the whole."""
+"""Counts of a corpus while it is prepared; those of parts add up to those of the whole."""
 
 from __future__ import annotations
 

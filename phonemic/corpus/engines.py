@@ -23,7 +23,7 @@ Parts = Sequence[tuple[int, Sequence[Piece]]]
 
 
 class Engine(Protocol):
-    """What does the work."""
+    """An engine, which does the work."""
 
     def segments(self, job: SegmentJob, parts: Parts) -> Iterator[float]:
         """Makes the segments of some parts; yields bytes of the sources as they are dealt with."""

@@ -30,7 +30,7 @@ def without_forms(
     spans: NDArray[np.int32],
     joiner: str | None,
 ) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int32]]:
-    """What a tokenizer without ``form=True`` makes of the lines: :func:`phonemic.forms.without_forms` of many.
+    """Lines as a tokenizer without ``form=True`` encodes them: :func:`phonemic.forms.without_forms` of many.
 
     Arguments:
         data: UTF-8 of the lines.

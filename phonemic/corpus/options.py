@@ -1,4 +1,4 @@
-"""What a corpus is prepared with."""
+"""Options of preparing a corpus."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class Options:
         return self.exact or self.near is not None
 
     def describe(self) -> dict[str, Any]:
-        """What decides the shards' bytes besides the tokenizer and the sources, for the manifest."""
+        """The options that decide the shards' bytes, next to the tokenizer and the sources, for the manifest."""
         fields = asdict(self)
         names = ("column", "errors", "min_native", "exact", "near", "shard_bytes")
         other = {"encoding": self.encoding} if self.encoding != "utf-8" else {}

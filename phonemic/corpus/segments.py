@@ -50,7 +50,7 @@ Map = Callable[[Callable[["Item"], "ChunkResult"], Iterable["Item"]], Iterable["
 
 @dataclass(frozen=True)
 class SegmentJob:
-    """What to make of the parts.
+    """The work on the parts.
 
     Attributes:
         folder: where segments and records go.
@@ -81,7 +81,7 @@ class Item(NamedTuple):
 
 
 class ChunkResult(NamedTuple):
-    """What became of a chunk: a table of SCHEMA, or lines and their keys, and what was counted; and its damage.
+    """The result of a chunk: a table of SCHEMA, or lines and their keys, and what was counted; and its damage.
 
     Rows beside a damage are of the lines before it.
     """

@@ -116,7 +116,7 @@ def _packed(values: Any) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
 
 
 def row_of(path: str) -> Callable[[int], str]:
-    """What names a row of a file, whose first is row 1, by its number from 0."""
+    """The function that names a row of a file, whose first is row 1, by its number from 0."""
     return lambda row: f"{path}, row {row + 1}"
 
 

@@ -98,7 +98,7 @@ def _decompressed(path: str, blocks: Iterator[bytes]) -> Iterator[bytes]:
 
 
 def _unfolded(member: Any, data: bytes) -> Iterator[bytes]:
-    """What data unfolds to, a block at a time where the decompressor can do so (zstandard's cannot)."""
+    """Decompressed data, a block at a time where the decompressor can do so (zstandard's cannot)."""
     if isinstance(member, type(zlib.decompressobj())):
         while len(block := member.decompress(data, BLOCK)) == BLOCK or member.unconsumed_tail:
             yield block
@@ -119,7 +119,7 @@ def _fed(blocks: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def _decompressor(suffix: str) -> tuple[Callable[[], Any], type[Exception]]:
-    """What makes a decompressor of one member, and what that raises on damaged data."""
+    """The maker of a decompressor of one member, and the errors that it raises on damaged data."""
     if suffix == ".gz":
         return lambda: zlib.decompressobj(wbits=31), zlib.error
     if suffix == ".bz2":

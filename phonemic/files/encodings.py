@@ -81,7 +81,7 @@ def is_utf8(path: str, encoding: str = "utf-8") -> bool:
 
 
 def not_utf8(data: bytes, reason: str) -> str:
-    """What to say of text that is not UTF-8.
+    """The message about text that is not UTF-8.
 
     Arguments:
         data: the text, or the lines around the wrong byte.

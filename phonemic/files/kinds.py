@@ -1,4 +1,4 @@
-"""What the name of a file says of what is in it."""
+"""Kinds of files by their names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a command may write to."""
+"""The outputs that a command may write to."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def check_own(folder: Path) -> None:
 
 
 def _keys(path: AnyPath) -> list[object]:
-    """What two names of one file have in common: where links lead, and the file's number."""
+    """The identity of a file under any name: where links lead, and the file's number."""
     try:
         state = os.stat(path)
     except OSError:

@@ -28,7 +28,7 @@ ALPHAS = (0, 0.25, 0.5, 0.75, 1, 1.5, 2, 2.5, 3, 4, 5, 7, 10)
 #: Points of the rank-frequency curve, at most.
 _RANKS = 60
 
-#: What was measured of one tokenizer on one data set, by name.
+#: What was measured of one tokenizer on one dataset, by name.
 Measures = dict[str, Any]
 AnyTokenizer = Tokenizer | Baseline
 

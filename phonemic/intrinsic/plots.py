@@ -1,4 +1,4 @@
-"""Plots of measured rows: bars for each data set, rank against frequency, Rényi efficiency against its order."""
+"""Plots of measured rows: bars for each dataset, rank against frequency, Rényi efficiency against its order."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def _bars(figure: Any, rows: list[Measures], measure: str, title: str, log: bool
 
 
 def _ranks(figure: Any, rows: list[Measures]) -> None:
-    """The data set with the most texts, every tokenizer."""
+    """The dataset with the most texts, every tokenizer."""
     axes = figure.subplots()
     some = _largest(rows)
     colours = _colours([row["tokenizer"] for row in some])
@@ -94,7 +94,7 @@ def _ranks(figure: Any, rows: list[Measures]) -> None:
 
 
 def _alpha(figure: Any, rows: list[Measures]) -> None:
-    """The data set with the most texts, every tokenizer."""
+    """The dataset with the most texts, every tokenizer."""
     axes = figure.subplots()
     some = _largest(rows)
     colours = _colours([row["tokenizer"] for row in some])

@@ -18,7 +18,7 @@ _TYPES = 10_000
 
 
 class CorpusStatistics:
-    """What a corpus is, whatever tokenizes it; memory grows only with the number of types.
+    """Statistics of a corpus, whatever tokenizes it; memory grows only with the number of types.
 
     Arguments:
         lang: "vi" or "zh".

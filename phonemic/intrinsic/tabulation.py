@@ -34,32 +34,32 @@ def written(measure: str, value: Any) -> str:
 
 
 def cells(rows: Iterable[dict[str, Any]]) -> Table:
-    """A heading, and a line for each data set and tokenizer. Chinese has no spaces, so fertility is left out there."""
+    """A heading, and a line for each dataset and tokenizer. Chinese has no spaces, so fertility is left out there."""
     rows = list(rows)
     columns = [key for key in COLUMNS if key != "fertility" or any(row["lang"] != "zh" for row in rows)]
-    heading = ["data set", "tokenizer", *(COLUMNS[key][0] for key in columns)]
+    heading = ["dataset", "tokenizer", *(COLUMNS[key][0] for key in columns)]
     body = [[title(row), row["tokenizer"], *(written(key, row[key]) for key in columns)] for row in rows]
     return [heading, *body]
 
 
 def title(row: dict[str, Any]) -> str:
-    """The data set, and the normal form that it was put into."""
+    """The dataset, and the normal form that it was put into."""
     return " ".join(filter(None, (row["dataset"], row["form"])))
 
 
 def pivot(rows: Iterable[dict[str, Any]], measure: str, first: Sequence[str] = ()) -> Table:
-    """One measure as the paper shows it: a line for each data set in each form, a column for each tokenizer.
+    """One measure as the paper shows it: a line for each dataset in each form, a column for each tokenizer.
 
     Arguments:
         rows: rows of :func:`phonemic.intrinsic.measure`.
         measure: a key of ``COLUMNS``.
-        first: measures of the data set itself that come before the tokenizers', such as ``average_input_length``.
+        first: measures of the dataset itself that come before the tokenizers', such as ``average_input_length``.
     """
     rows = list(rows)
     datasets = list(dict.fromkeys(title(row) for row in rows))
     names = list(dict.fromkeys(row["tokenizer"] for row in rows))
     by_key = {(title(row), row["tokenizer"]): row for row in rows}
-    heading = ["data set", *(COLUMNS[key][0] for key in first), *names]
+    heading = ["dataset", *(COLUMNS[key][0] for key in first), *names]
     body = []
     for dataset in datasets:
         one = next(row for row in rows if title(row) == dataset)

@@ -1,1 +1,1 @@
-"""What the core looks up: characters, vocabularies and phrases; what compiles them to tables, and what opens those."""
+"""The tables of the core: characters, vocabularies and phrases; their compiler, and the functions that open them."""

@@ -91,7 +91,7 @@ def vietnamese_characters() -> NDArray[np.uint32]:
 
 
 def quality_tables() -> Tables:
-    """What a quality mark makes of a letter: in a syllable, and in the fallback, where a horn wins over the others."""
+    """The letter that a quality mark makes: in a syllable, and in the fallback, where a horn wins over the others."""
     codes, vocabulary = _letter_codes(), inventory.vocabulary("vi")
     compose = np.zeros((3, 64), np.uint8)
     for number, made in enumerate(vietnamese.QUALITY_MARKS.values()):

@@ -28,7 +28,7 @@ def common() -> dict[str, dict[str, int]]:
 
 
 def shares(data: ReadingData) -> dict[str, dict[str, int]]:
-    """Of each character in several readings: numbered pinyin -> thousandths, the commonest first.
+    """The readings of each polyphone: numbered pinyin -> thousandths, the commonest first.
 
     Traditional characters have the shares of those that they are read as.
     """

@@ -254,7 +254,7 @@ cdef class Work:
             self._give_back(memo)
 
     def result(self):
-        """What was encoded; to be called once, when all threads are done.
+        """The encoded batch; to be called once, when all threads are done.
 
         Returns:
             (ids int32 (N,), offsets int64 (B + 1,), spans int32 (N, 2) or None, word ids int32 (N,) or None).

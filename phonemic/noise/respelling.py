@@ -178,7 +178,7 @@ def swapped_letters(syllable: str) -> list[str]:
 
 
 def _residue(syllable: str, keys: dict[str, str], tones: dict[str, str]) -> list[str]:
-    """What is left of a syllable where the input method did not act: all keys, the tone's last or behind its vowel;
+    """A syllable where the input method did not act: all keys, the tone's last or behind its vowel;
     or the tone's key alone.
     """
     letters, mark, at = _toneless(syllable)

@@ -96,7 +96,7 @@ cdef bint add(Found* found, int64_t key) noexcept nogil:
 
 
 def align(const uint8_t[:, ::1] a, const uint8_t[:, ::1] b, tuple costs):
-    """What the cheapest alignment of two texts costs.
+    """The cost of the cheapest alignment of two texts.
 
     Arguments:
         a: rows of onset, rime and tone, uint8 (M, 3).
@@ -246,7 +246,7 @@ cdef class Names:
         return results
 
     cdef void _prepare(self, Query* query, const uint8_t[:, ::1] rows) noexcept nogil:
-        """What each position costs against each symbol, and what each of both costs against nothing."""
+        """The cost of each position against each symbol, and of each of both against nothing."""
         cdef Py_ssize_t s, j
         cdef int16_t* cost = query.costs
         cdef const uint16_t* onset
@@ -321,7 +321,7 @@ cdef class Names:
 
     cdef void _cheapest(self, Query* query, int16_t* band, Py_ssize_t first, Py_ssize_t last,
                         bint deletes) noexcept nogil:
-        """What each symbol costs against the cheapest of some positions, or against nothing if that is allowed."""
+        """The cost of each symbol against the cheapest of some positions, or against nothing if that is allowed."""
         cdef Py_ssize_t _j, s
         cdef const int16_t* cost = query.costs + first * query.symbols
         for s in range(query.symbols):
@@ -332,7 +332,7 @@ cdef class Names:
             cost += query.symbols
 
     cdef int16_t* _bands(self, Query* query, Py_ssize_t g, int32_t limit, bint aside, Py_ssize_t* step) noexcept nogil:
-        """What each symbol costs at least at each position of a group's names; from one position to the next ``step``.
+        """The least cost of each symbol at each position of a group's names; from one position to the next ``step``.
 
         Where all cost as much as a syllable, an alignment within the limit steps aside only so often.
         """
@@ -395,7 +395,7 @@ cdef class Names:
         return True
 
     cdef int32_t _aligned(self, Query* query, const uint16_t* name, Py_ssize_t length, int32_t limit) noexcept nogil:
-        """What the cheapest alignment with a name costs; something beyond the limit where that is certain."""
+        """The cost of the cheapest alignment with a name; something beyond the limit where that is certain."""
         cdef Py_ssize_t j, k
         cdef int32_t above, here, value, least, gap
         cdef int32_t* row = query.row

@@ -116,7 +116,7 @@ class Index(Sequence[str]):
 
     @property
     def tokenizer(self) -> Tokenizer:
-        """What reads names and queries."""
+        """The tokenizer of names and queries."""
         return self._tokenizer
 
     @property

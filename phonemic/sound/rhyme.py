@@ -23,7 +23,7 @@ CLASSES = {
 
 @cache
 def rhyme_key(lang: str, rime: str, near: bool = False) -> str:
-    """What two rimes that rhyme have in common: nucleus and coda, or the name of the class.
+    """The key that two rimes share if they rhyme: nucleus and coda, or the name of the class.
 
     Raises:
         ValueError: the language has no such rime.

@@ -145,7 +145,7 @@ def sounds(lang: str) -> Sounds:
 
 
 def matrix(lang: str, part: str) -> tuple[tuple[str, ...], NDArray[np.float64]]:
-    """What the sounds of one part of the syllable cost against each other.
+    """The costs of the sounds of one part of the syllable against each other.
 
     Arguments:
         lang: ``"vi"`` or ``"zh"``.
@@ -264,5 +264,5 @@ def _with_characters(costs: NDArray[np.int64], most: int, characters: list[str])
 
 
 def _of_character(char: str) -> int:
-    """What a character costs: a digit is read as a syllable or more."""
+    """The cost of a character: a digit is read as a syllable or more."""
     return SYLLABLE if char.isdigit() else LETTER

@@ -25,7 +25,7 @@ _NEAR_LETTER = 100
 
 
 class Typed(NamedTuple):
-    """What was typed.
+    """A typed query.
 
     Attributes:
         rows: of onset, rime and tone, uint8 (N, 3); what was not typed is the row that is near to all.

@@ -1,4 +1,4 @@
-"""The paper's 23 data sets and a few beyond.
+"""The paper's 23 datasets and a few beyond.
 
 One registry of what each is, and readers of the files as their authors publish them. :mod:`phonemic.tasks.custom` reads
 users' own files.

@@ -1,4 +1,4 @@
-"""``python -m phonemic.tasks`` writes what the data sets are; with a folder, which of them lie below it."""
+"""``python -m phonemic.tasks`` writes what the datasets are; with a folder, which of them lie below it."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""DataSet: what a data set is, which files it lies in, and how to read them."""
+"""DataSet: what a dataset is, which files it lies in, and how to read them."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def each_text(examples: Iterable[Any]) -> Iterator[str]:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class DataSet:
-    """A data set as its authors publish it.
+    """A dataset as its authors publish it.
 
     Attributes:
         name: its id, in lower case.
@@ -229,7 +229,7 @@ class DataSet:
         return ()
 
     def _missing(self, folder: Path, split: str) -> str:
-        """What the layouts want that is not there; only of those that are there in part, where one is."""
+        """The files that the layouts want and that are missing; only of those that are there in part, where one is."""
         ways = [way.files(split) for way in self.layouts if way.files(split)]
         missing = [[pattern for pattern in way if not any(folder.glob(pattern))] for way in ways]
         partly = [lacks for way, lacks in zip(ways, missing, strict=True) if len(lacks) < len(way)]

@@ -1,4 +1,4 @@
-"""What the readers give, a class for each kind of task. Offsets are half-open and count characters of the text."""
+"""Examples, a class for each kind of task. Offsets are half-open and count characters of the text."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ class QuestionExample:
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """What a treebank says of a word; empty where it says nothing.
+    """The annotation of a word in a treebank; empty where there is none.
 
     Attributes:
         lemma: its lemma.

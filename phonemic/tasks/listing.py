@@ -10,19 +10,19 @@ from phonemic.tasks.registry import beyond, get, names
 
 
 def overview(chosen: Iterable[str] | None = None) -> str:
-    """What each data set is: a Markdown table, of all the paper's and the registered where none are chosen."""
+    """A Markdown table of datasets: all the paper's and the registered ones where none are chosen."""
     columns = ("name", "set", "language", "kind", "splits", "test", "metric", "published at", "terms")
     return "\n".join(_table(columns, (_row(get(name)) for name in chosen or names())))
 
 
 def files(chosen: Iterable[str] | None = None) -> str:
-    """Which files each data set is read from, and what to know about it: a Markdown table; see :func:`overview`."""
+    """Which files each dataset is read from, and what to know about it: a Markdown table; see :func:`overview`."""
     rows = ((f"`{name}`", "<br>or ".join(map(_files, get(name).layouts)), get(name).note) for name in chosen or names())
     return "\n".join(_table(("name", "files in its folder", "note"), rows))
 
 
 def present(root: Folder) -> str:
-    """Which data sets lie below a root, and which splits of them: one a line."""
+    """Which datasets lie below a root, and which splits of them: one a line."""
     return "\n".join(f"{name}: {_present(get(name), root)}" for name in (*names(), *beyond()))
 
 

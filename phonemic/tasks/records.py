@@ -29,7 +29,7 @@ class Record:
         self.fields = fields
 
     def error(self, reason: str) -> InputError:
-        """What to raise about this entry."""
+        """The error to raise about this entry."""
         return InputError(f"{self.place}: {reason}")
 
     def get(self, key: str, kind: type[Any], default: Any = None) -> Any:

@@ -1,4 +1,4 @@
-"""The data sets by name."""
+"""The datasets by name."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ _BEYOND: dict[str, DataSet] = {dataset.name: dataset for dataset in sets.BEYOND}
 
 
 def names() -> tuple[str, ...]:
-    """The names of the paper's data sets in its order, then of those that were registered."""
+    """The names of the paper's datasets in its order, then of those that were registered."""
     return tuple(_SETS)
 
 
 def beyond() -> tuple[str, ...]:
-    """The names of the data sets that come with the package and are not the paper's."""
+    """The names of the datasets that come with the package and are not the paper's."""
     return tuple(_BEYOND)
 
 
 def get(name: str) -> DataSet:
-    """A data set by its name, in any case.
+    """A dataset by its name, in any case.
 
     Raises:
         ValueError: there is none of that name; the message names those that are close.
@@ -32,12 +32,12 @@ def get(name: str) -> DataSet:
     if found is None:
         close = get_close_matches(name.lower(), known, n=3, cutoff=0.4)
         hint = f"did you mean {' or '.join(close)}?" if close else f"choose one of {', '.join(known)}"
-        raise ValueError(f"no data set is called {name!r}: {hint}")
+        raise ValueError(f"no dataset is called {name!r}: {hint}")
     return found
 
 
 def register(dataset: DataSet) -> DataSet:
-    """Adds a data set of your own, for this process.
+    """Adds a dataset of your own, for this process.
 
     Arguments:
         dataset: the set; it is also returned.
@@ -46,8 +46,8 @@ def register(dataset: DataSet) -> DataSet:
         ValueError: its name is taken, or is not in lower case.
     """
     if dataset.name != dataset.name.lower() or not dataset.name.strip():
-        raise ValueError(f"the name of a data set is in lower case, not {dataset.name!r}")
+        raise ValueError(f"the name of a dataset is in lower case, not {dataset.name!r}")
     if dataset.name in _SETS | _BEYOND:
-        raise ValueError(f"a data set is called {dataset.name!r} already; give yours another name")
+        raise ValueError(f"a dataset is called {dataset.name!r} already; give yours another name")
     _SETS[dataset.name] = dataset
     return dataset

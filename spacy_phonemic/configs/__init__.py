@@ -157,7 +157,7 @@ def _section(name: str, values: dict[str, object]) -> str:
 
 
 def _listener(head: str, encoder: str) -> str:
-    """What passes the encoder's vectors on to a head."""
+    """The listener that passes the encoder's vectors on to a head."""
     ours: dict[str, object] = {"@architectures": "spacy_phonemic.PhonemicListener.v1", "width": None, "upstream": "*"}
     spacys = {"@architectures": "spacy.Tok2VecListener.v1", "width": "${components.tok2vec.model.encode.width}"}
     return _section(
@@ -173,7 +173,7 @@ def _score_weights(heads: dict[str, dict[str, float]]) -> dict[str, object]:
 
 
 def _tokenizer_settings(lang: str) -> dict[str, object]:
-    """What the language's own tokenizer is initialized with: spaCy asks for it even where another one is used."""
+    """The initialization of the language's own tokenizer: spaCy asks for it even where another one is used."""
     from spacy.util import get_lang_class
 
     settings: dict[str, object] = get_lang_class(lang).Defaults.config.get("initialize", {}).get("tokenizer", {})

@@ -1,4 +1,4 @@
-"""``phonemic stats`` with several tokenizers and data sets, ``phonemic train-baseline``, and the benchmark's command."""
+"""``phonemic stats`` with several tokenizers and datasets, ``phonemic train-baseline``, and the benchmark's command."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def run(*arguments, status=0, command=cli):
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """A folder with a text, a data set of CLUENER's kind, one of UIT-VSFC's, and a Character vocabulary."""
+    """A folder with a text, a dataset of CLUENER's kind, one of UIT-VSFC's, and a Character vocabulary."""
     monkeypatch.chdir(tmp_path)
     Path("in.txt").write_text(TEXT, encoding="utf-8")
     for name, texts in (("train", ["今天下雨", "明天"]), ("dev", ["后天 晴"])):
@@ -139,9 +139,9 @@ class TestStats:
     @pytest.mark.parametrize(
         ("arguments", "status", "message"),
         [
-            ([], 2, "give files IN..., or data sets with --task NAME --data FOLDER"),
+            ([], 2, "give files IN..., or datasets with --task NAME --data FOLDER"),
             (["--task", "cluener"], 2, "--data"),
-            (["--task", "clue", "--data", "data"], 1, "no data set is called 'clue'"),
+            (["--task", "clue", "--data", "data"], 1, "no dataset is called 'clue'"),
             (["--task", "uit-vsfc", "--data", "data"], 1, "UIT-VSFC is in language vi, not zh"),
             (["--task", "tnews", "--data", "data"], 1, "for TNEWS in it. It is published at https"),
             (["in.txt", "--tokenizer", "BERT"], 1, "no tokenizer is named 'BERT'"),
@@ -234,7 +234,7 @@ class TestBenchmark:
             output = run(*arguments, "--tokenizer", "mine.py", "--tokenizer", "Phonemic", command=main).stdout
         finally:
             REGISTRY.pop("Words", None)
-        assert re.search(r"data set\s+Words\s+Phonemic\s", output)
+        assert re.search(r"dataset\s+Words\s+Phonemic\s", output)
         assert re.search(r"UIT-VSFC\s+1\.0000\s+", output)
 
     def test_nothing_there(self, folder):
@@ -242,7 +242,7 @@ class TestBenchmark:
 
         Path("empty").mkdir()
         result = run("--data", "empty", "--tokenizers", "tokenizers", command=main, status=1)
-        assert "empty: no data set is there" in result.stderr
+        assert "empty: no dataset is there" in result.stderr
 
 
 @pytest.mark.benchmarks

@@ -1,4 +1,4 @@
-"""The registry of data sets, how a set is found and read, and what is wrong with one that cannot be."""
+"""The registry of datasets, how a set is found and read, and what is wrong with one that cannot be."""
 
 from __future__ import annotations
 

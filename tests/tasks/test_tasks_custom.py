@@ -1,4 +1,4 @@
-"""Users' own files as data sets, and the sets beyond the paper."""
+"""Users' own files as datasets, and the sets beyond the paper."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def read(dataset: custom.CustomDataSet, split: str = "train") -> list[Any]:
 
 
 def alone(kind: Any, path: Path, **options: Any) -> custom.CustomDataSet:
-    """A data set whose training file is its test file as well."""
+    """A dataset whose training file is its test file as well."""
     return custom.data_set(kind, train=path, test=path, **{"lang": "vi", **options})
 
 
@@ -400,7 +400,7 @@ def test_docbin(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("kind", "options", "message"),
     [
-        ("coreference", {}, "no custom data set is of kind 'coreference': choose one of classification"),
+        ("coreference", {}, "no custom dataset is of kind 'coreference': choose one of classification"),
         ("classification", {"metric": "span-f1"}, "classification has no metric 'span-f1'"),
         ("classification", {"lang": "en"}, "choose one of vi, zh"),
         ("classification", {"file_format": "xml"}, "no format is called 'xml'"),

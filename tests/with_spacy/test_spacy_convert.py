@@ -1,4 +1,4 @@
-"""Data sets and files as Docs: what a Doc gets, what is reported, what is refused, and the real corpora."""
+"""Datasets and files as Docs: what a Doc gets, what is reported, what is refused, and the real corpora."""
 
 import json
 import re

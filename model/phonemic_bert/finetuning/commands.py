@@ -27,7 +27,7 @@ _LIMIT = click.IntRange(1)
 
 @click.command(name="finetune")
 @click.argument("tasks", nargs=-1, metavar="[TASK]...")
-@click.option("--data", type=click.Path(file_okay=False), help="The data set's folder, or a folder of data sets.")
+@click.option("--data", type=click.Path(file_okay=False), help="The dataset's folder, or a folder of datasets.")
 @click.option(
     "--encoder", "encoders", multiple=True, required=True, help="A checkpoint, or NAME=CHECKPOINT. Repeatable."
 )
@@ -66,7 +66,7 @@ _LIMIT = click.IntRange(1)
 def finetune(tasks: tuple[str, ...], results: str, **options: Any) -> None:
     """Fine-tunes encoders on tasks by the paper's protocol, and writes one file of results per run.
 
-    TASK is a data set's name (tnews), or one target of a set that has several (uit-vsfc.sentiment). Runs that are
+    TASK is a dataset's name (tnews), or one target of a set that has several (uit-vsfc.sentiment). Runs that are
     finished are not repeated: the same command continues what was interrupted. Ctrl-C and SIGTERM exit with status 75.
 
     Files of your own are named by --custom, --train, --dev, --test and --lang instead of TASK and --data; --field says
@@ -124,7 +124,7 @@ def _needed(options: dict[str, Any], *names: str) -> None:
 
 
 def _custom(options: dict[str, Any]) -> DataSet:
-    """Files of the user's own as a data set; a value of --field may be a list with commas."""
+    """Files of the user's own as a dataset; a value of --field may be a list with commas."""
     from phonemic.tasks import custom
 
     fields: dict[str, Any] = {}

@@ -180,7 +180,7 @@ def _tokenizer(
 
 
 def _described(path: Path) -> dict[str, Any] | None:
-    """What a checkpoint of a baseline says of its tokenizer: that of a pretraining run, or one fine-tuned from it."""
+    """The tokenizer's record in a checkpoint of a baseline: of a pretraining run, or one fine-tuned from it."""
     if (path / FILE).is_file():
         return describe(path)
     if not (path / ORIGIN).is_file():

@@ -1,4 +1,4 @@
-"""What is fine-tuned on: a data set, one of its targets, and the folder that its files lie in."""
+"""Jobs of fine-tuning: a dataset, one of its targets, and the folder of its files."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ ALL = Limits()
 
 @dataclass(frozen=True)
 class Job:
-    """A task: one target of a data set.
+    """A task: one target of a dataset.
 
     Attributes:
         dataset: the set.
@@ -56,7 +56,7 @@ class Job:
         return self.dataset.name if self.target == LABEL else f"{self.dataset.name}.{self.target}"
 
     def folds(self, seed: int) -> Folds:
-        """What to train on, to choose by and to report on. The test set is the same for every seed.
+        """The folds to train on, to choose by and to report on. The test set is the same for every seed.
 
         Raises:
             InputError: a split is not there, or damaged.
@@ -94,7 +94,7 @@ def find_jobs(names: Iterable[str], data: Path, divide: str | None = None, limit
     """The jobs of names: ``tnews``, ``uit-vsfc.sentiment``, or ``uit-vsfc`` for all of its targets.
 
     Arguments:
-        names: of data sets and targets.
+        names: of datasets and targets.
         data: the folder of the one set that is named, or a folder that holds many sets.
         divide: see :class:`Job`.
         limits: likewise.

@@ -37,7 +37,7 @@ def score(metric: str, gold: Sequence[Any], predicted: Sequence[Any], *, lang: s
     that of no spans, is 0.
 
     Arguments:
-        metric: a data set's ``metric``.
+        metric: a dataset's ``metric``.
         gold: one item an example. ``accuracy`` and ``macro-f1``: a label, or the index of a choice. ``macro-f1`` and
             ``token-macro-f1`` of tagging: the tags of the example. ``macro-f1`` of aspect sentiment: its (aspect,
             sentiment) pairs. ``span-f1``: its spans, which may lie in one another. ``exact-match``, ``answer-f1``: the

@@ -49,7 +49,7 @@ class Result:
 
     @property
     def column(self) -> Column:
-        """What scores are comparable within: language, title, target and metric."""
+        """The column that scores are comparable within: language, title, target and metric."""
         target = self["target"] if self["target"] not in (None, "label") else ""
         return self["lang"], self["title"], target, self["metric"]
 
@@ -109,14 +109,14 @@ class Summary:
 
     @classmethod
     def of(cls, scores: Iterable[float]) -> Summary:
-        """Of scores from 0 to 1."""
+        """The mean of scores from 0 to 1."""
         values = [100 * score for score in scores]
         return cls(fmean(values), stdev(values) if len(values) > 1 else None, len(values))
 
 
 @dataclass(frozen=True)
 class Results:
-    """What a folder says.
+    """The results of a folder.
 
     Attributes:
         cells: the chosen point by column (see :attr:`Result.column`) and row. A row is an encoder; where runs of it
@@ -247,7 +247,7 @@ def _chosen(runs: Sequence[Result], problems: list[str]) -> SeedRuns:
 
 
 def _told_apart(several: Sequence[str]) -> dict[str, str]:
-    """What tells conditions apart: the settings in which they differ; empty of one alone."""
+    """The labels that tell conditions apart: the settings in which they differ; empty for one alone."""
     loaded = [loads(conditions) for conditions in several]
     names = sorted({name for one in loaded for name in one if len({_canonical(a.get(name)) for a in loaded}) > 1})
     return {

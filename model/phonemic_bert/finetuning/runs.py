@@ -58,7 +58,7 @@ _WEIGHTS = ("config.json", "*.safetensors", "*.bin")
 
 @dataclass(frozen=True)
 class RunOutputs:
-    """What a run is to leave besides its scores.
+    """The outputs of a run next to its scores.
 
     Attributes:
         noise: the noise to evaluate with.
@@ -85,7 +85,7 @@ class Fold:
 
 
 class Prepared:
-    """What the runs of one job, encoder and seed share: the examples of each fold as rows.
+    """The data that the runs of one job, encoder and seed share: the examples of each fold as rows.
 
     Arguments:
         job: the task.
@@ -187,7 +187,7 @@ class Run:
         return save and save / self.job.name / self.encoder.name / self.path.stem
 
     def result(self) -> dict[str, Any] | None:
-        """What is in the file, where the run is finished and left all that is wished for; otherwise None.
+        """The content of the file, where the run is finished and left all that is wished for; otherwise None.
 
         Raises:
             RunError: the file is not the result of a run.
@@ -202,7 +202,7 @@ class Run:
         return None if lacks else found
 
     def _found(self) -> dict[str, Any] | None:
-        """What is in the file, if there is one."""
+        """The content of the file, if there is one."""
         if not self.path.exists():
             return None
         try:
@@ -323,7 +323,7 @@ def checkpoint_hash(folder: Path, baseline: Baseline | None = None) -> str:
 
 
 def versions() -> dict[str, str]:
-    """Of what computes."""
+    """The name of the device."""
     libraries = {name: _version(name) for name in ("tokenizers", "scikit-learn", "seqeval")}
     return {
         "phonemic": __version__,

@@ -111,7 +111,7 @@ class Settings(sections.Sections):
         Arguments:
             source: a grid's name (``GRIDS``) or the path of a TOML file.
             overrides: ``section.field=value`` each, the value as TOML writes it. They win over the file.
-            task: a data set; what the file's ``[tasks.TASK.section]`` say wins over its sections.
+            task: a dataset; what the file's ``[tasks.TASK.section]`` say wins over its sections.
 
         Raises:
             SettingsError: a section or field is unknown, missing or wrong; the message names it.
@@ -141,7 +141,7 @@ class Settings(sections.Sections):
         return cls.of(merged, where)
 
     def problems(self) -> Iterable[str]:
-        """What is wrong with values that have the right types."""
+        """The problems of values that have the right types."""
         yield from sections.limited(self, _CHOICES, _RANGES)
         for size in self.grid.batch_size:
             if size % min(size, self.machine.device_batch_size):

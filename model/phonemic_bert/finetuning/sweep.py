@@ -30,7 +30,7 @@ from phonemic_bert.finetuning.settings import Settings
 
 @dataclass
 class SweepResult:
-    """What became of a sweep.
+    """The result of a sweep.
 
     Attributes:
         results: of every run that is finished, those from before among them.
@@ -49,7 +49,7 @@ class Sweep:
     Arguments:
         jobs: the tasks.
         encoders: folders or names of checkpoints, or ``NAME=FOLDER`` to call one otherwise.
-        settings: the settings for a data set's name.
+        settings: the settings for a dataset's name.
         seeds: one run each.
         folder: for the results.
         outputs: what each run is to leave.

@@ -72,7 +72,7 @@ def score_tables(results: Results) -> Iterator[Table]:
 
 
 def difference_tables(results: Results, against: str) -> Iterator[Table]:
-    """What each encoder scores above a reference, over the seeds that both have, with the standard error.
+    """The lead of each encoder over a reference, over the seeds that both have, with the standard error.
 
     Arguments:
         results: of a folder.

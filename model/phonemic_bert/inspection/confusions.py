@@ -81,7 +81,7 @@ class Confusions:
 
 
 def outcomes_of(form: str, record: PredictionRecord) -> list[Outcome]:
-    """What became of each label of one record, in the order of the text; none where gold or predicted is missing."""
+    """The outcome of each label of one record, in the order of the text; none where gold or predicted is missing."""
     if not record.has_both:
         return []
     return _OUTCOMES[form](record)

@@ -74,7 +74,7 @@ class Panel:
     separations: tuple[Separation, ...]
 
     def as_dict(self) -> dict[str, Any]:
-        """What JSON can hold of it: all but the vectors."""
+        """The part that JSON can hold: all but the vectors."""
         rows = [
             {"symbol": symbol, "x": x, "y": y, **{name: group[at] for name, group in self.classes.items()}}
             for at, (symbol, (x, y)) in enumerate(zip(self.symbols, self.places.tolist(), strict=True))
@@ -90,7 +90,7 @@ class Panel:
 
 
 def component_vectors(model: PhonemicBertModel, component: str, symbols: tuple[str, ...]) -> NDArray[np.float64]:
-    r"""What symbols add to a position's embedding in one slot: float64 (S, d).
+    r"""The vectors that symbols add to a position's embedding in one slot: float64 (S, d).
 
     The three components share one table E, so that one row may serve in two slots (*k* is an onset and a letter). What
     tells the slots apart is the projection: it maps three concatenated rows to W (E[o] ; E[r] ; E[t]) + b, which is

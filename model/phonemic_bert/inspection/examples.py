@@ -1,4 +1,4 @@
-"""What is inspected: texts read syllable by syllable, and what a model or a file says about them."""
+"""Inspected texts, syllable by syllable, with the labels of a model or a file."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ _CLASSES = {
 
 @dataclass(frozen=True)
 class Inspected:
-    """What is inspected.
+    """An inspected checkpoint.
 
     Attributes:
         name: of the folder or the installed checkpoint; a run's for its ``final``.

@@ -1,4 +1,4 @@
-"""What a fine-tuned classifier or tagger says about texts."""
+"""Predictions of a fine-tuned classifier or tagger for texts."""
 
 from __future__ import annotations
 

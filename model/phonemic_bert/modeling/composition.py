@@ -171,7 +171,7 @@ class Composing(nn.Module):
         return composed if self.forms is None else composed + self.forms(input_ids)
 
     def embed(self, input_ids: Tensor) -> Tensor:
-        """What :meth:`compose` makes of each position, and what it makes with its neighbours: (B, N) to (B, N, d).
+        """The result of :meth:`compose` for each position and its neighbours: (B, N) to (B, N, d).
 
         In training some forms are dropped or wrong, see :meth:`FormEmbedding.disturbed`.
 

@@ -1,4 +1,4 @@
-"""What H-MLM predicts with: three independent heads (the paper), or one choice among all triples."""
+"""Heads of H-MLM: three independent ones (the paper), or one softmax over all triples."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from phonemic_bert.modeling.lists import TripleList
 
 
 class Predicted:
-    """What the independent heads say about some positions.
+    """The predictions of the independent heads for some positions.
 
     Attributes:
         logits: of onset, rime and tone, (..., V) each.
@@ -66,7 +66,7 @@ class IndependentHeads(nn.Module):
 
 
 class JointlyPredicted(Predicted):
-    """What the joint head says about some positions.
+    """The predictions of the joint head for some positions.
 
     The probability of a triple is that of its row in the list, plus that of the class outside times the product of the
     three heads', of which the tone's is among the symbols that may end what is not in the list. So the probabilities of
@@ -231,7 +231,7 @@ class JointHead(IndependentHeads):
 
 
 class TripleVectors(NamedTuple):
-    """What the vectors of triples are made of: weights[onset] + weights[rime] + weights[tone] + turn(product) + more.
+    """The parts of the vectors of triples: weights[onset] + weights[rime] + weights[tone] + turn(product) + more.
 
     Attributes:
         weights: of onsets, rimes and tones, (V, d) each.

@@ -80,7 +80,7 @@ class PhonemicBertEmbeddings(Composing, BertEmbeddings):
 
 
 class PhonemicBertPreTrainedModel(BertPreTrainedModel):
-    """What all PhonemicBERT models share: the configuration, and checkpoints that are data only."""
+    """The base of all PhonemicBERT models: the configuration, and checkpoints that are data only."""
 
     config: PhonemicBertConfig
     config_class: type[BertConfig] = PhonemicBertConfig
@@ -289,7 +289,7 @@ class PhonemicModernBertModel(PhonemicBertModel):
 
 @dataclass
 class HolisticMaskedLMOutput(ModelOutput):  # type: ignore[misc,unused-ignore]
-    """What PhonemicBertForMaskedLM returns.
+    """The output of PhonemicBertForMaskedLM.
 
     Attributes:
         loss: scalar, where labels were given.
@@ -432,7 +432,7 @@ class PhonemicBertForMaskedLM(PhonemicBertPreTrainedModel):
         return "|".join(vocabulary(self.config.lang).unpack(int(packed)))
 
     def predict(self, hidden: Tensor) -> Predicted:
-        """What hidden states (..., d) predict: see :class:`phonemic_bert.modeling.heads.Predicted`."""
+        """The predictions from hidden states (..., d): see :class:`phonemic_bert.modeling.heads.Predicted`."""
         tied = (self.bert.embeddings,) if self.config.vectors == "tied" else ()
         predicted: Predicted = self.heads(hidden, *tied)
         return predicted

@@ -76,7 +76,7 @@ class ModernEncoder(PackedModernBertModel):
         self.embeddings: Any = _Given()
 
     def get_input_embeddings(self) -> nn.Module:
-        """What stands where ModernBERT's own table would be."""
+        """The module in the place of ModernBERT's own table."""
         given: nn.Module = self.embeddings
         return given
 

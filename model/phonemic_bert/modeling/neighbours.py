@@ -1,4 +1,4 @@
-"""What a position's embedding gets from its neighbours: vectors of bigrams, and a convolution."""
+"""Embeddings from adjacent positions: vectors of bigrams, and a convolution."""
 
 from __future__ import annotations
 

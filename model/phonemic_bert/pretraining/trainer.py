@@ -1,7 +1,7 @@
 """transformers' Trainer where it is exact, and what takes the place of the rest.
 
 Kept: the loop, accumulation, optimizer and schedule, precision, DDP and FSDP, the contents of checkpoints, the random
-states, and skipping what was seen when a run is continued. Replaced: shuffling (the data set is the whole run in its
+states, and skipping what was seen when a run is continued. Replaced: shuffling (the dataset is the whole run in its
 order, so that there is one epoch for Trainer), how checkpoints come to their place, evaluation (a mean over positions,
 not over batches), and the logged training loss, whose running sum survives an interruption.
 """

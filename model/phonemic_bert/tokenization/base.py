@@ -1,4 +1,4 @@
-"""What the transformers tokenizers here share: rows, pairs, windows, offsets and padding over flat arrays."""
+"""The base of the transformers tokenizers here: rows, pairs, windows, offsets and padding over flat arrays."""
 
 from __future__ import annotations
 
@@ -226,7 +226,7 @@ class RowsTokenizer(PreTrainedTokenizerBase):
         return Rows(first, second, cut, add_special_tokens, width, side, self.special_ids, self._tokens)
 
     def _batch_encode_plus(self, batch_text_or_text_pairs: Any, **kwargs: Any) -> BatchEncoding:
-        """What transformers 4 calls for a batch; 5 calls ``_encode_plus`` for everything."""
+        """The method that transformers 4 calls for a batch; 5 calls ``_encode_plus`` for everything."""
         return self._encode_plus(list(batch_text_or_text_pairs), **kwargs, is_batch=True)
 
     def _encode_plus(

@@ -137,7 +137,7 @@ class BaselineTokenizer(RowsTokenizer):
 
 
 def describe(folder: Path) -> dict[str, Any]:
-    """What :meth:`BaselineTokenizer.save_vocabulary` wrote.
+    """The record that :meth:`BaselineTokenizer.save_vocabulary` wrote.
 
     Raises:
         CheckpointError: it is missing or damaged.
@@ -168,7 +168,7 @@ def saved_options(folder: Path) -> dict[str, Any]:
 
 
 def checked(described: Any) -> dict[str, Any]:
-    """What a file says of a baseline, if it can be that.
+    """The record of a baseline in a file, if it can be that.
 
     Raises:
         KeyError: the name is missing.

@@ -1,4 +1,4 @@
-"""Files of your own as a data set: CSV, JSON lines, SQuAD's JSON, CoNLL, CoNLL-U, spaCy's DocBin."""
+"""Files of your own as a dataset: CSV, JSON lines, SQuAD's JSON, CoNLL, CoNLL-U, spaCy's DocBin."""
 
 from phonemic.tasks.custom.dataset import CustomDataSet, data_set, read
 from phonemic.tasks.custom.dataset import OwnDataSet as OwnDataSet

@@ -1,4 +1,4 @@
-"""A data set in files of your own: what its arguments say, its labels, and which parser reads its files."""
+"""A dataset in files of your own: what its arguments say, its labels, and which parser reads its files."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _BETWEEN = {"vi": " ", "zh": ""}
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class CustomDataSet(DataSet):
-    """A data set whose files are named one by one, so that the folder that its methods take does not matter.
+    """A dataset whose files are named one by one, so that the folder that its methods take does not matter.
 
     Attributes:
         files: split to its file.
@@ -82,7 +82,7 @@ def data_set(
     quoting: bool = True,
     strict: bool = False,
 ) -> CustomDataSet:
-    """A data set in files of your own. The labels are those of the training file, which is read once for that.
+    """A dataset in files of your own. The labels are those of the training file, which is read once for that.
 
     Without ``dev`` a tenth of the training file, drawn by seed, becomes the dev set. Without ``test`` the dev file is
     the test set, as in the paper's Chinese tasks, so that no score is reported on what was chosen by.
@@ -193,7 +193,7 @@ def read(
 
 def _check(kind: str, lang: str, file_format: str | None) -> None:
     for what, given, known in (
-        ("custom data set is of kind", kind, _METRICS),
+        ("custom dataset is of kind", kind, _METRICS),
         ("language is called", lang, _BETWEEN),
         ("format is called", file_format, FORMATS),
     ):

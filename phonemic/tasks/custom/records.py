@@ -18,7 +18,7 @@ def examples(path: Path, form: str, kind: str, fields: Fields, labels: Labels | 
     Arguments:
         path: the file.
         form: its format.
-        kind: of the data set.
+        kind: of the dataset.
         fields: where what stands.
         labels: those that may occur; None for any.
 

@@ -1,4 +1,4 @@
-"""The paper's data sets, a file each, and some beyond the paper."""
+"""The paper's datasets, a file each, and some beyond the paper."""
 
 from phonemic.tasks.sets import (
     afqmc,

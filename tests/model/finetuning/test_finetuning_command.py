@@ -63,7 +63,7 @@ def test_the_command(checkpoint, tmp_path):
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        (["tnwes"], "no data set is called 'tnwes': did you mean tnews"),
+        (["tnwes"], "no dataset is called 'tnwes': did you mean tnews"),
         (["uit-vsfc.mood"], "UIT-VSFC has no target 'mood': choose one of sentiment, topic"),
         (["tnews"], "no folder zh/tnews or tnews or"),
         (["uit-vsfc", "--seeds", "1,x"], "must be numbers separated by commas"),

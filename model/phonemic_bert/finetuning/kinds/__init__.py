@@ -31,5 +31,5 @@ KINDS: dict[str, type[Kind]] = {
 
 
 def make_kind(dataset: DataSet, target: str, encoder: Encoder, text: Text) -> Kind:
-    """The kind of a data set's task, for one target and one encoder."""
+    """The kind of a dataset's task, for one target and one encoder."""
     return KINDS[dataset.kind](dataset, target, encoder, text)

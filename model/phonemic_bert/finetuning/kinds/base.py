@@ -1,4 +1,4 @@
-"""What the kinds of task have in common: examples to rows that a model takes, its outputs to predictions."""
+"""The base of all kinds of task: examples to rows that a model takes, its outputs to predictions."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class Window:
 
 
 class Kind(ABC):
-    """A kind of task for one data set, one target and one encoder.
+    """A kind of task for one dataset, one target and one encoder.
 
     Arguments:
         dataset: what to read.
@@ -88,7 +88,7 @@ class Kind(ABC):
 
     @abstractmethod
     def names(self) -> tuple[str, ...]:
-        """What the head's outputs stand for, in their order."""
+        """The labels of the head's outputs, in their order."""
 
     @abstractmethod
     def gold(self, example: Any) -> Any:
@@ -100,7 +100,7 @@ class Kind(ABC):
 
     @abstractmethod
     def loss(self, logits: Tensor, labels: Tensor) -> Tensor:
-        """What training lowers, a scalar in nats; ``labels`` is what :meth:`collate` made of the rows'."""
+        """The training loss, a scalar in nats; ``labels`` are those of :meth:`collate`."""
 
     @abstractmethod
     def predicted(
@@ -109,7 +109,7 @@ class Kind(ABC):
         """A prediction an example, in the form of :meth:`gold`, from the output of each row."""
 
     def outputs(self, model_output: Any) -> Tensor:
-        """What is kept of a model's output: (B, labels), or (B, N, labels)."""
+        """The part of a model's output to keep: (B, labels), or (B, N, labels)."""
         logits: Tensor = model_output.logits
         return logits
 

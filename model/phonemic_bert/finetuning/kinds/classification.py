@@ -26,7 +26,7 @@ class Classification(Kind):
         return label
 
     def texts(self, example: Any) -> tuple[str, ...]:
-        """What is read: one text, or two."""
+        """The input: one text, or two."""
         return (example.text,)
 
     def rows(self, examples: Sequence[Any], train: bool = False) -> list[Instance]:

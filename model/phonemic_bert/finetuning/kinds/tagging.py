@@ -70,7 +70,7 @@ class Tagging(Kind):
         return word_labels(example.tags, example.tokens, offsets)
 
     def _read(self, example: Any, labels: list[Label], offsets: list[Offsets]) -> Any:
-        """What labels of positions stand for, in the form of :meth:`gold`."""
+        """The spans or tags of labels of positions, in the form of :meth:`gold`."""
         if self._spans:
             return spans_of(labels, offsets)
         return word_tags_of(labels, example.tokens, offsets, self._usual[0][0])
