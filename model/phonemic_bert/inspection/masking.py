@@ -1,4 +1,4 @@
-"""Predictions of H-MLM at each position of a text when that position alone is masked."""
+"""What H-MLM predicts at each position of a text when that position alone is masked."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _ROWS = 32
 
 
 class Guess(NamedTuple):
-    """The prediction of one head.
+    """What one head predicts.
 
     Attributes:
         true: the symbol that stands there; None where the text itself has ``[MASK]``.
@@ -51,7 +51,7 @@ class Candidate(NamedTuple):
 
 
 class Masked(NamedTuple):
-    """The prediction for a masked position.
+    """What a masked position is predicted to be.
 
     Attributes:
         onset: what the onset head says.
@@ -115,7 +115,7 @@ def mask_each(
 
 
 def _described(predicted: Predicted, ids: Tensor, tokenizer: PhonemicBertTokenizer, k: int) -> list[Masked]:
-    """The predictions for M positions, and the true ids, (M,)."""
+    """What is predicted for M positions, and what stands there, (M,)."""
     logs = [part.float().log_softmax(-1).cpu() for part in predicted.logits]
     lang, vocab = tokenizer.phonemic.lang, tokenizer.phonemic.vocab
     packed, joint, score = rank(predicted, lang)
