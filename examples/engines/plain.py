@@ -1,4 +1,4 @@
-"""What every engine's script shares: texts, a tokenizer, and the plain run that its result is compared with."""
+"""The parts that every engine's script shares: texts, a tokenizer, and the plain run that its result is compared with."""
 
 from __future__ import annotations
 

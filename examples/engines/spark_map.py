@@ -15,7 +15,7 @@ tokenizer = TOKENIZER  # of this script, which Spark sends to its workers; they 
 
 
 def encode(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """What a Spark worker runs."""
+    """The function that a Spark worker runs."""
     return (arrow.encode(batch, tokenizer) for batch in batches)
 
 

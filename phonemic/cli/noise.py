@@ -211,7 +211,7 @@ def _pool(options: dict[str, Any]) -> str | list[str] | dict[str, int]:
 
 @contextmanager
 def _writer(path: str | None, column: str, force: bool) -> Iterator[Write]:
-    """What writes chunks of texts to standard output, a text file or a Parquet file."""
+    """A writer of chunks of texts to standard output, a text file or a Parquet file."""
     if path and kind_of(path)[0] == "parquet":
         arrow, parquet = require("pyarrow"), require("pyarrow.parquet")
         schema = arrow.schema({column: arrow.string()}.items())

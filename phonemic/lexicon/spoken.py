@@ -30,7 +30,7 @@ _KINDS = {YI: 1, BU: 2, GE: 8} | dict.fromkeys(NUMERALS, 4) | {YI: 1 | 4}
 
 
 def hand_written() -> dict[str, str]:
-    """What ``speech.tsv`` says of its words."""
+    """The rows of ``speech.tsv`` by word."""
     return _rows("speech")
 
 
@@ -40,7 +40,7 @@ def _rows(name: str) -> dict[str, str]:
 
 
 def actions(word: str, what: str) -> list[int]:
-    """What becomes of each character of a word.
+    """The spoken form of each character of a word.
 
     Arguments:
         word: in simplified characters.
@@ -74,7 +74,7 @@ def words(neutral: bool = True) -> dict[str, list[int]]:
 
 
 def _longest(word: str, at: int, known: Mapping[str, list[int]]) -> list[int]:
-    """What becomes of the characters of the longest known word that begins there and ends within ``word``."""
+    """The spoken form of the characters of the longest known word that begins there and ends within ``word``."""
     return next((known[word[at:end]] for end in range(len(word), at, -1) if word[at:end] in known), [])
 
 

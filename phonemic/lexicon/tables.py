@@ -97,7 +97,7 @@ def context_tables() -> dict[str, NDArray[Any]]:
 
 @cache
 def speech_tables() -> dict[str, NDArray[Any]]:
-    """What Mandarin as it is spoken needs besides its other tables, read once.
+    """The tables that Mandarin as it is spoken needs besides the others, read once.
 
     Raises:
         TableError: the file is missing, damaged, or made for another vocabulary.

@@ -149,7 +149,7 @@ def _table(evaluations: list[dict[str, Any]]) -> str:
 
 
 def _design(shape: dict[str, Any], encoder: str) -> str:
-    """What the model is, and what of it the paper does not have."""
+    """A description of the model, and of its parts that the paper does not have."""
     beyond = [said for (name, value), said in _BEYOND.items() if shape.get(name) == value]
     if (scale := shape.get("shared_scale", 1)) != 1:
         beyond.append(f"what syllables share is multiplied with {scale:g}")

@@ -87,7 +87,7 @@ class TeacherIds:
         self.__dict__.update({**state, **files})
 
     def of(self, start: int, stop: int) -> NDArray[np.int64]:
-        """Those of the flat positions ``start`` up to before ``stop``, -1 where not known, int64 (stop - start,)."""
+        """Teacher positions of the flat positions ``start`` up to before ``stop``, -1 where not known, int64 (stop - start,)."""
         found = np.full(stop - start, -1, np.int64)
         first = int(self.offsets.searchsorted(start, "right")) - 1
         last = int(self.offsets.searchsorted(stop, "left"))
@@ -146,7 +146,7 @@ def readings(corpus: FlatCorpus, other: FlatCorpus) -> tuple[NDArray[np.int64], 
 
 
 class Teacher:
-    """What a trained model expects at masked positions, over the triples of a student.
+    """The expectations of a trained model at masked positions, over the triples of a student.
 
     Arguments:
         model: a plain model for masked language modelling.

@@ -30,7 +30,7 @@ _WORTH_COMPILING = 2000
 
 @dataclass(frozen=True)
 class Computer:
-    """What a run computes on.
+    """The machine that a run computes on.
 
     Attributes:
         gpu: whether it is a GPU.

@@ -134,7 +134,7 @@ def sinusoids(length: int, width: int) -> Tensor:
 
 
 def measured(output: Any, labels: Tensor) -> dict[str, Tensor]:
-    """What a model in evaluation mode makes of M labelled positions, summed over them.
+    """The figures of a model in evaluation mode for M labelled positions, summed over them.
 
     Arguments:
         output: what it returned.

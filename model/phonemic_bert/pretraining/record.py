@@ -1,4 +1,4 @@
-"""What a run keeps about itself: ``run.json`` and the log."""
+"""The records of a run: ``run.json`` and the log."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def make_record(settings: Settings, corpus: Corpus) -> dict[str, Any]:
 
 
 def read_record(folder: Path) -> dict[str, Any]:
-    """What ``run.json`` in a run's folder says.
+    """The content of ``run.json`` in a run's folder.
 
     Raises:
         RunError: it is not the folder of a run.

@@ -150,7 +150,7 @@ class Settings(sections.Sections):
         return cls.of(values, str(source))
 
     def problems(self) -> Iterable[str]:
-        """What is wrong with values that have the right types."""
+        """The problems of values that have the right types."""
         yield from sections.limited(self, _CHOICES, _RANGES)
         if self.model.hidden_size % self.model.attention_heads:
             yield "model.hidden_size must be a multiple of model.attention_heads"

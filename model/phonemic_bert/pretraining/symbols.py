@@ -1,4 +1,4 @@
-"""What the ids of a corpus mean: packed syllables, or the ids of another tokenizer, and the special symbols to add."""
+"""The meaning of a corpus's ids: packed syllables, or the ids of another tokenizer, and the special symbols to add."""
 
 from __future__ import annotations
 

@@ -284,7 +284,7 @@ def _add(sums: dict[str, float], name: str, value: Tensor) -> None:
 
 
 def checkpoint_damage(checkpoint: Path) -> str:
-    """What is damaged in a checkpoint; "" where all files can be opened."""
+    """The damage of a checkpoint; "" where all files can be opened."""
     for path in sorted(checkpoint.iterdir()):
         try:
             if path.suffix == ".json":
