@@ -1,4 +1,4 @@
-"""The parts that every engine's script shares: texts, a tokenizer, and the plain run that its result is compared with."""
+"""The parts that all scripts of engines share: texts, a tokenizer, and the plain run that results are compared with."""
 
 from __future__ import annotations
 
