@@ -87,7 +87,7 @@ class TeacherIds:
         self.__dict__.update({**state, **files})
 
     def of(self, start: int, stop: int) -> NDArray[np.int64]:
-        """The teacher's positions of flat ones from ``start`` to before ``stop``, -1 if unknown: int64 (stop - start,)."""
+        """The teacher's positions from flat ``start`` to before ``stop``, -1 if unknown: int64 (stop - start,)."""
         found = np.full(stop - start, -1, np.int64)
         first = int(self.offsets.searchsorted(start, "right")) - 1
         last = int(self.offsets.searchsorted(stop, "left"))
