@@ -134,21 +134,6 @@ class Model:
         rows = {feature_key(feature, self.buckets): row for feature, row in sorted(self.rows.items(), reverse=True)}
         return {key: row for key, row in rows.items() if key not in self.decides}
 
-    @cached_property
-    def telling(self) -> list[Feature]:
-        """Features without which it is the reading of the highest bias: words, and what speaks so much for another one
-        that as many as there are windows may outweigh the biases.
-        """
-        best = self.bias.index(max(self.bias))
-
-        def tells(row: list[int]) -> bool:
-            scores = [0, *row]
-            more = [self.slots * (score - scores[best]) for score in scores]
-            return any(gain > 0 and bias + gain >= self.bias[best] for gain, bias in zip(more, self.bias, strict=True))
-
-        known = [*self.words, *(feature for feature, row in self.rows.items() if tells(row))]
-        return sorted({feature for feature in known if feature[0] < self.slots})
-
 
 @dataclass(frozen=True)
 class ReadingData:
