@@ -104,7 +104,7 @@ def fill_mask(
         raise ValueError(f"there is no [MASK] in {text!r}")
     with torch.no_grad():
         hidden = model.bert(**encoded.to(model.device)).last_hidden_state[0, places.to(model.device)]
-        choices = written(lang) if model.config.forms != "none" else heard(lang)
+        choices = choices_of(model)
         joint = choices.rank(model.predict(hidden))
     score = joint.softmax(-1)
     kept = torch.arange(len(choices.packed))
@@ -174,6 +174,11 @@ class Choices:
         if not len(found):
             raise ValueError(f"target {target!r} is so rare that the model has learned no way to write it")
         return torch.from_numpy(found)
+
+
+def choices_of(model: PhonemicBertForMaskedLM) -> Choices:
+    """What a model chooses from: the ways that syllables are written, or without forms the syllables."""
+    return written(model.config.lang) if model.config.forms != "none" else heard(model.config.lang)
 
 
 @cache

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from phonemic.inventory import MASK, TRIPLE
 from phonemic.notations import speller
-from phonemic_bert.fill_mask import rank
+from phonemic_bert.fill_mask import Choices, choices_of, rank
 from phonemic_bert.modeling import PhonemicBertForMaskedLM
 from phonemic_bert.modeling.composition import components
 from phonemic_bert.modeling.heads import Predicted
@@ -37,15 +37,18 @@ class Guess(NamedTuple):
 
 
 class Candidate(NamedTuple):
-    """A whole real syllable.
+    """A whole real syllable; of a model with forms, one way to write it.
 
     Attributes:
         syllable: Vietnamese spelling, or pinyin.
+        text: how it is written: the syllable; of a model with forms a Chinese character, or the Vietnamese syllable
+            with its capitals.
         characters: Chinese characters that are read so, those of most phrases first; () in Vietnamese.
         score: its share of the probability of all real syllables.
     """
 
     syllable: str
+    text: str
     characters: tuple[str, ...]
     score: float
 
@@ -63,7 +66,7 @@ class Masked(NamedTuple):
             characters of the fallback.
         score: the share of ``real`` that the syllable which stands there has; None where none stands there.
         rank: its place among the real syllables, from 1; None likewise.
-        best: the best real syllables, best first.
+        best: the best real syllables, or of a model with forms the best ways to write them, best first.
     """
 
     onset: Guess
@@ -109,21 +112,22 @@ def mask_each(
         at = torch.arange(len(some))
         rows[at, some] = mask
         hidden = model.bert(input_ids=rows.to(model.device)).last_hidden_state[at, some]
-        for place, one in zip(some.tolist(), _described(model.predict(hidden), ids[some], tokenizer, k), strict=True):
+        described = _described(model.predict(hidden), ids[some], tokenizer, choices_of(model), k)
+        for place, one in zip(some.tolist(), described, strict=True):
             found[place - 1] = one  # [CLS] stands before the text
     return found
 
 
-def _described(predicted: Predicted, ids: Tensor, tokenizer: PhonemicBertTokenizer, k: int) -> list[Masked]:
+def _described(
+    predicted: Predicted, ids: Tensor, tokenizer: PhonemicBertTokenizer, choices: Choices, k: int
+) -> list[Masked]:
     """What is predicted for M positions, and what stands there, (M,)."""
     logs = [part.float().log_softmax(-1).cpu() for part in predicted.logits]
     lang, vocab = tokenizer.phonemic.lang, tokenizer.phonemic.vocab
     packed, joint, score = rank(predicted, lang)
     likely = -predicted.losses(ids.to(predicted.device)).float().cpu()
     real = joint.logsumexp(-1).exp()
-    best = score.topk(min(k, len(packed)))
-    write = speller(lang)
-    same = readings() if lang == "zh" else {}
+    best = (choices.rank(predicted).softmax(-1) if choices.texts else score).topk(min(k, len(choices.packed)))
     described = []
     for row, (one, parts) in enumerate(zip(ids.tolist(), components(ids).tolist(), strict=True)):
         given = parts[0] != MASK
@@ -136,8 +140,8 @@ def _described(predicted: Predicted, ids: Tensor, tokenizer: PhonemicBertTokeniz
         true_score = score[row, here[0]].item() if len(here) else None
         true_rank = 1 + int((joint[row] > joint[row, here[0]]).sum()) if len(here) else None
         candidates = tuple(
-            Candidate(write(vocab.unpack(id_)), same.get(id_, ()), share)
-            for share, id_ in zip(best.values[row].tolist(), packed[best.indices[row]].tolist(), strict=True)
+            _candidate(choices, at, share, tokenizer)
+            for share, at in zip(best.values[row].tolist(), best.indices[row].tolist(), strict=True)
         )
         described.append(
             Masked(
@@ -152,3 +156,10 @@ def _described(predicted: Predicted, ids: Tensor, tokenizer: PhonemicBertTokeniz
             )
         )
     return described
+
+
+def _candidate(choices: Choices, at: int, share: float, tokenizer: PhonemicBertTokenizer) -> Candidate:
+    lang, packed = tokenizer.phonemic.lang, int(choices.packed[at]) & TRIPLE
+    syllable = speller(lang)(tokenizer.phonemic.vocab.unpack(packed))
+    characters = readings().get(packed, ()) if lang == "zh" else ()
+    return Candidate(syllable, choices.texts[at] if choices.texts else syllable, characters, share)

@@ -43,7 +43,10 @@ def symbol(name: str) -> str:
 
 
 def candidate_text(one: Candidate) -> str:
-    """``tôi .83``; Mandarin with characters: ``shì 是事 .40``."""
+    """``tôi .83``; Mandarin with characters: ``shì 是事 .40``; ``Tôi .83`` and ``是 shì .40`` of a model with forms."""
+    if one.text != one.syllable:
+        shown = one.text if one.text.casefold() == one.syllable else f"{one.text} {one.syllable}"
+        return f"{shown} {probability(one.score)}"
     characters = f" {''.join(one.characters[:2])}" if one.characters else ""
     return f"{one.syllable}{characters} {probability(one.score)}"
 

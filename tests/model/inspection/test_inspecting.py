@@ -11,7 +11,7 @@ testing = pytest.importorskip("click.testing", reason="needs click")
 
 from transformers import BertConfig
 
-from phonemic_bert import fill_mask
+from phonemic_bert import PhonemicBertForMaskedLM, PhonemicBertTokenizer, fill_mask
 from phonemic_bert.cli import cli
 from phonemic_bert.errors import CheckpointError
 from phonemic_bert.inspection import Neighbours, mask_each
@@ -91,6 +91,31 @@ def test_a_written_mask_has_no_true_syllable_and_is_filled_as_fill_mask_does(sav
     assert found[3] is None
     with pytest.raises(ValueError, match="k must be at least 1, not 0"):
         mask_each(model, tokenizer, "tôi", k=0)
+
+
+@pytest.mark.parametrize(
+    ("lang", "text", "masked"), [("zh", "我在门口", "我在[MASK]口"), ("vi", "ở Hà Nội", "ở [MASK] Nội")]
+)
+def test_a_model_with_forms_shows_what_fill_mask_writes(tiny, tmp_path, lang, text, masked):
+    options = {"head": "joint", "vectors": "tied", "syllables": "attested", "composition": "both"}
+    torch.manual_seed(0)
+    model = PhonemicBertForMaskedLM(tiny(lang, forms="joint", backbone="modernbert", initializer_range=0.2, **options))
+    tokenizer = PhonemicBertTokenizer(lang, form=True)
+    [filled] = fill_mask(model.eval(), tokenizer, masked, k=6)
+    spans = tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)["offset_mapping"]
+    at = spans.index((text.index("门"), text.index("门") + 1) if lang == "zh" else (2, 4))
+    best = mask_each(model, tokenizer, text, k=6)[at].best
+    assert [(one.syllable, one.text, one.characters) for one in best] == [
+        (one.syllable, one.text, one.characters) for one in filled
+    ]
+    assert [one.score for one in best] == pytest.approx([one.score for one in filled], rel=1e-3)
+    model.save_pretrained(tmp_path / "model")
+    tokenizer.save_pretrained(tmp_path / "model")
+    shown = run(tmp_path / "model", text, "--json", "-k", "6")
+    assert shown.exit_code == 0, shown.output
+    [reading] = json.loads(shown.output)["examples"][0]["readings"]
+    assert [one["text"] for one in reading["masked"][at]["best"]] == [one.text for one in filled]
+    assert run(tmp_path / "model", text).exit_code == 0
 
 
 def test_what_does_not_fit_the_model_is_left_out(save):
