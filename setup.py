@@ -70,6 +70,7 @@ setup(
             "phonemic.native._batch",
             "phonemic.native._context",
             "phonemic.native._decode",
+            "phonemic.native._paths",
             "phonemic.native._spaced",
             "phonemic.native._speech",
             "phonemic.native._written",

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         PhonemicBertForTokenClassification,
         PhonemicBertModel,
     )
+    from phonemic_bert.restoration import restore
     from phonemic_bert.tokenization import PhonemicBertTokenizer
 
 __all__ = [
@@ -46,13 +47,15 @@ __all__ = [
     "checkpoint_names",
     "checkpoint_path",
     "fill_mask",
+    "restore",
 ]
 
-#: Where the names lie that need torch or transformers; every other one of ``__all__`` is in the modelling.
+#: Where names lie that are imported when they are asked for; every other one of ``__all__`` is in the modelling.
 _LAZY = {
     "HolisticCollator": "collation",
     "PhonemicBertConfig": "configuration",
     "PhonemicBertTokenizer": "tokenization",
+    "restore": "restoration",
 }
 _MODULES = {"collation", "configuration", "modeling", "tokenization"}
 

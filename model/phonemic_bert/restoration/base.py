@@ -1,0 +1,103 @@
+"""What all restorers share: batches, the best path, and changes along it."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from phonemic_bert.restoration.lattice import Candidates, Lattice, Position, Solved, solve
+from phonemic_bert.restoration.ngrams import Ngrams
+from phonemic_bert.restoration.results import Change, Restored, applied
+
+if TYPE_CHECKING:  # needs torch
+    from phonemic_bert.restoration.masked import MaskedScorer
+
+#: Texts that are restored together.
+BATCH = 256
+_ALTERNATIVES = 5
+
+
+class Restorer:
+    """Restores texts by the best path through the candidates of their positions.
+
+    Arguments:
+        ngrams: a model of words.
+        masked: what else scores candidates that the n-grams are not sure of.
+
+    Raises:
+        ValueError: the n-grams are for the other language.
+    """
+
+    lang: str
+
+    def __init__(self, ngrams: Ngrams, masked: MaskedScorer | None = None) -> None:
+        if ngrams.lang != self.lang:
+            raise ValueError(f"the n-grams are for {ngrams.lang}, not {self.lang}")
+        self.ngrams, self.masked = ngrams, masked
+
+    def restore(self, text: str, alternatives: bool = True) -> Restored:
+        """Restores one text.
+
+        Arguments:
+            text: the text.
+            alternatives: also reckon the alternatives and their probabilities.
+        """
+        return next(self.restore_batch([text], alternatives))
+
+    def restore_batch(self, texts: Iterable[str], alternatives: bool = True) -> Iterator[Restored]:
+        """Restores texts, some at a time, in constant memory.
+
+        Arguments:
+            texts: the texts.
+            alternatives: also reckon the alternatives and their probabilities.
+        """
+        rest = iter(texts)
+        while some := list(islice(rest, BATCH)):
+            lattices, fixed = self._lattices(some)
+            solved = solve(self.ngrams, lattices, alternatives or self.masked is not None)
+            if self.masked is not None:
+                first = [applied(*both) for both in zip(some, self._all(some, lattices, solved), strict=True)]
+                lattices = self.masked.rescore(lattices, solved, first)
+                solved = solve(self.ngrams, lattices, alternatives)
+            for text, found, own in zip(some, self._all(some, lattices, solved), fixed, strict=True):
+                yield applied(text, sorted([*found, *own]))
+
+    @abstractmethod
+    def _lattices(self, texts: Sequence[str]) -> tuple[list[Lattice], list[list[Change]]]:
+        """The lattices of texts, and of each the changes that are certain."""
+
+    def _all(self, texts: Sequence[str], lattices: Sequence[Lattice], solved: Sequence[Solved]) -> list[list[Change]]:
+        return [self._changes(*each) for each in zip(texts, lattices, solved, strict=True)]
+
+    def _changes(self, text: str, lattice: Lattice, solved: Solved) -> list[Change]:
+        """What the best path changes in a text."""
+        changes: list[Change] = []
+        for number, position in enumerate(lattice.positions):
+            words = position.candidates.words
+            before, word = text[position.start : position.end], int(words[solved.places[number]])
+            if self._stays(before, word, position.candidates):
+                continue
+            logs = solved.logs[number] if solved.logs else np.zeros(0, np.float32)
+            best = np.argsort(-logs)[:_ALTERNATIVES].tolist()
+            others = tuple((self._written(int(words[at]), before), float(np.exp(logs[at]))) for at in best)
+            share = float(np.exp(logs[solved.places[number]])) if len(logs) else 1.0
+            start = self._begin(text, changes, position)
+            own = text[start : position.end]
+            changes.append(Change(start, position.end, own, self._written(word, before), share, others))
+        return changes
+
+    @abstractmethod
+    def _stays(self, before: str, word: int, candidates: Candidates) -> bool:
+        """Whether a position is not changed where a word is chosen."""
+
+    @abstractmethod
+    def _written(self, word: int, like: str) -> str:
+        """How a word is written for what stands in the text."""
+
+    def _begin(self, text: str, changes: Sequence[Change], position: Position) -> int:
+        """Where a change begins."""
+        return position.start

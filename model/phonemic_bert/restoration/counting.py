@@ -1,0 +1,95 @@
+"""From text to n-gram models: the words of a language, and each text as their numbers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from phonemic.characters import normalize
+from phonemic_bert.restoration import mandarin, vietnamese
+from phonemic_bert.restoration.estimation import estimate
+from phonemic_bert.restoration.ngrams import BORDER, NUMBER, OTHER, SPECIAL, Ngrams
+
+#: How often a syllable, and any other word, must have been seen.
+LEAST, LEAST_OTHER = 3, 100
+_MOST = 1 << 16
+
+
+def vietnamese_model(texts: Callable[[], Iterable[str]], order: int, threshold: float) -> Ngrams:
+    """The model of Vietnamese text. Lines of more than three words in which none is marked are left out.
+
+    Arguments:
+        texts: gives the lines, each time that it is called.
+        order: words of the longest n-gram.
+        threshold: see :func:`phonemic_bert.restoration.estimation.estimate`.
+    """
+    pieces: Counter[str] = Counter()
+    for text in texts():
+        pieces.update(_pieces(text))
+    split = {piece: list(vietnamese.tokens(piece)) for piece in pieces}
+    seen: Counter[str] = Counter()
+    for piece, count in pieces.items():
+        for token in split[piece]:
+            if token.kind == "word":
+                seen[token.text.lower()] += count
+    spellings: dict[str, tuple[int, str]] = {}
+    often: Counter[str] = Counter()
+    for word, count in seen.items():
+        name = vietnamese.canonical(word)
+        often[name] += count
+        spellings[name] = max(spellings.get(name, (0, "")), (count, normalize("NFC", word)))
+    kept = [
+        name
+        for name, count in often.most_common(_MOST - len(SPECIAL))
+        if count >= LEAST and (count >= LEAST_OTHER or vietnamese.is_syllable(spellings[name][1]))
+    ]
+    index = {name: number for number, name in enumerate(kept, len(SPECIAL))}
+    numbers = {piece: [_number(token, index) for token in found] for piece, found in split.items()}
+    rows = ([number for piece in [*_pieces(text), "\n"] for number in numbers.get(piece, _END)] for text in texts())
+    words = [*SPECIAL, *(spellings[name][1] for name in kept)]
+    return Ngrams.of_levels("vi", words, estimate(_stream(rows), len(words), order, threshold))
+
+
+_END = [BORDER]
+
+
+def _pieces(text: str) -> list[str]:
+    pieces = text.split()
+    return [] if text.isascii() and len(pieces) > 3 else pieces
+
+
+def _number(token: vietnamese.Token, index: dict[str, int]) -> int:
+    if token.kind == "word":
+        return index.get(vietnamese.canonical(token.text), OTHER)
+    return BORDER if token.kind == "end" else NUMBER if token.kind == "number" else OTHER
+
+
+def _stream(rows: Iterator[list[int]]) -> NDArray[np.uint16]:
+    """Rows one behind the other, one border between two."""
+    pieces, held = [np.zeros(1, np.uint16)], list[int]()
+    for row in rows:
+        held += row
+        if len(held) > 1 << 20:
+            pieces.append(np.array(held, np.uint16))
+            held = []
+    flat = np.concatenate([*pieces, np.array([*held, BORDER], np.uint16)])
+    kept: NDArray[np.uint16] = flat[np.append(True, (flat[1:] != BORDER) | (flat[:-1] != BORDER))]
+    return kept
+
+
+def mandarin_model(texts: Callable[[], Iterable[str]], order: int, threshold: float) -> Ngrams:
+    """The model of Mandarin text, whose words are characters, and how these are read.
+
+    Arguments: see :func:`vietnamese_model`.
+    """
+    seen: Counter[str] = Counter()
+    for text in texts():
+        seen.update(text)
+    kept = [char for char, count in seen.most_common() if count >= LEAST and mandarin.is_read(char)][: _MOST >> 1]
+    words = mandarin.words_of(kept)
+    numbers = mandarin.numbers_of(words)
+    levels = estimate(mandarin.stream(texts(), numbers), len(words), order, threshold)
+    return Ngrams.of_levels("zh", words, levels, mandarin.emissions(texts(), words, numbers))

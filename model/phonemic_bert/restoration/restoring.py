@@ -1,0 +1,122 @@
+"""One interface to what restores: by the language of a checkpoint."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection
+from functools import lru_cache
+from importlib.metadata import entry_points
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from phonemic_bert.checkpoints import GROUP
+from phonemic_bert.errors import CheckpointError
+from phonemic_bert.restoration.base import Restorer
+from phonemic_bert.restoration.characters import CharactersRestorer
+from phonemic_bert.restoration.correction import CharactersCorrector
+from phonemic_bert.restoration.diacritics import DiacriticsRestorer
+from phonemic_bert.restoration.ngrams import Ngrams
+
+#: The file of the n-grams in a checkpoint's folder.
+FILE = "ngrams.zip"
+
+
+def ngrams_path(where: str | os.PathLike[str]) -> Path:
+    """The n-grams of a checkpoint.
+
+    Arguments:
+        where: their file, a folder that holds it, or an installed checkpoint's name.
+
+    Raises:
+        CheckpointError: it is none of these.
+    """
+    path = Path(where)
+    for entry in () if path.exists() else entry_points(group=GROUP, name=os.fspath(where)):
+        path = Path(str(files(entry.module))) / entry.name
+    found = path / FILE if path.is_dir() else path
+    if not found.is_file():
+        raise CheckpointError(
+            f"{os.fspath(where)}: there are no n-grams; give the file that phonemic-bert ngrams wrote, "
+            f"or a folder with it as {FILE}"
+        )
+    return found
+
+
+def load(where: str | os.PathLike[str], lang: str | None = None, **options: Any) -> Restorer:
+    """Loads what restores by a checkpoint.
+
+    Arguments:
+        where: see :func:`ngrams_path`.
+        lang: the language that the checkpoint must be for.
+        options: see :func:`restorer_of`.
+
+    Raises:
+        CheckpointError: there is none, it is damaged, or for the other language.
+        ValueError: an option is for the other language.
+    """
+    ngrams = Ngrams.load(ngrams_path(where))
+    if lang not in (None, ngrams.lang):
+        raise CheckpointError(f"{os.fspath(where)}: its n-grams are for {ngrams.lang}, not {lang}")
+    return restorer_of(ngrams, **options)
+
+
+def restorer_of(
+    ngrams: Ngrams,
+    threshold: float | None = None,
+    protected: Collection[str] = (),
+    preferred: Collection[str] = (),
+    pinyin: bool = False,
+    model: str | os.PathLike[str] | None = None,
+) -> Restorer:
+    """Makes what restores by n-grams.
+
+    Arguments:
+        ngrams: the model of words.
+        threshold: how much likelier, in nats, a text must become for each Vietnamese word that is changed where there
+            are marks, or each Chinese character; None: 16 or 9.
+        protected: words that are never changed.
+        preferred: Mandarin: names; what sounds as one of them is written so.
+        pinyin: Mandarin: write pinyin in characters, instead of correcting characters.
+        model: a pretrained PhonemicBERT, a folder or an installed checkpoint's name, which is asked where the n-grams
+            are not sure; in Mandarin one with forms.
+
+    Raises:
+        CheckpointError: there is no such model.
+        ValueError: an option is for the other language.
+    """
+    if ngrams.lang == "vi" and (pinyin or preferred):
+        raise ValueError(f"{'pinyin' if pinyin else 'preferred'} is for Mandarin")
+    scorer = None
+    if model is not None:
+        from phonemic_bert.restoration.masked import MaskedScorer  # imports torch
+
+        scorer = MaskedScorer(model, ngrams.words, ngrams.lang)
+    if pinyin:
+        return CharactersRestorer(ngrams, scorer)
+    own: dict[str, Any] = {} if threshold is None else {"threshold": threshold}
+    if ngrams.lang == "vi":
+        return DiacriticsRestorer(ngrams, protected=protected, masked=scorer, **own)
+    return CharactersCorrector(ngrams, protected=protected, preferred=preferred, masked=scorer, **own)
+
+
+@lru_cache(4)
+def _loaded(where: str, pinyin: bool) -> Restorer:
+    return load(where, pinyin=pinyin)
+
+
+def restore(text: str, checkpoint: str | os.PathLike[str], pinyin: bool = False) -> str:
+    """Restores one text: Vietnamese diacritics, wrong Chinese characters, or pinyin.
+
+    Arguments:
+        text: the text.
+        checkpoint: see :func:`ngrams_path`; it is loaded once.
+        pinyin: Mandarin: write pinyin in characters, instead of correcting characters.
+
+    Returns:
+        The restored text.
+
+    Raises:
+        CheckpointError: there is no such checkpoint, or it is damaged.
+    """
+    return _loaded(os.fspath(checkpoint), pinyin).restore(text, alternatives=False).text
