@@ -25,10 +25,17 @@ def _encoded(path: Path) -> None:
         write(TEXT.splitlines())
 
 
+def _counted(path: Path) -> None:
+    from phonemic_bert.restoration.counting import vietnamese_model
+
+    vietnamese_model(TEXT.splitlines, 2, 0.0).save(path)
+
+
 WRITTEN = {
     "vi.txt": lambda path: path.write_text(TEXT, "utf-8"),
     "words.txt": lambda path: path.write_text("hoa\nqua\nnhà\nHoa\nkĩ\nkỹ\n", "utf-8"),
     "ids.parquet": _encoded,
+    "vi.ngrams": _counted,
     "vi.conllu": lambda path: path.write_text(
         "".join(f"{at}\t{word}\t_\tNOUN\t_\t_\t0\troot\t_\t_\n" for at, word in enumerate(("Mưa", "to"), 1)) + "\n",
         "utf-8",

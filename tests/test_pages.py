@@ -109,6 +109,7 @@ def test_what_is_typed_gives_what_is_shown(page, needs, least):
         "docs/how-to/mandarin-readings.md",
         "docs/how-to/vietnamese-dialects.md",
         "docs/how-to/phonetic-search.md",
+        "docs/how-to/restore.md",
         "docs/how-to/teachers.md",
     ],
 )

@@ -180,6 +180,15 @@ COMMANDS = [
         ("out.svg", "out.json"),
         (*_MODEL, "sklearn"),
     ),
+    Writing("ngrams", BERT, "ngrams vi.txt out.ngrams --lang vi", ("vi.txt",), ("out.ngrams",), _MODEL),
+    Writing(
+        "restore",
+        BERT,
+        "restore toi di hoc --lang vi --checkpoint vi.ngrams -o out.txt",
+        ("vi.ngrams",),
+        ("out.txt",),
+        _MODEL,
+    ),
     Writing("spacy-config", SPACY, "config ner --output out.cfg", (), ("out.cfg",), ("spacy",)),
     Writing(
         "spacy-convert",

@@ -21,10 +21,12 @@ COMMANDS = {
     "finetune": "Fine-tunes encoders on tasks by the paper's protocol, and writes one file of results per run.",
     "grid": "Writes the grid NAME (base, small), a TOML file that explains every field, to standard output.",
     "inspect": "Shows what CHECKPOINT predicts for each TEXT, syllable by syllable.",
+    "ngrams": "Counts the n-grams of IN... for restore and writes them to the file OUT.",
     "params": "Counts the parameters of each part and compares the sums with the paper's 87.94M.",
     "prepare": PHONEMIC["prepare"],
     "preset": "Writes the preset NAME, a TOML file that explains every field, to standard output.",
     "pretrain": "Pretrains on a prepared CORPUS by CONFIG into the folder RUN.",
+    "restore": "Gives TEXT back its Vietnamese diacritics, or corrects its Chinese characters.",
     "results": "Makes tables and plots of what finetune wrote to FOLDER.",
 }
 #: Command -> the module that it lies in.
@@ -33,6 +35,7 @@ MODULES = {
     **dict.fromkeys(("finetune", "grid"), "phonemic_bert.finetuning.commands"),
     **dict.fromkeys(("embeddings", "inspect"), "phonemic_bert.inspection.commands"),
     "params": "phonemic_bert.params_command",
+    **dict.fromkeys(("ngrams", "restore"), "phonemic_bert.restoration.commands"),
     "prepare": "phonemic.cli.prepare",
     "results": "phonemic_bert.finetuning.results_command",
 }

@@ -1,0 +1,257 @@
+"""Restored texts: what comes back, what stays, and what commands write. The model is of a few sentences."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from phonemic_bert.cli import cli
+from phonemic_bert.errors import CheckpointError
+from phonemic_bert.restoration import restore
+from phonemic_bert.restoration.counting import mandarin_model, vietnamese_model
+from phonemic_bert.restoration.diacritics import DiacriticsRestorer
+from phonemic_bert.restoration.lattice import Candidates, Lattice, solve
+from phonemic_bert.restoration.ngrams import Ngrams
+from phonemic_bert.restoration.restoring import load
+
+VI = [
+    "Hôm nay tôi đi học ở Hà Nội.",
+    "Trường đại học ở Đà Nẵng rất đẹp, tôi thích lắm.",
+    "Hoà đi học.",
+    "Cô có cố gắng.",
+] * 12
+ZH = ["我在银行工作。", "他去学校学习，我也去。", "银行在学校旁边。", "我们学习中文。", "事情是真的。"] * 12
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    made = tmp_path_factory.mktemp("restorers")
+    for lang, model, texts in (("vi", vietnamese_model, VI), ("zh", mandarin_model, ZH)):
+        (made / lang).mkdir()
+        model(lambda texts=texts: texts, 3, 0.0).save(made / lang / "ngrams.zip")
+    return made
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("hom nay toi di hoc o ha noi", "hôm nay tôi đi học ở hà nội"),
+        ("Hom nay TOI di  hoc\to Ha Noi.", "Hôm nay TÔI đi  học\tở Hà Nội."),
+        ("truong dai hoc o da nang", "trường đại học ở đà nẵng"),
+        ("hoa di hoc", "hoà đi học"),
+        ("toi thich https://truong.vn/hoc va toi@hoc.vn", "tôi thích https://truong.vn/hoc va toi@hoc.vn"),
+        ("toi hoc `toi hoc` va hoc_toi2 @toi #hoc", "tôi học `toi hoc` va hoc_toi2 @toi #hoc"),
+        ("toi shrdlu học", "toi shrdlu học"),
+        ("", ""),
+        ("...", "..."),
+        ("42 + 17", "42 + 17"),
+    ],
+)
+def test_diacritics(folder, text, expected):
+    assert load(folder / "vi").restore(text).text == expected
+
+
+@pytest.mark.parametrize("form", ["NFC", "NFD"])
+def test_marked_text_stays(folder, form):
+    import unicodedata
+
+    restorer = load(folder / "vi")
+    for text in [*VI[:3], "Hòa đi học", "Anh ở Đà Nẵng"]:
+        own = unicodedata.normalize(form, text)
+        assert restorer.restore(own).text == own
+    doubting = load(folder / "vi", threshold=40.0)
+    assert doubting.restore("Hôm nay toi đi học ở Hà Nội.").text == "Hôm nay toi đi học ở Hà Nội."
+    sure = load(folder / "vi", threshold=1.0)
+    assert sure.restore("Hôm nay toi đi học ở Hà Nội.").text == VI[0]
+    assert sure.restore("Hôm nay tôi đí học ở Hà Nội.").text == VI[0]
+
+
+def test_protected_words(folder):
+    assert load(folder / "vi", protected=["Toi"]).restore("hom nay toi di hoc").text == "hôm nay toi đi học"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("wo3 zai4 yin2 hang2 gong1 zuo4", "我在银行工作"),
+        ("wǒ zài yínháng gōngzuò.", "我在银行工作."),
+        ("wo zai yinhang gongzuo。ta qu xuexiao xuexi，wo ye qu", "我在银行工作。他去学校学习，我也去"),
+        ("yínháng zài xuéxiào pángbiān", "银行在学校旁边"),
+        ("women xuexi zhongwen 2026", "我们学习中文 2026"),
+        ("https wo xuexi", "https 我学习"),
+        ("", ""),
+    ],
+)
+def test_pinyin(folder, text, expected):
+    assert load(folder / "zh", pinyin=True).restore(text).text == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("我在银航工作。", "我在银行工作。"),  # the same sound
+        ("他去学孝学习，我也去。", "他去学校学习，我也去。"),
+        ("我门学习中文。", "我们学习中文。"),  # another tone
+        ("我在银行工作。", "我在银行工作。"),
+        ("hello 2026！", "hello 2026！"),
+        ("", ""),
+    ],
+)
+def test_wrong_characters(folder, text, expected):
+    assert load(folder / "zh", threshold=2.0).restore(text).text == expected
+    assert load(folder / "zh", threshold=100.0).restore(text).text == text
+
+
+def test_protected_and_preferred_in_mandarin(folder):
+    wrong = "我在银航工作。"
+    assert load(folder / "zh", threshold=2.0, protected=["银航"]).restore(wrong).text == wrong
+    named = load(folder / "zh", preferred=["张珊"])
+    assert named.restore("章山在银行工作。张珊也在。").text == "张珊在银行工作。张珊也在。"
+    assert [(one.start, one.end) for one in named.restore("章山在银行工作。").changes] == [(0, 2)]
+    with pytest.raises(ValueError, match="preferred is for Mandarin"):
+        load(folder / "vi", preferred=["张珊"])
+
+
+def test_changes_say_where_and_how_likely(folder):
+    found = load(folder / "vi").restore("toi di hoc")
+    assert [(one.start, one.end, one.before, one.text) for one in found.changes] == [
+        (0, 3, "toi", "tôi"),
+        (4, 6, "di", "đi"),
+        (7, 10, "hoc", "học"),
+    ]
+    for one in found.changes:
+        assert one.alternatives[0] == (one.text, one.probability)
+        assert 0.5 < one.probability <= 1
+        assert sum(share for _, share in one.alternatives) <= 1 + 1e-5
+
+
+def test_batches_are_single_texts(folder):
+    for lang, texts in (("vi", ["toi di hoc", "", "x", *VI]), ("zh", ["wo xuexi", "", "中文", "gōngzuò!"])):
+        restorer = load(folder / lang, pinyin=lang == "zh")
+        assert list(restorer.restore_batch(texts * 200)) == [restorer.restore(text) for text in texts] * 200
+
+
+def test_other_checkpoints_are_refused(folder, tmp_path):
+    with pytest.raises(CheckpointError, match="for zh, not vi"):
+        load(folder / "zh", lang="vi")
+    with pytest.raises(CheckpointError, match=r"there are no n-grams; give the file"):
+        load(tmp_path)
+    assert restore("toi di hoc", folder / "vi") == "tôi đi học"
+
+
+def test_the_command(folder, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("in.txt").write_text("toi di hoc\n\nhoa di hoc\n", "utf-8")
+
+    def run(*words, stdin=None):
+        found = CliRunner().invoke(cli, ["restore", "--checkpoint", str(folder / "vi"), "--lang", "vi", *words], stdin)
+        assert found.exit_code == 0, found.output
+        return found.stdout
+
+    assert run("toi di hoc") == run("toi", "di", "hoc") == "tôi đi học\n"
+    assert run("in.txt") == run(stdin=Path("in.txt").read_bytes()) == "tôi đi học\n\nhoà đi học\n"
+    rows = [json.loads(line) for line in run("in.txt", "--format", "json").splitlines()]
+    assert [row["text"] for row in rows] == ["tôi đi học", "", "hoà đi học"]
+    assert rows[0]["changes"][0]["before"] == "toi"
+    table = [line.split("\t") for line in run("in.txt", "--format", "tsv").splitlines()]
+    assert table[0][:5] == ["line", "start", "end", "before", "text"]
+    assert [row[0] for row in table[1:]] == ["1", "1", "1", "3", "3", "3"]
+    Path("names.txt").write_text("张珊\n\n", "utf-8")
+    words = ["restore", "--checkpoint", str(folder / "zh"), "--lang", "zh"]
+    assert CliRunner().invoke(cli, [*words, "--prefer", "names.txt", "章山"]).stdout == "张珊\n"
+    assert CliRunner().invoke(cli, [*words, "--pinyin", "wo xuexi zhongwen"]).stdout == "我学习中文\n"
+    assert "is for Mandarin" in CliRunner().invoke(cli, [*words[:-1], "vi", "--pinyin", "wo"]).stderr
+    wrong = CliRunner().invoke(cli, ["restore", "--lang", "zh", "--checkpoint", str(folder / "vi"), "wo"])
+    assert wrong.exit_code
+    assert "for vi, not zh" in wrong.stderr
+
+
+def test_ngrams_are_counted_by_a_command(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("in.txt").write_text("\n".join(VI), "utf-8")
+    words = ["ngrams", "in.txt", "vi.ngrams", "--lang", "vi", "--order", "3", "--prune", "0"]
+    assert CliRunner().invoke(cli, words).exit_code == 0
+    assert load("vi.ngrams").restore("toi di hoc").text == "tôi đi học"
+    again = CliRunner().invoke(cli, words)
+    assert again.exit_code
+    assert "--force" in again.stderr
+
+
+class Said:
+    """Stands in for a masked model that wants one word wherever the n-grams are not sure."""
+
+    def __init__(self, word):
+        self.word, self.texts = word, []
+
+    def rescore(self, lattices, solved, restored):
+        self.texts += [one.text for one in restored]
+        found = []
+        for lattice in lattices:
+            positions = [
+                each._replace(candidates=Candidates(each.candidates.words, 50 * (each.candidates.words == self.word)))
+                for each in lattice.positions
+            ]
+            positions = [
+                each._replace(candidates=Candidates(each.candidates.words, each.candidates.costs.astype(np.float32)))
+                for each in positions
+            ]
+            found.append(Lattice(positions, list(lattice.breaks)))
+        return found
+
+
+def test_a_masked_model_is_heard(folder):
+    ngrams = Ngrams.load(folder / "vi" / "ngrams.zip")
+    said = Said(ngrams.words.index("hoà"))
+    assert DiacriticsRestorer(ngrams, masked=said).restore("hoa di hoc").text == "hoà đi học"
+    assert said.texts == ["hoà đi học"]
+
+
+@pytest.mark.parametrize("lang", ["vi", "zh"])
+def test_scores_of_a_masked_model(folder, tmp_path, monkeypatch, lang):
+    """They are what fill_mask gives for the text with masks where candidates are in doubt."""
+    import torch
+
+    from phonemic_bert import PhonemicBertConfig, PhonemicBertForMaskedLM, PhonemicBertTokenizer, fill_mask
+    from phonemic_bert.restoration import masked
+
+    torch.manual_seed(3)
+    monkeypatch.setattr(masked, "SURE", 1.1)  # all that have candidates are
+    tied = {"composition": "product", "vectors": "tied", "syllables": "attested", "forms": "joint"}
+    sizes = {"hidden_size": 24, "num_hidden_layers": 1, "num_attention_heads": 3, "intermediate_size": 32}
+    config = PhonemicBertConfig(
+        lang=lang, head="joint", max_position_embeddings=64, **sizes, **(tied if lang == "zh" else {})
+    )
+    model, tokenizer = PhonemicBertForMaskedLM(config).eval(), PhonemicBertTokenizer(lang, form=lang == "zh")
+    model.save_pretrained(tmp_path)
+    tokenizer.save_pretrained(str(tmp_path))
+    restorer = load(folder / lang, pinyin=lang == "zh", model=tmp_path)
+    text = {"vi": "Co di CO hoc co!", "zh": "shì yín shì 2026"}[lang]
+    lattices, _ = restorer._lattices([text])
+    solved = solve(restorer.ngrams, lattices, judged=True)
+    found = restorer.masked.rescore(lattices, solved, [load(folder / lang, pinyin=lang == "zh").restore(text)])[0]
+    asked = {"vi": "[MASK] đi [MASK] học [MASK]!", "zh": "[MASK]银[MASK] 2026"}[lang]
+    fillings = iter(fill_mask(model, tokenizer, asked, k=100_000))
+    compared = 0
+    for before, after in zip(lattices[0].positions, found.positions, strict=True):
+        if len(before.candidates.words) == 1:
+            continue
+        joint = {each.text: each.joint for each in next(fillings)}
+        added = after.candidates.costs - before.candidates.costs
+        for word, cost in zip(before.candidates.words.tolist(), added.tolist(), strict=True):
+            assert cost == pytest.approx(masked.WEIGHT * np.log(joint[restorer.ngrams.words[word]]), rel=1e-4)
+            compared += 1
+    assert compared > 3
+
+
+def test_models_that_do_not_fit(folder, tmp_path):
+    from phonemic_bert import PhonemicBertConfig, PhonemicBertForMaskedLM, PhonemicBertTokenizer
+
+    sizes = {"hidden_size": 24, "num_hidden_layers": 1, "num_attention_heads": 3, "intermediate_size": 32}
+    PhonemicBertForMaskedLM(PhonemicBertConfig(lang="zh", **sizes)).save_pretrained(tmp_path)
+    PhonemicBertTokenizer("zh").save_pretrained(str(tmp_path))
+    with pytest.raises(CheckpointError, match="is for zh, but the n-grams are for vi"):
+        load(folder / "vi", model=tmp_path)
+    with pytest.raises(CheckpointError, match="take one with forms"):
+        load(folder / "zh", model=tmp_path)
