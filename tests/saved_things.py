@@ -82,6 +82,31 @@ def _network() -> Any:
     return made
 
 
+def _ngrams() -> bytes:
+    from phonemic_bert.restoration.counting import vietnamese_model
+
+    return vietnamese_model(lambda: ["tôi đi học"] * 3, 2, 0.0).to_bytes()
+
+
+def _restore(data: bytes, path: Path) -> object:
+    from phonemic_bert.restoration.ngrams import Ngrams
+    from phonemic_bert.restoration.restoring import restorer_of
+
+    return restorer_of(Ngrams.from_bytes(data, path)).restore("toi di hoc")
+
+
+def _restore_file(path: Path) -> object:
+    from phonemic_bert.restoration.restoring import load
+
+    return load(path).restore("toi di hoc")
+
+
+def _restorer_pipe(data: bytes) -> Any:
+    from spacy_phonemic.restorer import PhonemicRestorer
+
+    return PhonemicRestorer().from_bytes(data)
+
+
 def _tagger() -> Any:
     from nltk_phonemic import PhonemicTagger
 
@@ -156,6 +181,23 @@ SAVED = [
         lambda: _network().save(),
         lambda data, path: _network().load(data),
         ("spacy", "torch", "transformers"),
+        80,
+    ),
+    Saved("phonemic_bert.restoration.ngrams:Ngrams.from_bytes", _ngrams, _restore, ("transformers",), 200),
+    Saved("phonemic_bert.restoration.ngrams:Ngrams.load", _ngrams, _file(_restore_file), ("transformers",), 200),
+    Saved("phonemic_bert.restoration.restoring:load", _ngrams, _file(_restore_file), ("transformers",), 80),
+    Saved(
+        "spacy_phonemic.restorer:PhonemicRestorer.from_bytes",
+        _ngrams,
+        lambda data, path: _restorer_pipe(data).to_bytes(),
+        ("spacy", "transformers"),
+        80,
+    ),
+    Saved(
+        "spacy_phonemic.restorer:PhonemicRestorer.from_disk",
+        _ngrams,
+        _file(lambda path: _restorer_pipe(path.read_bytes()).from_disk(path).to_bytes()),
+        ("spacy", "transformers"),
         80,
     ),
     Saved(

@@ -1,0 +1,61 @@
+"""The component phonemic_restorer: suggestions beside the text, and a pipeline that is saved whole."""
+
+# ruff: noqa: E402
+import pytest
+
+spacy = pytest.importorskip("spacy", reason="needs the spacy extra")
+pytest.importorskip("transformers", reason="needs the model extra")
+
+from spacy.tokens import Doc
+
+from phonemic_bert.errors import CheckpointError
+from phonemic_bert.restoration.counting import vietnamese_model
+from spacy_phonemic.restorer import make_phonemic_restorer  # noqa: F401 - registered where it is not installed
+
+TEXTS = ["Hôm nay tôi đi học ở Hà Nội."] * 6
+
+
+@pytest.fixture
+def checkpoint(tmp_path):
+    vietnamese_model(lambda: TEXTS, 3, 0.0).save(tmp_path / "vi.ngrams")
+    return str(tmp_path / "vi.ngrams")
+
+
+def test_suggestions(checkpoint):
+    nlp = spacy.blank("vi", config={"nlp": {"tokenizer": {"use_pyvi": False}}})
+    nlp.add_pipe("phonemic_restorer", config={"checkpoint": checkpoint})
+    doc = nlp("Hom nay, toi di hoc.")
+    assert doc.text == "Hom nay, toi di hoc."
+    assert doc._.restored == "Hôm nay, tôi đi học."
+    assert [(span.text, span._.restored) for span in doc.spans["restored"]] == [
+        ("Hom", "Hôm"), ("toi", "tôi"), ("di", "đi"), ("hoc.", "học."),
+    ]  # fmt: skip
+    assert [each._.restored for each in nlp.pipe(["toi", "", "đi"])] == ["tôi", "", "đi"]
+
+
+def test_words_of_several_syllables(checkpoint):
+    nlp = spacy.blank("vi")
+    pipe = nlp.add_pipe("phonemic_restorer", config={"checkpoint": checkpoint})
+    doc = pipe(Doc(nlp.vocab, words=["toi", "di hoc o", "ha"], spaces=[True, True, False]))
+    assert [(span.text, span._.restored) for span in doc.spans["restored"]] == [
+        ("toi", "tôi"), ("di hoc o", "đi học ở"), ("ha", "hà"),
+    ]  # fmt: skip
+
+
+def test_the_pipeline_needs_its_checkpoint_no_more(checkpoint, tmp_path):
+    from pathlib import Path
+
+    nlp = spacy.blank("vi")
+    nlp.add_pipe("phonemic_restorer", config={"checkpoint": checkpoint})
+    nlp.to_disk(tmp_path / "pipeline")
+    data = nlp.to_bytes()
+    Path(checkpoint).unlink()
+    for back in (spacy.load(tmp_path / "pipeline"), spacy.blank("vi", config=nlp.config).from_bytes(data)):
+        assert back("toi di hoc")._.restored == "tôi đi học"
+
+
+def test_without_a_checkpoint():
+    nlp = spacy.blank("vi")
+    nlp.add_pipe("phonemic_restorer")
+    with pytest.raises(CheckpointError, match="needs a checkpoint"):
+        nlp("toi")
