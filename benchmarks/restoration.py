@@ -1,0 +1,280 @@
+"""Diacritics and characters given back: each judge, against what leaves text as it is and other programs.
+
+    python benchmarks/restoration.py vi --data FOLDER --held-out FOLDER --ngrams vi.ngrams --bigrams vi-2.ngrams
+    python benchmarks/restoration.py zh --data FOLDER --held-out FOLDER --ngrams zh.ngrams
+
+The n-grams are those that ``phonemic-bert ngrams`` counts in the text of ``pretraining_text.py``, which leaves out all
+evaluation text and the lines held out. pyvi and Pinyin2Hanzi are measured where they are installed. Times are CPU time
+of one thread.
+"""
+
+from __future__ import annotations
+
+import importlib
+import random
+import sys
+import time
+import unicodedata
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from benchmarks.environment import environment
+from phonemic import Tokenizer
+from phonemic.files import read_texts
+from phonemic.files.writing import write_json
+from phonemic.inventory import NATIVE
+from phonemic_bert.restoration.ngrams import Ngrams
+from phonemic_bert.restoration.restoring import restorer_of
+from phonemic_bert.restoration.vietnamese import bare, canonical, is_syllable, tokens
+
+HERE = Path(__file__).parent
+#: Held-out files of social text.
+SOCIAL = ("fb_edu", "social_hsd", "comments", "reviews", "aivivn", "vispam")
+#: Lines of held-out Mandarin.
+LINES = 800
+SHORT = 20
+
+Restore = Callable[[Sequence[str]], Iterable[str]]
+
+
+def lines(path: Path) -> list[str]:
+    """The lines of a file that are not empty."""
+    return [line.strip() for texts in read_texts(str(path)) for line in texts if line and line.strip()]
+
+
+def without_marks(text: str) -> str:
+    """A text without diacritics."""
+    kept = (char for char in unicodedata.normalize("NFD", text) if not "\u0300" <= char <= "\u036f")
+    return "".join(kept).replace("đ", "d").replace("Đ", "D")
+
+
+def timed(restore: Restore, texts: Sequence[str]) -> tuple[list[str], float]:
+    """Restored texts, and the CPU time."""
+    begun = time.process_time()
+    found = list(restore(texts))
+    return found, time.process_time() - begun
+
+
+# --- Vietnamese
+
+
+def vietnamese_texts(data: Path, held_out: Path) -> dict[str, list[str]]:
+    """The judges of diacritics."""
+    treebank = [
+        line.removeprefix("# text = ")
+        for part in ("dev", "test")
+        for line in lines(data / "vi" / "ud_vtb" / f"vi_vtb-ud-{part}.conllu")
+        if line.startswith("# text = ")
+    ]
+    found = {
+        "news-dev": lines(data / "vi" / "diacritics" / "news-dev.tone"),
+        "treebank": treebank,
+        "Wikipedia, held out": lines(held_out / "viwiki.txt"),
+        "social, held out": [line for name in SOCIAL for line in lines(held_out / f"{name}.txt")],
+    }
+    return {name: [unicodedata.normalize("NFC", text) for text in texts] for name, texts in found.items()}
+
+
+def syllables_right(texts: Sequence[str], found: Sequence[str]) -> float:
+    """The share of the syllables of texts that are right, in percent; a text of other words has none right."""
+    right = count = 0
+    for text, restored in zip(texts, found, strict=True):
+        gold = [token.text for token in tokens(text) if token.kind == "word"]
+        own = [token.text for token in tokens(restored) if token.kind == "word"]
+        own = own if len(own) == len(gold) else [""] * len(gold)
+        for one, other in zip(gold, own, strict=True):
+            if is_syllable(one.lower()):
+                count += 1
+                right += canonical(one) == canonical(other)
+    return 100 * right / count
+
+
+def commonest(ngrams: Ngrams) -> Restore:
+    """Each syllable as the unigrams of the model have it."""
+    best: dict[str, tuple[float, str]] = {}
+    for word, log in zip(ngrams.words[3:], ngrams.unigrams.tolist()[3:], strict=True):
+        if is_syllable(word):
+            best[bare(word)] = max(best.get(bare(word), (-1e9, "")), (log, word))
+
+    def restore(texts: Sequence[str]) -> Iterable[str]:
+        for text in texts:
+            pieces, at = [], 0
+            for token in tokens(text):
+                if token.kind == "word" and token.text.lower() in best:
+                    pieces += [text[at : token.start], best[token.text.lower()][1]]
+                    at = token.start + len(token.text)
+            yield "".join([*pieces, text[at:]])
+
+    return restore
+
+
+def vietnamese(data: Path, held_out: Path, ngrams: Ngrams, bigrams: Path | None, model: str | None) -> dict[str, Any]:
+    """All figures of diacritics."""
+    programs: dict[str, Restore] = {"as it is": lambda texts: texts, "unigrams": commonest(ngrams)}
+    if bigrams:
+        programs["bigrams, Viterbi"] = restoring(Ngrams.load(bigrams))
+    if add_accents := program("pyvi.ViUtils", "add_accents"):
+        programs["pyvi"] = lambda texts: (unless_it_fails(add_accents, text) for text in texts)
+    programs["n-grams"] = restoring(ngrams)
+    if model:
+        programs["n-grams and masked model"] = restoring(ngrams, model=model)
+    judges = vietnamese_texts(data, held_out)
+    rows: dict[str, Any] = {}
+    for name, restore in programs.items():
+        rows[name] = row = {}
+        for judge, texts in judges.items():
+            bare_texts = [without_marks(text) for text in texts]
+            found, seconds = timed(restore, bare_texts)
+            row[judge] = round(syllables_right(texts, found), 2)
+            row[f"{judge}, ms per text"] = round(1000 * seconds / len(texts), 3)
+            if judge == "news-dev":
+                row["MB per CPU second"] = round(sum(len(text.encode()) for text in bare_texts) / 1e6 / seconds, 3)
+        click.echo(f"{name}: {row}")
+    marked = [text for texts in judges.values() for text in texts]
+    found, _ = timed(restoring(ngrams), marked)
+    kept = round(100 * sum(one == other for one, other in zip(marked, found, strict=True)) / len(marked), 2)
+    click.echo(f"marked texts left alone: {kept} %")
+    return {
+        "judges": rows,
+        "marked texts left alone": kept,
+        "texts": {name: len(each) for name, each in judges.items()},
+    }
+
+
+# --- Mandarin
+
+
+def toned(text: str, tokenizer: Tokenizer, numbers: bool) -> tuple[str, int]:
+    """A text in pinyin, with tone numbers or without, and how many characters are written so."""
+    encoding = tokenizer.encode(text)
+    pieces, at, count = [], 0, 0
+    for packed, kind, (start, end) in zip(
+        encoding.ids.tolist(), encoding.kinds.tolist(), encoding.spans.tolist(), strict=True
+    ):
+        if kind != NATIVE or end - start != 1:
+            continue
+        syllable = tokenizer.decode([packed], to="numbers")
+        pieces += [text[at:start], " ", syllable if numbers else syllable.rstrip("12345"), " "]
+        at, count = end, count + 1
+    return "".join([*pieces, text[at:]]), count
+
+
+def characters_right(texts: Sequence[str], found: Sequence[str], tokenizer: Tokenizer) -> tuple[int, int]:
+    """How many characters that are read are right, and of how many."""
+    right = count = 0
+    for text, restored in zip(texts, found, strict=True):
+        gold, own = ("".join(one.split()) for one in (text, restored))
+        own = own if len(own) == len(gold) else " " * len(gold)
+        kinds = tokenizer.encode(gold)
+        for kind, (start, end) in zip(kinds.kinds.tolist(), kinds.spans.tolist(), strict=True):
+            if kind == NATIVE and end - start == 1:
+                count += 1
+                right += gold[start] == own[start]
+    return right, count
+
+
+def mandarin(data: Path, held_out: Path, ngrams: Ngrams, model: str | None) -> dict[str, Any]:
+    """All figures of characters."""
+    tokenizer = Tokenizer("zh", readings="context")
+    texts = [line for path in sorted(held_out.glob("*.txt")) for line in lines(path)]
+    random.Random(5).shuffle(texts)
+    texts = [text for text in texts[:LINES] if not any(char.isascii() and char.isalpha() for char in text)]
+    rows: dict[str, Any] = {}
+    for tones in (True, False):
+        name = "toned" if tones else "toneless"
+        written = [toned(text, tokenizer, tones) for text in texts]
+        found, seconds = timed(restoring(ngrams, pinyin=True, model=model), [one for one, _ in written])
+        right, count = characters_right(texts, found, tokenizer)
+        short = [at for at, (_, many) in enumerate(written) if 0 < many <= SHORT]
+        whole = sum("".join(found[at].split()) == "".join(texts[at].split()) for at in short)
+        rows[name] = {
+            "characters": round(100 * right / count, 2),
+            "of": count,
+            "short sentences": round(100 * whole / len(short), 1),
+            "of sentences": len(short),
+            "ms per 20 characters": round(20_000 * seconds / count, 2),
+        }
+        click.echo(f"{name}: {rows[name]}")
+    rows["corrections"] = corrections(data, ngrams, model)
+    return rows
+
+
+def corrections(data: Path, ngrams: Ngrams, model: str | None) -> dict[str, Any]:
+    """Precision, recall and F1 of corrected sentences, and how many without errors stay."""
+    restore, rows = restoring(ngrams, model=model), dict[str, Any]()
+    for name in ("law", "med", "odw"):
+        pairs = [line.split("\t")[1:3] for line in lines(data / "zh" / "ecspell" / f"{name}.test.txt")]
+        found, seconds = timed(restore, [wrong for wrong, _ in pairs])
+        changed = sum(one != wrong for one, (wrong, _) in zip(found, pairs, strict=True))
+        right = sum(one == gold != wrong for one, (wrong, gold) in zip(found, pairs, strict=True))
+        wrong = sum(one != other for one, other in pairs)
+        rows[name] = {
+            "precision": round(100 * right / max(changed, 1), 1),
+            "recall": round(100 * right / wrong, 1),
+            "F1": round(200 * right / (changed + wrong), 1),
+            "ms per sentence": round(1000 * seconds / len(pairs), 2),
+        }
+        click.echo(f"{name}: {rows[name]}")
+    texts = lines(data / "zh" / "correct" / "dev.txt")
+    found, _ = timed(restore, texts)
+    rows["correct left alone"] = round(100 * sum(a == b for a, b in zip(texts, found, strict=True)) / len(texts), 2)
+    click.echo(f"correct left alone: {rows['correct left alone']}")
+    return rows
+
+
+# --- both
+
+
+def restoring(ngrams: Ngrams, **options: Any) -> Restore:
+    """Our own."""
+    restorer = restorer_of(ngrams, **options)
+    return lambda texts: (one.text for one in restorer.restore_batch(texts, alternatives=False))
+
+
+def program(module: str, name: str) -> Any:
+    """A function of another package; None where that is not installed."""
+    try:
+        return getattr(importlib.import_module(module), name)
+    except ImportError:
+        return None
+
+
+def unless_it_fails(restore: Callable[[str], str], text: str) -> str:
+    """A text that another program restored, or as it is where that ends in an error."""
+    try:
+        return restore(text)
+    except (LookupError, ValueError):
+        return text
+
+
+@click.command(help=__doc__)
+@click.argument("lang", type=click.Choice(["vi", "zh"]))
+@click.option("--data", type=click.Path(exists=True, path_type=Path), required=True, help="Folder of all data.")
+@click.option(
+    "--held-out", type=click.Path(exists=True, path_type=Path), required=True, help="Lines that nothing read."
+)
+@click.option("--ngrams", type=click.Path(exists=True, path_type=Path), required=True)
+@click.option("--bigrams", type=click.Path(exists=True, path_type=Path), help="Vietnamese: n-grams of order 2.")
+@click.option("--model", help="A pretrained PhonemicBERT to ask where the n-grams are not sure.")
+@click.option("--output", type=click.Path(path_type=Path))
+def main(
+    lang: str, data: Path, held_out: Path, ngrams: Path, bigrams: Path | None, model: str | None, output: Path | None
+) -> None:
+    """Measures, and writes the figures."""
+    loaded = Ngrams.load(ngrams)
+    found = (
+        vietnamese(data, held_out, loaded, bigrams, model) if lang == "vi" else mandarin(data, held_out, loaded, model)
+    )
+    sizes = {"MB": round(ngrams.stat().st_size / 1e6, 1), "n-grams": len(loaded), "order": loaded.order}
+    result = {"environment": environment(), "model": model, "size": sizes, "results": found}
+    write_json(output or HERE / "results" / f"restoration-{lang}.json", result, indent=1)
+
+
+if __name__ == "__main__":
+    main()
