@@ -184,7 +184,7 @@ COMMANDS = [
     Writing(
         "restore",
         BERT,
-        "restore toi di hoc --lang vi --checkpoint vi.ngrams -o out.txt",
+        "restore nuoc trong lang toi di hoc ve nha --lang vi --checkpoint vi.ngrams -o out.txt",
         ("vi.ngrams",),
         ("out.txt",),
         _MODEL,
