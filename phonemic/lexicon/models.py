@@ -35,6 +35,8 @@ _ALIKE = frozenset("剎剝掙敎査橫殻沒潰稜綳緼縕說跡蹟軻靚鶻")
 #: Whose tone changes by the word that follows. They are read as they are alone: 不 *bù* also before a fourth tone.
 BY_SANDHI = "一不"
 
+#: In place of a reading in a list of words: the models read this character.
+LEFT = "-"
 #: More than all weights of a text together.
 _FAR = 1 << 24
 
@@ -270,7 +272,7 @@ class _Words:
                     self.models[char].decide(windows(self._plain(phrase), at), SCRIPTS[char][0])
 
     def add_words(self, words: Mapping[str, Sequence[str]]) -> None:
-        """Words of a list, which win over those of lists that were added before.
+        """Words of a list, which win over those of lists that were added before; LEFT is left to the models.
 
         Raises:
             ValueError: two of them read a character otherwise that they stand around alike.
@@ -279,6 +281,8 @@ class _Words:
         for word, pinyin in words.items():
             plain = self._plain(word)
             for at, (char, reading) in enumerate(zip(word, pinyin, strict=True)):
+                if reading == LEFT:
+                    continue
                 window = windows(plain, at)
                 other, said = taken.setdefault((char, window), (word, reading))
                 if said != reading:
@@ -335,6 +339,7 @@ def reading_data() -> ReadingData:
     words.add_scripts(lexicon.phrases)
     words.add_words(reviewed("readings-words"))
     words.add_words(reviewed())
+    words.add_words(reviewed("readings-borders"))
     _share(models, alone, simplified)
     for char, other in mandarin.compatibility_ideographs().items():
         models.pop(char, None)
