@@ -272,7 +272,8 @@ def main(
         vietnamese(data, held_out, loaded, bigrams, model) if lang == "vi" else mandarin(data, held_out, loaded, model)
     )
     sizes = {"MB": round(ngrams.stat().st_size / 1e6, 1), "n-grams": len(loaded), "order": loaded.order}
-    result = {"environment": environment(), "model": model, "size": sizes, "results": found}
+    where = {name: value for name, value in environment().items() if name != "commit"}
+    result = {"environment": where, "model": model and Path(model).name, "size": sizes, "results": found}
     write_json(output or HERE / "results" / f"restoration-{lang}.json", result, indent=1)
 
 

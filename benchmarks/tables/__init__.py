@@ -28,7 +28,7 @@ def table(name: str) -> Callable[[Callable[[], str]], Callable[[], str]]:
 
 def register() -> None:
     """Import the modules that register tables."""
-    for name in ("correctness", "headline", "models", "readings", "spacy", "speed", "tokenizers"):
+    for name in ("correctness", "headline", "models", "readings", "restoration", "spacy", "speed", "tokenizers"):
         import_module(f"benchmarks.tables.{name}")
 
 

@@ -1,4 +1,4 @@
-"""Text given back from ids, from ``lossless.json``."""
+"""Text given back from ids, from ``lossless.json``, and the core against its reference, from ``twin.json``."""
 
 from __future__ import annotations
 
@@ -29,6 +29,27 @@ def given_back() -> str:
                 body.append([label, *cells])
     heads = ["text and tokenizer", "characters", "texts that differ", "ids that differ from `form=False`"]
     return f"{rows(heads, body)}\n\n{footer('lossless')}"
+
+
+TWIN = {
+    "vi, fuzzed": 'fuzzed text, `Tokenizer("vi")`',
+    "vi, real": 'Vietnamese text, `Tokenizer("vi")`',
+    "zh, fuzzed": 'fuzzed text, `Tokenizer("zh")`',
+    "zh, real": 'Chinese text, `Tokenizer("zh")`',
+    "zh, context, fuzzed": "fuzzed text, readings in context",
+    "zh, context, real": "Chinese text, readings in context",
+}
+
+
+@table("correctness: reference")
+def reference() -> str:
+    """List how many texts the plain reference encodes otherwise."""
+    found = load("twin")["rows"]
+    body = [
+        [TWIN[name], f"{row['characters']:,}", f"{row['texts']:,}", f"{row['other']:,}"] for name, row in found.items()
+    ]
+    heads = ["text and tokenizer", "characters", "texts", "texts that differ"]
+    return f"{rows(heads, body)}\n\n{footer('twin')}"
 
 
 @table("tokenizers: text given back")

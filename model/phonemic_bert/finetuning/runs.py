@@ -28,6 +28,7 @@ from phonemic import __version__
 from phonemic.errors import InputError
 from phonemic.files.jsons import loads
 from phonemic.files.writing import replacing, replacing_folder, write_json
+from phonemic.lexicon.tables import digests
 from phonemic_bert.errors import RunError
 from phonemic_bert.finetuning.encoders import TOKENIZER_FILES
 from phonemic_bert.finetuning.jobs import Job, hash_file
@@ -160,7 +161,7 @@ class Run:
         settings = self.settings.as_dict()
         del settings["grid"], settings["machine"]
         dataset = self.job.dataset
-        determining = {
+        determining: dict[str, Any] = {
             "computed": _COMPUTED,
             "task": [self.job.name, dataset.kind, dataset.metric, dataset.lang, list(dataset.labels.items())],
             "data": [self.job.fingerprint, self.job.file_options, self.job.divide, asdict(self.job.limits)],
@@ -168,6 +169,8 @@ class Run:
             "hyperparameters": self.point.as_dict(),
             "settings": settings,
         }
+        if (phonemic := getattr(self.encoder.tokenizer, "phonemic", None)) is not None:
+            determining["tables"] = digests(phonemic.options)
         return hashlib.sha256(json.dumps(determining, sort_keys=True).encode()).hexdigest()[:12]
 
     @property

@@ -192,6 +192,15 @@ def test_the_key_knows_the_columns_of_ones_own_files(checkpoint, tmp_path):
     assert len({key(text="body"), key(text="title"), key(text="body", quoting=False)}) == 3
 
 
+def test_results_of_other_tables_are_others(checkpoint, data, tmp_path, monkeypatch):
+    """Texts are read otherwise with them."""
+    job = Job(dataset(data), "label", data)
+    run = Run(job, load_encoder(checkpoint()), settings(), settings().points()[0], 1, tmp_path)
+    before = run.key
+    monkeypatch.setattr("phonemic.lexicon.tables.tables_digest", lambda name: f"others of {name}")
+    assert run.key != before
+
+
 def test_noise_that_was_tested_before_stays(checkpoint, data, tmp_path):
     job, ways = [(dataset(data), data)], ("neighbour-key", "without-tone")
     for way in ways:

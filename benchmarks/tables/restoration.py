@@ -1,0 +1,58 @@
+"""Diacritics and characters given back, from ``restoration-vi.json`` and ``restoration-zh.json``."""
+
+from __future__ import annotations
+
+from benchmarks.tables import bold_best, footer, load, rows, table
+
+JUDGES = ("news-dev", "treebank", "Wikipedia, held out", "social, held out")
+TASKS = {"law": "ECSpell, law", "med": "ECSpell, medicine", "odw": "ECSpell, official documents"}
+
+
+@table("restoration: diacritics")
+def diacritics() -> str:
+    """List the syllables that get their diacritics back."""
+    found = load("restoration-vi")
+    size = f"{found['size']['MB']:.0f} MB"
+    names = {
+        "as it is": "as it is",
+        "commonest": "commonest choice",
+        "bigrams, Viterbi": "bigrams",
+        "pyvi": "pyvi",
+        "n-grams": f"4-grams, {size}",
+        "n-grams and masked model": f"4-grams, {size}, and `{found['model']}`",
+    }
+    judged = found["results"]["judges"]
+    columns = [
+        bold_best([f"{judged[key][name]:.1f}" for key in names], [judged[key][name] for key in names])
+        for name in JUDGES
+    ]
+    times = [f"{judged[key]['news-dev, ms per text']:.1f}" for key in names]
+    body = zip(names.values(), *columns, times, strict=True)
+    return f"{rows(['restorer', *JUDGES, 'CPU ms per line of news-dev'], body)}\n\n{footer('restoration-vi')}"
+
+
+@table("restoration: pinyin")
+def pinyin() -> str:
+    """List the characters that pinyin is written in."""
+    found = load("restoration-zh")["results"]
+    body = [
+        [
+            f"{kind} pinyin",
+            f"{row['characters']:.1f}",
+            f"{row['short sentences']:.1f}",
+            f"{row['ms per 20 characters']:.1f}",
+        ]
+        for kind, row in ((kind, found[kind]) for kind in ("toned", "toneless"))
+    ]
+    heads = ["input", "characters right, %", "sentences of at most 20 right, %", "CPU ms per 20 characters"]
+    return f"{rows(heads, body)}\n\n{footer('restoration-zh')}"
+
+
+@table("restoration: corrections")
+def corrections() -> str:
+    """List how many sentences with wrong characters are corrected."""
+    found = load("restoration-zh")["results"]["corrections"]
+    body = [
+        [title, *(f"{found[name][key]:.1f}" for key in ("precision", "recall", "F1"))] for name, title in TASKS.items()
+    ]
+    return f"{rows(['test set', 'precision', 'recall', 'F1'], body)}\n\n{footer('restoration-zh')}"
