@@ -11,8 +11,6 @@ from spacy.language import Language
 from spacy.pipeline import Pipe
 from spacy.tokens import Doc, Span
 
-from phonemic_bert.errors import CheckpointError
-
 if TYPE_CHECKING:
     from phonemic_bert.restoration import Restored
     from phonemic_bert.restoration.ngrams import Ngrams
@@ -89,6 +87,8 @@ class PhonemicRestorer(Pipe):
 
             if self._ngrams is None:
                 if self.checkpoint is None:
+                    from phonemic_bert.errors import CheckpointError  # only where it is used: the package takes a while
+
                     raise CheckpointError("phonemic_restorer needs a checkpoint: config={'checkpoint': 'FOLDER'}")
                 self._ngrams = Ngrams.load(ngrams_path(self.checkpoint))
             self._restorer = restorer_of(self._ngrams, self.threshold)

@@ -182,7 +182,7 @@ def _maker(options: dict[str, Any]) -> Noise:
         if lang == "vi":
             return Misspellings(options["kinds"], tokenizer, **common)
         return Homophones(
-            _pool(options), options["reading"], options["sound"], options["same_ids"], tokenizer, **common
+            _pool(options), options["reading"], options["same_ids"], tokenizer, sound=options["sound"], **common
         )
     except PhonemicError:
         raise

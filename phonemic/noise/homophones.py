@@ -108,10 +108,6 @@ class Homophones(Noise):
             of characters to counts (see :func:`count_characters`): in proportion to the counts.
         reading: as what a character is read: ``"context"``, in its phrase (*háng* in 银行), or ``"default"``, as it is
             read alone (*xíng*).
-        sound: how near the sound is: ``"same"``; ``"other-tone"``, the same onset and rime in another tone;
-            ``"confused"``, in the same tone another onset (*zh* and *z*, *ch* and *c*, *sh* and *s*, *n* and *l*, *f*
-            and *h*) or another rime (*an* and *ang*, *en* and *eng*, *in* and *ing*, *ü* and *i* before *e*) or both,
-            those that cost at most 0.05 syllables in ``phonemic/sound/zh.tsv``.
         same_ids: only replacements after which the whole text still has the same ids. Without it, every replacement
             reads the same by itself, but a phrase that it breaks or makes may change its reading or its neighbours'.
             The time grows with the square of the length of an unbroken run of Han characters, or of a sentence where
@@ -121,6 +117,10 @@ class Homophones(Noise):
         share: see :class:`~phonemic.noise.Noise`.
         draw: see :class:`~phonemic.noise.Noise`.
         nested: see :class:`~phonemic.noise.Noise`.
+        sound: how near the sound is: ``"same"``; ``"other-tone"``, the same onset and rime in another tone;
+            ``"confused"``, in the same tone another onset (*zh* and *z*, *ch* and *c*, *sh* and *s*, *n* and *l*, *f*
+            and *h*) or another rime (*an* and *ang*, *en* and *eng*, *in* and *ing*, *ü* and *i* before *e*) or both,
+            those that cost at most 0.05 syllables in ``phonemic/sound/zh.tsv``.
 
     Raises:
         ValueError: an unknown pool or option, a pool without a character that has a reading, a count that is not
@@ -133,13 +133,13 @@ class Homophones(Noise):
         self,
         pool: str | Iterable[str] | Mapping[str, float] = "all",
         reading: str = "context",
-        sound: str = "same",
         same_ids: bool = False,
         tokenizer: Tokenizer | None = None,
         seed: int = 0,
         share: str = "all",
         draw: str = "exact",
         nested: bool = True,
+        sound: str = "same",
     ) -> None:
         if reading not in READINGS:
             raise ValueError(f"reading must be one of {', '.join(READINGS)}, not {reading!r}")

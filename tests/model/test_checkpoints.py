@@ -390,9 +390,9 @@ def test_export_copies_no_file_from_elsewhere(checkpoint, tmp_path):
     export(checkpoint, tmp_path / "out")
 
 
-def test_the_readme_shows_what_inspect_prints():
+def test_the_page_shows_what_inspect_prints():
     """Each syllable of its sentence, and the likeliest in its place; probabilities may round otherwise elsewhere."""
-    page = (PACKAGE.parents[1] / "README.md").read_text("utf-8")
+    page = (PACKAGE.parents[1] / "docs" / "how-to" / "inspect.md").read_text("utf-8")
     command = re.search(r"^phonemic-bert (inspect .*)$", page, re.M)[1]
     words = [str(PACKAGE / word) if word.startswith("phonemic-bert-") else word for word in shlex.split(command)]
     shown = page.partition(command)[2].partition("```text\n")[2].partition("```")[0]
