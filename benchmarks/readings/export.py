@@ -20,11 +20,13 @@ from benchmarks.readings.features import SLOTS, WINDOWS
 from benchmarks.readings.fold import Votes
 from benchmarks.readings.labels import numbered
 from benchmarks.readings.prepare import Setting, usual
+from benchmarks.readings.pruning import needed
 from benchmarks.readings.train import Examples, Model, prune
 from phonemic.lexicon.models import ALL_SLOTS, DECIDING, MOST_SCORED, SCRIPTS, WIDTHS
 
 #: The number of a window here -> its slot there: those of two characters come first.
-_SLOTS = np.array([3, 4, 5, 6, 7, 8, 0, 1, 2, 9, 10, 11])
+SLOTS_OF = (3, 4, 5, 6, 7, 8, 0, 1, 2, 9, 10, 11)
+_SLOTS = np.array(SLOTS_OF)
 _MASK = (1 << 21) - 1
 #: So few places may be read otherwise by a model with fewer windows.
 NARROW = 0.02
@@ -41,7 +43,7 @@ def whole(model: Model) -> Model:
     """The weights relative to those of the first reading, as whole numbers of as many bits as there is room for."""
     weights = model.weights - model.weights[:, :1]
     most = (1 << WIDTHS[weights.shape[1]] - 1) - 1
-    scale = max(np.abs(weights[:-1]).max(initial=0) / most, 1e-9)
+    scale = max(np.abs(weights[:-1] if len(model.keys) else weights).max(initial=0) / most, 1e-9)
     rounded = np.round(weights / scale)
     kept = rounded[:-1].any(1)
     return Model(model.readings, model.keys[kept], rounded[np.append(kept, True)])
@@ -57,7 +59,15 @@ def places(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return _SLOTS[number], first, np.where(single, 0, keys & _MASK)
 
 
-def finished(char: int, model: Model, votes: Votes, names: list[str], least: float, narrow: frozenset[int]) -> Model:
+def finished(
+    char: int,
+    model: Model,
+    votes: Votes,
+    names: list[str],
+    least: float,
+    narrow: frozenset[int],
+    keys: NDArray[np.int64] | None = None,
+) -> Model:
     """What is kept of a model.
 
     Arguments:
@@ -67,12 +77,13 @@ def finished(char: int, model: Model, votes: Votes, names: list[str], least: flo
         names: of the readings.
         least: features whose weights differ by less are left out.
         narrow: the characters whose models look at the windows only that words may stand in.
+        keys: of places that are read as before without windows that none of them needs.
     """
     folded = prune(fewer(votes.folded(model, char), names), least)
     if char in narrow:
         kept = places(folded.keys)[0] < DECIDING
         folded = Model(folded.readings, folded.keys[kept], folded.weights[np.append(kept, True)])
-    return whole(folded)
+    return whole(folded if keys is None else needed(folded, keys))
 
 
 def narrow_enough(

@@ -6,11 +6,11 @@
   number of its model.
 * ``looks.bmp``, ``looks.astral``, ``looks.astral_index``: uint32 a character, laid out as its entries are: what models
   see of it, its class << 16, and flags.
-* ``models``: (models, 21) int32, see ``Model`` there: nine numbers, four biases, eight packed readings.
+* ``models``: (models, 23) int32, see ``Model`` there: eleven numbers, four biases, eight packed readings.
 * ``buckets``: (buckets, 2) uint64: four keys, each the lower 15 bits of a feature's hash and whether the bucket that it
   belongs to has an odd number; and their payloads: DECIDES and the number of a reading, or weights, the lowest bits
   first. What has no room in its bucket lies in the next.
-* ``filters``: uint8: for each model bits; where none of a place's features has its bit set, the bias decides.
+* ``filters``: uint64, some of each model: where no window of a place has both its bits set, the bias decides.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ from phonemic.lexicon.entries import (
     entry,
     with_entries,
 )
+from phonemic.lexicon.filters import beside, filter_of, telling
 from phonemic.lexicon.models import (
     IN_BUCKET,
     MOST_READINGS,
@@ -38,14 +39,13 @@ from phonemic.lexicon.models import (
     WIDTHS,
     Model,
     ReadingData,
-    hash_of,
     reading_data,
 )
 from phonemic.readings import PASSED, Reader
 
 CLASS_SHIFT, ENDS_FLAG, TRADITIONAL_FLAG, PASSED_FLAG = 16, 1 << 23, 1 << 24, 1 << 25
 DECIDES = 1 << 15
-_SCALARS, _MOST_BITS = 9, 1 << 15
+_SCALARS = 11
 _FIELDS = _SCALARS + MOST_SCORED + MOST_READINGS
 
 
@@ -73,26 +73,19 @@ def _payload(model: Model, key: int) -> int:
     return sum((weight & (1 << width) - 1) << width * place for place, weight in enumerate(model.weights[key]))
 
 
-def _filter(model: Model) -> np.ndarray:
-    """Bits of which those of all telling features are set; none where the bias alone never tells."""
-    words = 0 if model.by_script else min(max(4, len(model.telling) // 2), _MOST_BITS // 64)
-    bits = np.zeros(64 * words, bool)
-    if words:
-        bits[[(hash_of(*feature) & 0x7FFF) * len(bits) >> 15 for feature in model.telling]] = True
-    return np.packbits(bits, bitorder="little")
-
-
 def _arrays(models: list[Model]) -> Tables:
     rows = np.zeros((len(models), _FIELDS), np.int32)
     buckets = np.zeros((sum(model.buckets + 1 for model in models), 2, IN_BUCKET), np.uint16)
     filters: list[np.ndarray] = []
     begin = filtered = 0
     for row, model in zip(rows, models, strict=True):
-        filters.append(_filter(model))
+        told = telling(model)
+        filters += [filter_of(model, told), beside(model, told)]
+        beside_begin = filtered + len(filters[-2])
         usual = model.bias.index(max(model.bias))
         row[:_SCALARS] = (
-            begin, model.buckets, filtered, 8 * len(filters[-1]), model.slots, model.by_script, usual, len(model.bias),
-            WIDTHS[len(model.bias)],
+            begin, model.buckets, filtered, len(filters[-2]), beside_begin, len(filters[-1]), model.slots,
+            model.by_script, usual, len(model.bias), WIDTHS[len(model.bias)],
         )  # fmt: skip
         row[_SCALARS : _SCALARS + len(model.bias)] = model.bias
         readings = [_packed(reading) for reading in model.readings]
@@ -101,7 +94,7 @@ def _arrays(models: list[Model]) -> Tables:
             for lane, key in enumerate(keys):
                 bucket[:, lane] = (key & 0x7FFF) << 1 | key >> 15 & 1, _payload(model, key)
         begin += model.buckets + 1
-        filtered += len(filters[-1])
+        filtered = beside_begin + len(filters[-1])
     return {
         "models": rows.reshape(-1),
         "buckets": buckets.reshape(-1).view(np.uint64),

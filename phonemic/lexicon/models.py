@@ -35,6 +35,8 @@ _ALIKE = frozenset("剎剝掙敎査橫殻沒潰稜綳緼縕說跡蹟軻靚鶻")
 #: Whose tone changes by the word that follows. They are read as they are alone: 不 *bù* also before a fourth tone.
 BY_SANDHI = "一不"
 
+#: In place of a reading in a list of words: the models read this character.
+LEFT = "-"
 #: More than all weights of a text together.
 _FAR = 1 << 24
 
@@ -104,8 +106,8 @@ class Model:
 
     @cached_property
     def buckets(self) -> int:
-        """How many buckets it has: as few as leave every feature a place, about seven in ten of which are taken."""
-        count = max(1, round(len(self.features) / (0.7 * IN_BUCKET)))
+        """How many buckets it has: as few as leave every feature a place, about six in seven of which are taken."""
+        count = max(1, round(len(self.features) / (0.85 * IN_BUCKET)))
         while self.layout(count) is None:
             count += 1 + count // 50
         return count
@@ -133,21 +135,6 @@ class Model:
         """The weights, by key; words have none."""
         rows = {feature_key(feature, self.buckets): row for feature, row in sorted(self.rows.items(), reverse=True)}
         return {key: row for key, row in rows.items() if key not in self.decides}
-
-    @cached_property
-    def telling(self) -> list[Feature]:
-        """Features without which it is the reading of the highest bias: words, and what speaks so much for another one
-        that as many as there are windows may outweigh the biases.
-        """
-        best = self.bias.index(max(self.bias))
-
-        def tells(row: list[int]) -> bool:
-            scores = [0, *row]
-            more = [self.slots * (score - scores[best]) for score in scores]
-            return any(gain > 0 and bias + gain >= self.bias[best] for gain, bias in zip(more, self.bias, strict=True))
-
-        known = [*self.words, *(feature for feature, row in self.rows.items() if tells(row))]
-        return sorted({feature for feature in known if feature[0] < self.slots})
 
 
 @dataclass(frozen=True)
@@ -186,11 +173,11 @@ def windows(word: str, at: int) -> Feature:
     return SLOT_OF[len(word), at], first, second
 
 
-def reviewed(name: str = "readings") -> dict[str, list[str]]:
-    """The words of ``lexicon/readings.tsv``, or another list: word -> numbered pinyin."""
+def reviewed(name: str = "readings", without: str = "\t") -> dict[str, list[str]]:
+    """The words of ``lexicon/readings.tsv``, or another list, but those of a source: word -> numbered pinyin."""
     lines = (DATA / f"{name}.tsv").read_text("utf-8").splitlines()
     rows = [line.split("\t") for line in lines if not line.startswith("#")]
-    return {word: pinyin.split() for word, pinyin, _ in rows}
+    return {word: pinyin.split() for word, pinyin, source in rows if without not in source}
 
 
 def _learnt(made: Mapping[str, np.ndarray]) -> dict[str, Model]:
@@ -272,11 +259,6 @@ class _Words:
                     own.rows[feature] = [0, *(weight >> cut for weight in row[: MOST_SCORED - 2])]
             own.by_script = True
             self.models[char] = own
-        simplified = {other: char for char, other in _OTHERS.items() if other == SCRIPTS[char][1]}
-        for phrase, pinyin in sorted(phrases.items()):
-            for at, char in enumerate(phrase):
-                if char in simplified:  # 看着, so 看著
-                    self.models[simplified[char]].decide(windows(self._plain(phrase), at), numbered(pinyin[at]))
         for phrase, pinyin in sorted(phrases.items()):
             for at, char in enumerate(phrase):
                 if char not in SCRIPTS or phrase.replace(char, _OTHERS[char]) in phrases:  # 特徵 is 特征
@@ -285,7 +267,7 @@ class _Words:
                     self.models[char].decide(windows(self._plain(phrase), at), SCRIPTS[char][0])
 
     def add_words(self, words: Mapping[str, Sequence[str]]) -> None:
-        """Words of a list, which win over those of lists that were added before.
+        """Words of a list, which win over those of lists that were added before; LEFT is left to the models.
 
         Raises:
             ValueError: two of them read a character otherwise that they stand around alike.
@@ -294,6 +276,8 @@ class _Words:
         for word, pinyin in words.items():
             plain = self._plain(word)
             for at, (char, reading) in enumerate(zip(word, pinyin, strict=True)):
+                if reading == LEFT:
+                    continue
                 window = windows(plain, at)
                 other, said = taken.setdefault((char, window), (word, reading))
                 if said != reading:
@@ -328,9 +312,8 @@ def _share(models: dict[str, Model], alone: dict[str, str], simplified: Mapping[
             alone[char] = alone[other]
 
 
-@cache
-def reading_data() -> ReadingData:
-    """Reads and joins it all.
+def joined(*lists: Mapping[str, Sequence[str]]) -> ReadingData:
+    """The models of ``readings.npz`` with the lexicon's words and those of lists, the later of which win.
 
     Raises:
         ImportError: pypinyin is not installed, or not in the pinned version.
@@ -348,8 +331,8 @@ def reading_data() -> ReadingData:
     words = _Words(models, alone, simplified)
     words.add_lexicon(lexicon.phrases)
     words.add_scripts(lexicon.phrases)
-    words.add_words(reviewed("readings-words"))
-    words.add_words(reviewed())
+    for listed in lists:
+        words.add_words(listed)
     _share(models, alone, simplified)
     for char, other in mandarin.compatibility_ideographs().items():
         models.pop(char, None)
@@ -361,3 +344,13 @@ def reading_data() -> ReadingData:
     for char in models:
         alone.pop(char, None)
     return ReadingData(models, alone, simplified | _OTHERS, classes, frozenset(texts["traditional"]))
+
+
+@cache
+def reading_data() -> ReadingData:
+    """All of it: the models, and the words that decide before them.
+
+    Raises:
+        ImportError: pypinyin is not installed, or not in the pinned version.
+    """
+    return joined(reviewed("readings-words"))

@@ -3,7 +3,7 @@
 """The core that reads Mandarin in context; apart from ``_core.pyx``, so that the other readings cost what they did."""
 
 cimport numpy as cnp
-from libc.stdint cimport uint8_t, uint16_t, uint32_t
+from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 
 import numpy as np
 
@@ -30,7 +30,7 @@ cdef int take_contexts(Contexts* contexts, dict sections) except -1:
     contexts.looks.astral_index = <const uint16_t*>numbers_in(sections, "looks.astral_index", np.uint16)
     contexts.models = <const Model*>numbers_in(sections, "models", np.int32)
     contexts.buckets = <const Bucket*>numbers_in(sections, "buckets", np.uint64)
-    contexts.filters = <const uint8_t*>numbers_in(sections, "filters", np.uint8)
+    contexts.filters = <const uint64_t*>numbers_in(sections, "filters", np.uint64)
     return 0
 
 

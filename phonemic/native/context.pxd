@@ -43,7 +43,9 @@ cdef struct Model:
     uint32_t begin          # where its buckets begin
     uint32_t buckets        # how many it has; there is one more for what has no room in the last
     uint32_t filter         # where its filter begins
-    uint32_t bits           # of the filter, 0 where it has none
+    uint32_t filter_size    # its words, 0 where it has none
+    uint32_t beside         # where its filter of what stands next to it begins
+    uint32_t beside_size    # its words, 0 where it has none
     uint32_t slots          # windows that are looked at, from the first on
     uint32_t by_script      # whether it is the first reading unless the text is traditional
     uint32_t usual          # the reading of the highest bias
@@ -69,7 +71,7 @@ cdef struct Contexts:
     Characters looks        # in place of entries, what models see
     const Model* models
     const Bucket* buckets
-    const uint8_t* filters
+    const uint64_t* filters
 
 
 cdef inline uint32_t nearest_before(const Contexts* contexts, uint32_t looks, const text_t* text, Py_ssize_t length,
@@ -232,14 +234,46 @@ cdef inline int32_t weigh(const Contexts* contexts, const Model* model, const ui
     return model.readings[score > 0]
 
 
+cdef inline uint32_t is_in(const uint64_t* filter, uint32_t size, uint32_t value) noexcept nogil:
+    """Whether a window of this hash may be in a filter: two bits of one of its words."""
+    cdef uint64_t bits = <uint64_t>1 << (value >> 15 & 63) | <uint64_t>1 << (value >> 21 & 63)
+    return (filter[(value & 0x7FFF) * size >> 15] & bits) == bits
+
+
+cdef inline uint64_t is_beside(const uint64_t* filter, uint32_t size, uint32_t seen, uint32_t side) noexcept nogil:
+    """Whether what is seen on a side may be in a filter: one bit."""
+    cdef uint32_t value = (seen << 1 | side) * <uint32_t>0x9E3779B1
+    return filter[(value >> 17) * size >> 15] >> (value >> 11 & 63) & 1
+
+
+cdef inline bint may_tell(const Contexts* contexts, const Model* model, const text_t* text, Py_ssize_t at,
+                          Py_ssize_t length) noexcept nogil:
+    """Whether what stands next to the character may be part of a window that tells something."""
+    cdef const uint64_t* filter = contexts.filters + model.beside
+    cdef Py_ssize_t step = 0, before = 0
+    cdef uint32_t looks, other
+    if model.beside_size == 0 or at == 0:
+        return True
+    char_at(text, at, length, &step)
+    if at + step >= length:
+        return True
+    looks = entry_of(&contexts.looks, char_before(text, at, length, &before))
+    other = entry_of(&contexts.looks, char_at(text, at + step, length, &step))
+    if (looks | other) & (PASSED | ENDS):
+        return True
+    return (
+        is_beside(filter, model.beside_size, looks & 0xFFFF, 0) | is_beside(filter, model.beside_size, other & 0xFFFF, 1)
+    ) != 0
+
+
 cdef inline bint look_up(const Contexts* contexts, const Model* model, const text_t* text, Py_ssize_t at,
                          Py_ssize_t length, uint32_t* values) noexcept nogil:
     """The hashes of the windows that are looked at, and whether any of them may tell something."""
-    cdef const uint8_t* filter = contexts.filters + model.filter
+    cdef const uint64_t* filter = contexts.filters + model.filter
     cdef uint32_t[2 * REACH] around
     cdef uint32_t[SLOTS] first
     cdef uint32_t[SLOTS] second
-    cdef uint32_t slot, bit, told = 0
+    cdef uint32_t slot, told = 0
     cdef Py_ssize_t step = 0
     char_at(text, at, length, &step)
     look_around(contexts, text, at, at + step, length, around)
@@ -258,16 +292,14 @@ cdef inline bint look_up(const Contexts* contexts, const Model* model, const tex
             values[slot] = hash_of(slot, first[slot], second[slot])
     for slot in range(DECIDING):
         values[slot] = hash_of(slot, first[slot], second[slot])
-    if model.bits == 0:
+    if model.filter_size == 0:
         return True
     for slot in range(DECIDING):
-        bit = (values[slot] & 0x7FFF) * model.bits >> 15
-        told |= filter[bit >> 3] >> (bit & 7)
+        told |= is_in(filter, model.filter_size, values[slot])
     if model.slots > DECIDING:
         for slot in range(DECIDING, SLOTS):
-            bit = (values[slot] & 0x7FFF) * model.bits >> 15
-            told |= filter[bit >> 3] >> (bit & 7)
-    return told & 1
+            told |= is_in(filter, model.filter_size, values[slot])
+    return told
 
 
 cdef inline void read_waiting(const Contexts* contexts, const Waiting* waiting, uint32_t count, const text_t* text,
@@ -279,11 +311,12 @@ cdef inline void read_waiting(const Contexts* contexts, const Waiting* waiting, 
     cdef const Model* models[MOST_WAITING]
     cdef const Waiting* told[MOST_WAITING]
     cdef uint32_t number, slot, kept = 0
-    for number in range(count):  # no branch: where nothing is told, the next is written over it
+    for number in range(count):  # where nothing is told, the next is written over it
         models[kept] = contexts.models + waiting[number].id[0]
         told[kept] = waiting + number
         waiting[number].id[0] = models[kept].readings[models[kept].usual]
-        kept += look_up(contexts, models[kept], text, waiting[number].at, length, values[kept])
+        if may_tell(contexts, models[kept], text, waiting[number].at, length):
+            kept += look_up(contexts, models[kept], text, waiting[number].at, length, values[kept])
     for number in range(kept):
         for slot in range(models[number].slots):
             prefetch(contexts.buckets + models[number].begin + home_of(models[number], values[number][slot]))
