@@ -36,7 +36,7 @@ def curve(folder: Path) -> dict[str, Any]:
     return {
         "steps": [row["step"] for row in rows],
         "bits": [round(row["eval_bits_per_character"], 4) for row in rows],
-        "masked": origin["settings"]["masking"]["probability"],
+        "masked": origin["settings"]["masking"]["mlm_probability"],
         "versions": origin["versions"],
     }
 

@@ -71,7 +71,7 @@ def learn(name: str, on: str, seed: int, work: Path, cores: int) -> Path:
     design = TABLE["designs"][name]
     sets = [*TABLE["settings"]["overrides"], *design["set"], f"optimization.seed={seed}"]
     if "after" in design:
-        sets.append(f"model.weights={learn(design['after'], on, seed, work, cores) / 'final'}")
+        sets.append(f"model.init_checkpoint={learn(design['after'], on, seed, work, cores) / 'final'}")
     merged = dict(one.split("=", 1) for one in sets)
     options = [part for field, value in merged.items() for part in ("--set", f"{field}={value}")]
     clock, before = time.monotonic(), resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -106,7 +106,7 @@ def measure(name: str, on: str, seed: int, work: Path, data: Path) -> dict[str, 
         return figures
     lang = TABLE["corpora"][on]["lang"]
     corpora = [FlatCorpus(open_corpus(work / "corpora" / one), verify=False) for one in PAIRS[lang]]
-    length = json.loads((folder / "run.json").read_text())["settings"]["sequences"]["length"]
+    length = json.loads((folder / "run.json").read_text())["settings"]["sequences"]["max_seq_length"]
     held_out = documents(corpora[0], corpora[1], 1000, length)
     first, second, masks = (list(side) for side in zip(*held_out, strict=True))
     own = on == PAIRS[lang][0]

@@ -104,7 +104,7 @@ class Plan:
 
     def run(self, task: Task, encoders: Sequence[str]) -> list[str]:
         """Runs what is not finished of a task; what failed."""
-        overrides = ["grid.epochs=1"] if self.quick else []
+        overrides = ["grid.num_train_epochs=1"] if self.quick else []
         if self.training_noise is not None:
             if not task.noise:
                 return []

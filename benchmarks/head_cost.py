@@ -30,9 +30,9 @@ from phonemic_bert.triples import triples
 
 #: The designs, by what they change in the preset. The first is what the others are compared with.
 DESIGNS: dict[str, dict[str, str]] = {
-    "three heads": {"composition": "linear", "head": "independent", "vectors": "composed"},
+    "three heads": {"composition": "linear", "head": "independent", "output_embeddings": "composed"},
     "joint, attested": {},
-    "joint, possible": {"syllables": "possible"},
+    "joint, possible": {"syllable_inventory": "full"},
 }
 ROWS, LENGTH, MASKED = 8, 256, 0.3
 
@@ -53,7 +53,9 @@ class Trained:
     """A model and its optimizer."""
 
     def __init__(self, lang: str, fields: dict[str, str]) -> None:
-        config = PhonemicBertConfig.from_preset("mini", lang, attn_implementation="eager", bigrams=0, **fields)
+        config = PhonemicBertConfig.from_preset(
+            "mini", lang, attn_implementation="eager", num_bigram_buckets=0, **fields
+        )
         torch.manual_seed(0)
         self.model: Any = PhonemicBertForMaskedLM(config).train()
         self.optimizer = torch.optim.AdamW(self.model.parameters(), fused=True)

@@ -1,7 +1,7 @@
 """The processor's seconds of one pretraining update, of models over several prepared corpora, in turns.
 
     phonemic prepare TEXT vi --lang vi && phonemic prepare TEXT bpe --lang vi --tokenizer Byte-BPE=FOLDER
-    python benchmarks/update_cost.py vi bpe --set model.bigrams=32768
+    python benchmarks/update_cost.py vi bpe --set model.num_bigram_buckets=32768
 
 Each corpus is learned by the preset's own model, as ``phonemic-bert pretrain`` makes it, compiled or plain: forward,
 backward, clipping and AdamW's update, on batches of the corpus, with one thread. In each turn every model makes one
@@ -59,7 +59,7 @@ class Updating:
         with torch.autocast("cpu", torch.bfloat16, enabled=bool(self.settings.optimization.bf16)):
             loss = self.model(**inputs).loss
         loss.backward()
-        torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.settings.optimization.gradient_clip)
+        torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.settings.optimization.max_grad_norm)
         self.optimizer.step()
         self.optimizer.zero_grad()
         seconds = time.process_time() - start
@@ -70,14 +70,14 @@ class Updating:
 @click.command(help=__doc__)
 @click.argument("corpora", nargs=-1, required=True, type=click.Path(exists=True, file_okay=False, path_type=Path))
 @click.option("--preset", default="mini", show_default=True)
-@click.option("--set", "overrides", multiple=True, help="a setting of the preset, such as model.bigrams=0")
+@click.option("--set", "overrides", multiple=True, help="a setting of the preset, such as model.num_bigram_buckets=0")
 @click.option("--turns", default=60, show_default=True)
 @click.option("--before", default=30, show_default=True, help="turns before them, in which all is compiled")
 def main(corpora: tuple[Path, ...], preset: str, overrides: tuple[str, ...], turns: int, before: int) -> None:
     """Measures and prints."""
     torch.set_num_threads(1)
     keep_freed_memory()
-    steps = f"optimization.steps={turns + before}"
+    steps = f"optimization.max_steps={turns + before}"
     settings = fit(Settings.load(preset, [*overrides, steps]), Computer.here("cpu"), None)
     print(f"torch {torch.__version__}, Python {sys.version.split()[0]}, {turns} turns\n")
     print("| corpus | | processor s an update | ratio | updates in the time of 1,000 |")

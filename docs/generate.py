@@ -115,16 +115,16 @@ def presets() -> str:
     for name in NAMES:
         settings = Settings.load(name)
         model, optimization = settings.model, settings.optimization
-        shape = {"num_hidden_layers": model.layers, "hidden_size": model.hidden_size}
-        shape |= {"num_attention_heads": model.attention_heads, "intermediate_size": model.intermediate_size}
+        shape = {"num_hidden_layers": model.num_hidden_layers, "hidden_size": model.hidden_size}
+        shape |= {"num_attention_heads": model.num_attention_heads, "intermediate_size": model.intermediate_size}
         shape |= {field: getattr(model, field) for field in (*CHOICES, *NUMBERS)}
-        shape["max_position_embeddings"] = settings.sequences.length
+        shape["max_position_embeddings"] = settings.sequences.max_seq_length
         langs = ("vi", "zh") if model.lang == "any" else (model.lang,)
         counts = [totals(count_parameters(PhonemicBertConfig(lang, **shape))) for lang in langs]
         sizes = [f"{count['encoder with heads (for pretraining)'] / 1e6:.1f}M" for count in counts]
         rows.append((
-            f"`{name}`", f"{model.layers} x {model.hidden_size}", ", ".join(dict.fromkeys(sizes)),
-            f"{optimization.batch_size} x {settings.sequences.length}", f"{optimization.steps:,}",
+            f"`{name}`", f"{model.num_hidden_layers} x {model.hidden_size}", ", ".join(dict.fromkeys(sizes)),
+            f"{optimization.batch_size} x {settings.sequences.max_seq_length}", f"{optimization.max_steps:,}",
             f"{optimization.learning_rate:.0e}".replace("e-0", "e-"),
         ))  # fmt: skip
     heads = ("preset", "layers x width", "parameters", "sequences x positions per step", "steps", "learning rate")

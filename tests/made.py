@@ -46,12 +46,12 @@ WRITTEN = {
 #: A run, and a fine-tuning, as short as they can be.
 _SETTINGS = {
     "run": {
-        "model.hidden_size": 24, "model.attention_heads": 3, "model.intermediate_size": 40, "sequences.length": 48,
-        "optimization.steps": 4, "optimization.batch_size": 4, "machine.device_batch_size": 4, "machine.device": "cpu",
-        "evaluation.held_out_documents": 8, "evaluation.every": 2, "output.log_every": 1, "output.save_every": 2,
-        "output.keep": 1,
+        "model.hidden_size": 24, "model.num_attention_heads": 3, "model.intermediate_size": 40, "sequences.max_seq_length": 48,
+        "optimization.max_steps": 4, "optimization.batch_size": 4, "machine.per_device_train_batch_size": 4, "machine.device": "cpu",
+        "evaluation.held_out_documents": 8, "evaluation.eval_steps": 2, "output.logging_steps": 1, "output.save_steps": 2,
+        "output.save_total_limit": 1,
     },
-    "tuning": {"grid.learning_rate": 1e-3, "grid.epochs": 1, "machine.device": "cpu"},
+    "tuning": {"grid.learning_rate": 1e-3, "grid.num_train_epochs": 1, "machine.device": "cpu"},
 }  # fmt: skip
 
 

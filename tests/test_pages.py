@@ -129,7 +129,7 @@ def test_the_tutorial_from_text_to_a_model(tmp_path, vi):
     pytest.importorskip("accelerate", reason="needs the model extra")
     lines = (ROOT / "examples" / "sentences-vi.txt").read_text("utf-8")
     (tmp_path / "news.txt").write_text(lines * 10, "utf-8")
-    small = ["optimization.steps=2", "evaluation.held_out_documents=5", "output.tensorboard=false"]
+    small = ["optimization.max_steps=2", "evaluation.held_out_documents=5", "output.tensorboard=false"]
     ran = []
     for words in commands("docs/tutorials/pretrain-a-small-model.md"):
         if "phonemic-bert-mini-vi" in words:  # an installed checkpoint

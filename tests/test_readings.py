@@ -254,7 +254,7 @@ def test_models_are_whole():
     """Every feature has a place, and each is found again."""
     for char, model in list(reading_data().models.items())[::9]:
         layout = model.layout(model.buckets)
-        assert sorted(key for keys in layout for key in keys) == sorted(model.decides | model.weights), char
+        assert sorted(key for keys in layout for key in keys) == sorted(model.decides | model.init_checkpoint), char
         assert len(model.bias) <= 4
         assert len(model.readings) <= 8
         assert model.slots > DECIDING or all(slot < DECIDING for slot, _, _ in model.features)
@@ -286,7 +286,7 @@ def test_what_is_weighed():
     assert made.read("慢地走", 1) == "di4"  # 9 - 4 - 5 is no more than 0
     assert made.read("地。走", 0) == "di4"
     assert made.read("土地走", 1) == "di4"
-    assert feature_key((4, ord("走"), 0), model.buckets) in model.weights
+    assert feature_key((4, ord("走"), 0), model.buckets) in model.init_checkpoint
 
 
 def test_it_is_told_with_what_it_made(tmp_path):

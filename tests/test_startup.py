@@ -48,7 +48,7 @@ STARTS = {
     "phonemic_bert.cli preset min": (WORK | {"rich.table"}, "mini"),
     "phonemic_bert.cli grid base": (WORK | {"rich.table"}, "learning_rate"),
     "phonemic_bert.cli pretrain mini in out --set model.layer=3": (WORK | {"rich.table"}, MISTYPED),
-    "phonemic_bert.cli pretrain mini in out --sett model.layers=3": (WORK | {"rich.table"}, "No such option"),
+    "phonemic_bert.cli pretrain mini in out --sett model.num_hidden_layers=3": (WORK | {"rich.table"}, "No such option"),
     "phonemic_bert.cli finetune tnews --data in --encoder e --results r --set text.len=3": (
         WORK | {"rich.table"},
         "[text] unknown field 'len'",

@@ -144,8 +144,8 @@ class TestCommands:
     @needs_model
     def test_a_run(self):
         put("corpus")
-        found = shown(BERT, "pretrain", "tiny", "corpus", EVIL, "--set", "optimization.steps=1", "--set",
-                      "model.hidden_size=24", "--set", "model.attention_heads=3", "--set", "machine.device=cpu")  # fmt: skip
+        found = shown(BERT, "pretrain", "tiny", "corpus", EVIL, "--set", "optimization.max_steps=1", "--set",
+                      "model.hidden_size=24", "--set", "model.num_attention_heads=3", "--set", "machine.device=cpu")  # fmt: skip
         checked(found)
 
     @needs_model
@@ -153,8 +153,8 @@ class TestCommands:
         """rich's markup in the name of a folder is neither obeyed nor an error."""
         put("corpus")
         for name in ("[red]run", "run[/x]"):
-            found = shown(BERT, "pretrain", "tiny", "corpus", name, "--set", "optimization.steps=1", "--set",
-                          "model.hidden_size=24", "--set", "model.attention_heads=3", "--set", "machine.device=cpu")  # fmt: skip
+            found = shown(BERT, "pretrain", "tiny", "corpus", name, "--set", "optimization.max_steps=1", "--set",
+                          "model.hidden_size=24", "--set", "model.num_attention_heads=3", "--set", "machine.device=cpu")  # fmt: skip
             assert f"{name}/final: the model of step 1" in found
 
 

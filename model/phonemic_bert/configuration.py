@@ -19,25 +19,25 @@ from phonemic_bert.untrusted import CONFIG, SIZES, check_config, check_folder, l
 __all__ = ["CHOICES", "COMPONENTS", "PRESETS", "PhonemicBertConfig", "PlainModernBertConfig"]
 
 
-def check_neighbours(neighbours: int) -> None:
+def check_kernel_size(conv_kernel_size: int) -> None:
     """Checks the width of the convolution.
 
     Raises:
         CheckpointError: it is neither 0 nor an odd number from 3.
     """
-    whole = isinstance(neighbours, int) and not isinstance(neighbours, bool)
-    if not whole or (neighbours != 0 and not (neighbours > 1 and neighbours % 2)):
-        raise CheckpointError(f"neighbours={neighbours!r}: must be 0 or an odd number of at least 3")
+    whole = isinstance(conv_kernel_size, int) and not isinstance(conv_kernel_size, bool)
+    if not whole or (conv_kernel_size != 0 and not (conv_kernel_size > 1 and conv_kernel_size % 2)):
+        raise CheckpointError(f"conv_kernel_size={conv_kernel_size!r}: must be 0 or an odd number of at least 3")
 
 
-def check_bigrams(bigrams: int, name: str = "bigrams") -> None:
+def check_buckets(buckets: int, name: str = "num_bigram_buckets") -> None:
     """Checks the rows of a table of bigrams.
 
     Raises:
         CheckpointError: they are not a number from 0, or more than a checkpoint may have.
     """
-    if not isinstance(bigrams, int) or isinstance(bigrams, bool) or not 0 <= bigrams <= SIZES[name]:
-        raise CheckpointError(f"{name}={bigrams!r}: must be a number of rows from 0 to {SIZES[name]:,}")
+    if not isinstance(buckets, int) or isinstance(buckets, bool) or not 0 <= buckets <= SIZES[name]:
+        raise CheckpointError(f"{name}={buckets!r}: must be a number of rows from 0 to {SIZES[name]:,}")
 
 
 def check_shares(form_dropout: float, form_noise: float) -> None:
@@ -75,16 +75,16 @@ class PhonemicBertConfig(BertConfig):
             embeddings; ``"product"``, plus M(A[onset] * B[rime] * C[tone]); ``"table"``, plus a vector for each triple;
             ``"both"``, plus both.
         head: ``"independent"``, the paper's three heads; ``"joint"``, one softmax over a list of triples.
-        vectors: of the triples in the joint head: ``"composed"`` of the components' as embeddings are, ``"free"``: each
-            syllable adds one of its own to that; or ``"tied"``: they are the embeddings, which needs
+        output_embeddings: the vectors of the triples in the joint head: ``"composed"`` of the components' as embeddings
+            are; ``"untied"``, which adds a vector to each syllable's; or ``"tied"`` to the embeddings, which needs
             ``composition="product"`` or ``"both"``.
-        syllables: of the list that a joint head chooses from and a table has rows for: ``"possible"``, all that the
-            tokenizer can produce, or ``"attested"``, those of real text: a quarter as many in Vietnamese, and
-            so quicker to learn. What is not in the list is predicted as well, by its onset, rime and tone.
-        shared_scale: what the projection and the product are multiplied with, 1 (the paper) or less. What syllables
+        syllable_inventory: the syllables that a joint head chooses from and a table has rows for: ``"full"``, all that
+            the tokenizer can produce, or ``"attested"``, those of real text: a quarter as many in Vietnamese, and so
+            quicker to learn. What is not in the list is predicted as well, by its onset, rime and tone.
+        component_scale: the factor of the projection and the product, 1 (the paper) or less. What syllables
             share moves with each of them, so that an optimizer that takes steps of a fixed size, as Adam does, moves
             it too far; a tenth leaves more to the rows of a table.
-        neighbours: 0 (the paper), or the odd width of a residual convolution behind the embeddings' LayerNorm.
+        conv_kernel_size: 0 (the paper), or the odd width of a residual convolution behind the embeddings' LayerNorm.
         backbone: ``"bert"`` (the paper), or ``"modernbert"``: transformers' ModernBERT, with rotary positions and norms
             before the layers. It takes the shape from BERT's fields; every layer attends to the whole text, and token
             types are not told apart.
@@ -93,16 +93,17 @@ class PhonemicBertConfig(BertConfig):
             not train the pooler.
         triples_checksum: checksum of the list of triples that the weights of ``head="joint"`` or
             ``composition="table"`` belong to, written and refused as the vocabulary's.
-        bigrams: 0 (the paper), or the rows of a hashed table that has a vector for each two neighbouring positions,
-            which is added to what either is composed of.
+        num_bigram_buckets: 0 (the paper), or the rows of a hashed table with a vector for each two adjacent positions,
+            which is added to the embeddings of both.
         forms: ``"none"`` (the paper): ids may say how a position is written (:mod:`phonemic.forms`), and the model
             leaves it aside. ``"joint"``: a vector for the form is added to the embedding, and one softmax predicts
             pairs of a triple and a form, those of real text; ``"conditional"``: a softmax predicts triples, and another
-            the form of the triple. These two need ``head="joint"``, ``vectors="tied"`` and ``syllables="attested"``.
+            the form of the triple. These two need ``head="joint"``, ``output_embeddings="tied"`` and
+            ``syllable_inventory="attested"``.
         form_dropout: the share of the forms that are dropped while the model is trained, in pretraining as in
             fine-tuning, so that it does not depend on them.
         form_noise: the share of the forms that are exchanged, likewise, for another of the same triple.
-        form_bigrams: the rows of another table of bigrams, those of positions with their forms.
+        num_form_bigram_buckets: the rows of another table of bigrams, those of positions with their forms.
         pairs_checksum: checksum of the list of pairs that the weights belong to, written and refused as the
             vocabulary's.
         kwargs: BERT's own fields (``hidden_size``, ``num_hidden_layers``, ``hidden_dropout_prob`` ...), see
@@ -124,18 +125,18 @@ class PhonemicBertConfig(BertConfig):
         vocabulary_checksum: str | None = None,
         composition: str = "linear",
         head: str = "independent",
-        vectors: str = "composed",
-        syllables: str = "possible",
-        shared_scale: float = 1.0,
-        neighbours: int = 0,
+        output_embeddings: str = "composed",
+        syllable_inventory: str = "full",
+        component_scale: float = 1.0,
+        conv_kernel_size: int = 0,
         backbone: str = "bert",
         pooling: str = "first",
         triples_checksum: str | None = None,
-        bigrams: int = 0,
+        num_bigram_buckets: int = 0,
         forms: str = "none",
         form_dropout: float = 0.0,
         form_noise: float = 0.0,
-        form_bigrams: int = 0,
+        num_form_bigram_buckets: int = 0,
         pairs_checksum: str | None = None,
         **kwargs: Any,
     ) -> None:
@@ -150,41 +151,42 @@ class PhonemicBertConfig(BertConfig):
                 f"phonemic is {symbols.checksum}: the ids stand for other symbols. "
                 "Use the phonemic version that made the checkpoint"
             )
-        given = {"composition": composition, "head": head, "vectors": vectors, "syllables": syllables}
-        given |= {"backbone": backbone, "pooling": pooling, "forms": forms}
+        given = {"composition": composition, "head": head, "output_embeddings": output_embeddings}
+        given |= {"syllable_inventory": syllable_inventory, "backbone": backbone, "pooling": pooling, "forms": forms}
         for name, value in given.items():
             check_choice(name, value)
-        if vectors == "tied" and (head != "joint" or composition not in ("product", "both")):
+        if output_embeddings == "tied" and (head != "joint" or composition not in ("product", "both")):
             raise CheckpointError(
-                f"vectors='tied' with head={head!r} and composition={composition!r}: only a joint head can be tied, "
-                "and only to embeddings that tell triples apart, 'product' or 'both'"
+                f"output_embeddings='tied' with head={head!r} and composition={composition!r}: only a joint head can "
+                "be tied, and only to embeddings that tell triples apart, 'product' or 'both'"
             )
-        if forms != "none" and (head, vectors, syllables) != ("joint", "tied", "attested"):
+        if forms != "none" and (head, output_embeddings, syllable_inventory) != ("joint", "tied", "attested"):
             raise CheckpointError(
-                f"forms={forms!r} with head={head!r}, vectors={vectors!r} and syllables={syllables!r}: pairs of a "
-                "syllable and its form are predicted by a joint head with tied vectors among attested syllables"
+                f"forms={forms!r} with head={head!r}, output_embeddings={output_embeddings!r} and "
+                f"syllable_inventory={syllable_inventory!r}: pairs of a syllable and its form are predicted by a joint "
+                "head with tied output embeddings among attested syllables"
             )
-        check_neighbours(neighbours)
-        check_bigrams(bigrams)
-        check_bigrams(form_bigrams, "form_bigrams")
+        check_kernel_size(conv_kernel_size)
+        check_buckets(num_bigram_buckets)
+        check_buckets(num_form_bigram_buckets, "num_form_bigram_buckets")
         check_shares(form_dropout, form_noise)
-        if forms == "none" and (form_dropout or form_noise or form_bigrams):
+        if forms == "none" and (form_dropout or form_noise or num_form_bigram_buckets):
             raise CheckpointError(
-                f"form_dropout={form_dropout}, form_noise={form_noise}, form_bigrams={form_bigrams} with forms='none': "
-                "the model does not read forms"
+                f"form_dropout={form_dropout}, form_noise={form_noise} and "
+                f"num_form_bigram_buckets={num_form_bigram_buckets} with forms='none': the model does not read forms"
             )
-        if not isinstance(shared_scale, int | float) or not 0 < shared_scale <= 1:
-            raise CheckpointError(f"shared_scale={shared_scale!r}: must be more than 0 and at most 1")
+        if not isinstance(component_scale, int | float) or not 0 < component_scale <= 1:
+            raise CheckpointError(f"component_scale={component_scale!r}: must be more than 0 and at most 1")
         if backbone == "modernbert" and kwargs.get("hidden_act", "gelu") != "gelu":
             raise CheckpointError(
                 f"hidden_act={kwargs['hidden_act']!r} with backbone='modernbert': its layers have gated GELU only"
             )
         has_list = head == "joint" or composition in ("table", "both")
-        listed = triples(lang, syllables).checksum if has_list else None
+        listed = triples(lang, syllable_inventory).checksum if has_list else None
         if triples_checksum not in (None, listed):
             raise CheckpointError(
-                f"the checkpoint's list of {syllables} {lang} triples has checksum {triples_checksum}, but that of the "
-                f"installed phonemic is {listed}: its rows stand for other syllables. "
+                f"the checkpoint's list of {syllable_inventory} {lang} triples has checksum {triples_checksum}, but "
+                f"that of the installed phonemic is {listed}: its rows stand for other syllables. "
                 "Use the phonemic version that made the checkpoint"
             )
         paired = None if forms == "none" else pairs(lang).checksum
@@ -198,12 +200,14 @@ class PhonemicBertConfig(BertConfig):
         super().__init__(vocab_size=len(symbols), **{"tie_word_embeddings": False, **kwargs})
         self.lang = lang
         self.vocabulary_checksum = symbols.checksum
-        self.composition, self.head, self.vectors, self.syllables = composition, head, vectors, syllables
-        self.shared_scale, self.neighbours, self.bigrams = float(shared_scale), neighbours, bigrams
+        self.composition, self.head = composition, head
+        self.output_embeddings, self.syllable_inventory = output_embeddings, syllable_inventory
+        self.component_scale, self.conv_kernel_size = float(component_scale), conv_kernel_size
+        self.num_bigram_buckets, self.num_form_bigram_buckets = num_bigram_buckets, num_form_bigram_buckets
         self.backbone, self.pooling = backbone, pooling
         self.triples_checksum = listed
         self.forms, self.form_dropout, self.form_noise = forms, float(form_dropout), float(form_noise)
-        self.form_bigrams, self.pairs_checksum = form_bigrams, paired
+        self.pairs_checksum = paired
 
     @classmethod
     def get_config_dict(cls, pretrained_model_name_or_path: Any, **kwargs: Any) -> Any:
@@ -277,16 +281,16 @@ class PlainModernBertConfig(BertConfig):
 
     Arguments:
         vocab_size: entries of the embedding table, special symbols included.
-        neighbours: as in ``PhonemicBertConfig``.
+        conv_kernel_size: as in ``PhonemicBertConfig``.
         first_id: the id that a document begins with, [CLS].
         tied_head: the head shares its weights with the embedding table.
         pooling: as in ``PhonemicBertConfig``.
-        bigrams: as in ``PhonemicBertConfig``.
+        num_bigram_buckets: as in ``PhonemicBertConfig``.
         kwargs: BERT's fields, from which ModernBERT's shape is taken.
 
     Raises:
-        CheckpointError: ``neighbours`` is neither 0 nor an odd number from 3, ``bigrams`` is not a number of rows, or
-            ``pooling`` none of its choices.
+        CheckpointError: ``conv_kernel_size`` is neither 0 nor an odd number from 3, ``num_bigram_buckets`` is not a
+            number of rows, or ``pooling`` is not one of its choices.
     """
 
     model_type = "phonemic-plain-modernbert"
@@ -294,16 +298,16 @@ class PlainModernBertConfig(BertConfig):
     def __init__(
         self,
         vocab_size: int = 30522,
-        neighbours: int = 0,
+        conv_kernel_size: int = 0,
         first_id: int = 1,
         tied_head: bool = True,
         pooling: str = "first",
-        bigrams: int = 0,
+        num_bigram_buckets: int = 0,
         **kwargs: Any,
     ) -> None:
-        check_neighbours(neighbours)
-        check_bigrams(bigrams)
+        check_kernel_size(conv_kernel_size)
+        check_buckets(num_bigram_buckets)
         check_choice("pooling", pooling)
         super().__init__(vocab_size=vocab_size, **{"tie_word_embeddings": False, **kwargs})
-        self.neighbours, self.bigrams, self.first_id = neighbours, bigrams, first_id
+        self.conv_kernel_size, self.num_bigram_buckets, self.first_id = conv_kernel_size, num_bigram_buckets, first_id
         self.tied_head, self.pooling = tied_head, pooling

@@ -19,12 +19,12 @@ ENCODER: dict[str, str | tuple[str, ...]] = {
     "product of components": "bert.embeddings.product",
     "table of triples": "bert.embeddings.table",
     "written forms": "bert.embeddings.forms",
-    "bigrams": "bert.embeddings.bigrams",
+    "num_bigram_buckets": "bert.embeddings.bigrams",
     "bigrams with forms": "bert.embeddings.form_bigrams",
     "position embeddings": "bert.embeddings.position_embeddings",
     "token-type embeddings": "bert.embeddings.token_type_embeddings",
     "embedding LayerNorm": ("bert.embeddings.LayerNorm", "bert.embeddings.norm"),
-    "neighbours": "bert.embeddings.neighbours",
+    "conv_kernel_size": "bert.embeddings.neighbours",
     "encoder layers": "bert.encoder.",
 }
 

@@ -28,21 +28,21 @@ _TYPES = {int: "whole number", float: "number", bool: "true or false", str: "str
 class AdamW:
     """The fields of the optimizer in every section [optimization]; the TOML files explain them."""
 
-    warmup: float
+    warmup_ratio: float
     weight_decay: float
-    beta1: float
-    beta2: float
-    epsilon: float
-    gradient_clip: float
+    adam_beta1: float
+    adam_beta2: float
+    adam_epsilon: float
+    max_grad_norm: float
 
 
 ADAMW_RANGES: dict[str, Range] = {
-    "optimization.warmup": (0, 1),
+    "optimization.warmup_ratio": (0, 1),
     "optimization.weight_decay": (0, None),
-    "optimization.beta1": (0, 1),
-    "optimization.beta2": (0, 1),
-    "optimization.epsilon": (0, None),
-    "optimization.gradient_clip": (0, None),
+    "optimization.adam_beta1": (0, 1),
+    "optimization.adam_beta2": (0, 1),
+    "optimization.adam_epsilon": (0, None),
+    "optimization.max_grad_norm": (0, None),
 }
 
 
@@ -103,7 +103,7 @@ def override(values: dict[str, Any], overrides: Iterable[str]) -> None:
         name, equals, value = given.partition("=")
         section, dot, field = name.strip().partition(".")
         if not equals or not dot:
-            raise SettingsError(f"{given!r}: an override is section.field=value, such as optimization.steps=100")
+            raise SettingsError(f"{given!r}: an override is section.field=value, such as optimization.max_steps=100")
         part = values.setdefault(section, {})
         if not isinstance(part, dict):
             raise SettingsError(f"{given!r}: {section} is not a section")

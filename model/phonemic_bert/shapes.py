@@ -12,14 +12,21 @@ CHOICES = {
     "backbone": ("bert", "modernbert"),
     "composition": ("linear", "product", "table", "both"),
     "head": ("independent", "joint"),
-    "vectors": ("composed", "free", "tied"),
-    "syllables": ("possible", "attested"),
+    "output_embeddings": ("composed", "untied", "tied"),
+    "syllable_inventory": ("full", "attested"),
     "forms": ("none", "joint", "conditional"),
     "pooling": ("first", "mean"),
 }
 
-#: The names of those that are numbers; 0 is the paper's but for ``shared_scale``, where it is 1.
-NUMBERS = ("shared_scale", "neighbours", "bigrams", "form_dropout", "form_noise", "form_bigrams")
+#: The names of those that are numbers; 0 is the paper's but for ``component_scale``, where it is 1.
+NUMBERS = (
+    "component_scale",
+    "conv_kernel_size",
+    "num_bigram_buckets",
+    "form_dropout",
+    "form_noise",
+    "num_form_bigram_buckets",
+)
 
 #: The width of the vectors of bigrams, before they are projected.
 BIGRAM_SIZE = 64
@@ -29,13 +36,13 @@ _BEYOND = {
     "backbone": "modernbert",
     "composition": "both",
     "head": "joint",
-    "vectors": "tied",
-    "syllables": "attested",
-    "shared_scale": 0.1,
-    "neighbours": 3,
+    "output_embeddings": "tied",
+    "syllable_inventory": "attested",
+    "component_scale": 0.1,
+    "conv_kernel_size": 3,
 }
 #: With bigrams, which cost parameters (2.1M) and hardly time.
-_BEYOND_WITH_BIGRAMS = {**_BEYOND, "bigrams": 32768}
+_BEYOND_WITH_BIGRAMS = {**_BEYOND, "num_bigram_buckets": 32768}
 
 _MINI = {"num_hidden_layers": 3, "hidden_size": 192, "num_attention_heads": 6, "intermediate_size": 768}
 
@@ -58,7 +65,7 @@ PRESETS: dict[str, dict[str, Any]] = {
         "forms": "joint",
         "form_dropout": 0.15,
         "form_noise": 0.05,
-        "form_bigrams": 32768,
+        "num_form_bigram_buckets": 32768,
     },
     "micro": {
         "num_hidden_layers": 2,

@@ -46,12 +46,12 @@ class Triples:
 
 
 @cache
-def triples(lang: str, syllables: str = "possible") -> Triples:
+def triples(lang: str, inventory: str = "full") -> Triples:
     """A list of a language's triples.
 
     Arguments:
         lang: ``"vi"`` or ``"zh"``.
-        syllables: ``"possible"``: all that ``phonemic.Tokenizer(lang)`` can produce, whatever its options, tone by tone
+        inventory: ``"full"``: all that ``phonemic.Tokenizer(lang)`` can produce, whatever its options, tone by tone
             each pair of an onset and a rime that the spelling can write; what is not in the list ends in no tone.
             ``"attested"``: those that occur at least five times in 30 million syllables of real text
             (``attested/*.tsv``), ascending by id; what is not in the list may be any position of text.
@@ -61,11 +61,11 @@ def triples(lang: str, syllables: str = "possible") -> Triples:
     """
     vocab = vocabulary(lang)
     possible = _possible(lang)
-    listed = {"possible": possible, "attested": _attested(lang)}[syllables]
+    listed = {"full": possible, "attested": _attested(lang)}[inventory]
     characters = np.array(sorted(map(vocab.id, vocab.by_role("fallback"))), np.int64)
     ends = np.ones(len(vocab), bool)
     ends[: len(SPECIALS)] = False
-    ends[possible[:, 2]] = syllables == "attested"
+    ends[possible[:, 2]] = inventory == "attested"
     packed = pack(np.concatenate([listed, np.column_stack([characters] * 3)]))
     return Triples(lang, packed, len(characters), ends)
 

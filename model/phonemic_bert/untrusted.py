@@ -24,7 +24,7 @@ CONFIG = "config.json"
 SIZES = {
     "hidden_size": 1 << 16, "intermediate_size": 1 << 20, "num_hidden_layers": 1 << 12, "num_attention_heads": 1 << 12,
     "max_position_embeddings": 1 << 24, "vocab_size": 1 << 24, "type_vocab_size": 1 << 16, "num_labels": 1 << 20,
-    "neighbours": 1 << 10, "bigrams": 1 << 24, "form_bigrams": 1 << 24, "first_id": 1 << 24,
+    "conv_kernel_size": 1 << 10, "num_bigram_buckets": 1 << 24, "num_form_bigram_buckets": 1 << 24, "first_id": 1 << 24,
 }  # fmt: skip
 
 #: Fields of one type only, and what that is.
@@ -162,7 +162,7 @@ def _parameters(config: dict[str, Any]) -> tuple[int, int]:
     rows = sum(config.get(name) or 0 for name in ("vocab_size", "max_position_embeddings", "type_vocab_size"))
     labels = max(config.get("num_labels") or 0, len(config.get("id2label") or ()))
     layers = config.get("num_hidden_layers") or 0
-    neighbours, bigrams = config.get("neighbours") or 0, config.get("bigrams") or 0
-    bigrams += config.get("form_bigrams") or 0
-    tables = (rows + labels + neighbours * width) * width + bigrams * BIGRAM_SIZE
+    kernel, buckets = config.get("conv_kernel_size") or 0, config.get("num_bigram_buckets") or 0
+    buckets += config.get("num_form_bigram_buckets") or 0
+    tables = (rows + labels + kernel * width) * width + buckets * BIGRAM_SIZE
     return layers * (4 * width + 2 * inner) * width, tables

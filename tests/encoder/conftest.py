@@ -43,7 +43,7 @@ def checkpoint(tmp_path_factory):
         PhonemicBertForMaskedLM(config).save_pretrained(folder)
         return str(folder)
 
-    beyond = {"backbone": "modernbert", "composition": "product", "neighbours": 3, "head": "joint"}
+    beyond = {"backbone": "modernbert", "composition": "product", "conv_kernel_size": 3, "head": "joint"}
     return {"vi": make("vi"), "zh": make("zh", **beyond)}
 
 

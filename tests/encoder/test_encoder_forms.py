@@ -20,7 +20,13 @@ from phonemic_bert.modeling.forms import FormEmbedding  # noqa: E402
 from spacy_phonemic.encoder import phonemic_bert  # noqa: E402
 
 SHAPE = {"num_hidden_layers": 2, "hidden_size": 24, "num_attention_heads": 3, "intermediate_size": 40}
-FORMS = {"forms": "joint", "composition": "both", "head": "joint", "vectors": "tied", "syllables": "attested"}
+FORMS = {
+    "forms": "joint",
+    "composition": "both",
+    "head": "joint",
+    "output_embeddings": "tied",
+    "syllable_inventory": "attested",
+}
 FORMS |= {"form_dropout": 0.3, "form_noise": 0.1, "initializer_range": 0.3}
 
 

@@ -21,8 +21,8 @@ from phonemic_bert.pretraining.run import pretrain
 
 pytestmark = EXPECTED_WARNINGS
 
-MODERN = {"model__backbone": "modernbert", "model__first_positions": "random", "model__neighbours": 3}
-BEYOND = {**MODERN, "model__composition": "both", "model__head": "joint", "model__vectors": "tied"}
+MODERN = {"model__backbone": "modernbert", "model__position_init": "random", "model__conv_kernel_size": 3}
+BEYOND = {**MODERN, "model__composition": "both", "model__head": "joint", "model__output_embeddings": "tied"}
 
 
 @pytest.fixture(scope="module", params=["paper", "beyond", "plain"])
@@ -43,7 +43,7 @@ def run(corpus, folder, changes):
 def test_a_run_begins_where_another_ended(first, tmp_path):
     """A rate of nothing shows it: what is learned is what was given, and the first evaluation is the last one's."""
     corpus, changes, checkpoint = first
-    still = {**changes, "model__weights": str(checkpoint), "optimization__learning_rate": 0.0}
+    still = {**changes, "model__init_checkpoint": str(checkpoint), "optimization__learning_rate": 0.0}
     assert run(corpus, tmp_path / "still", still) == 0
     given, got = weights(checkpoint), weights(tmp_path / "still" / "final")
     assert given.keys() == got.keys()
@@ -56,7 +56,7 @@ def test_a_run_begins_where_another_ended(first, tmp_path):
 
 def test_what_was_learned_helps(first, tmp_path):
     corpus, changes, checkpoint = first
-    for name, more in (("fresh", {}), ("given", {"model__weights": str(checkpoint)})):
+    for name, more in (("fresh", {}), ("given", {"model__init_checkpoint": str(checkpoint)})):
         assert run(corpus, tmp_path / name, {**changes, "optimization__seed": 7, **more}) == 0
     fresh, given = (
         [row["eval_loss"] for row in log(tmp_path / name) if "eval_loss" in row] for name in ("fresh", "given")
@@ -67,28 +67,31 @@ def test_what_was_learned_helps(first, tmp_path):
 
 def test_it_continues_bit_for_bit_wherever_the_weights_lie(first, tmp_path):
     corpus, changes, checkpoint = first
-    changes = {**changes, "model__weights": str(checkpoint), "output__keep": 3}
+    changes = {**changes, "model__init_checkpoint": str(checkpoint), "output__save_total_limit": 3}
     assert run(corpus, tmp_path / "straight", changes) == 0
     again = shutil.copytree(tmp_path / "straight", tmp_path / "again", ignore=shutil.ignore_patterns("final"))
     for step in (16, 24):
         shutil.rmtree(again / "checkpoints" / f"checkpoint-{step}")
     shutil.copytree(checkpoint, tmp_path / "moved")
-    assert run(corpus, again, {**changes, "model__weights": str(tmp_path / "moved")}) == 0
+    assert run(corpus, again, {**changes, "model__init_checkpoint": str(tmp_path / "moved")}) == 0
     assert_same_run(again, tmp_path / "straight")
 
 
 def test_other_weights_are_refused_when_a_run_is_continued(first, tmp_path):
     corpus, changes, checkpoint = first
-    begun = {**changes, "model__weights": str(checkpoint)}
+    begun = {**changes, "model__init_checkpoint": str(checkpoint)}
     assert run(corpus, tmp_path / "run", begun) == 0
     shutil.rmtree(tmp_path / "run" / "final")
     other = shutil.copytree(checkpoint, tmp_path / "other")
     save_file(
         {name: value + 1 for name, value in weights(other).items()}, other / "model.safetensors", {"format": "pt"}
     )
-    for given, message in ((str(other), "with the weights of model.weights but with others"), ("", "but with others")):
+    for given, message in (
+        (str(other), "with the weights of model.init_checkpoint but with others"),
+        ("", "but with others"),
+    ):
         with pytest.raises(RunError, match=message):
-            run(corpus, tmp_path / "run", {**begun, "model__weights": given})
+            run(corpus, tmp_path / "run", {**begun, "model__init_checkpoint": given})
     assert run(corpus, tmp_path / "fresh", changes) == 0
     with pytest.raises(RunError, match="but with fresh ones"):
         run(corpus, tmp_path / "fresh", begun)
@@ -96,7 +99,7 @@ def test_other_weights_are_refused_when_a_run_is_continued(first, tmp_path):
 
 def test_the_checkpoint_says_so_and_names_no_folder(first, tmp_path):
     corpus, changes, checkpoint = first
-    assert run(corpus, tmp_path / "run", {**changes, "model__weights": str(checkpoint)}) == 0
+    assert run(corpus, tmp_path / "run", {**changes, "model__init_checkpoint": str(checkpoint)}) == 0
     final = tmp_path / "run" / "final"
     assert str(checkpoint) not in (final / "pretraining.json").read_text("utf-8")
     assert "It began with the weights of another checkpoint." in (final / "README.md").read_text("utf-8")
@@ -105,52 +108,59 @@ def test_the_checkpoint_says_so_and_names_no_folder(first, tmp_path):
 def test_longer_sequences(first, tmp_path):
     """Rotations have no end; the paper's embeddings of positions do."""
     corpus, changes, checkpoint = first
-    longer = {**changes, "model__weights": str(checkpoint), "sequences__length": 64}
+    longer = {**changes, "model__init_checkpoint": str(checkpoint), "sequences__max_seq_length": 64}
     if changes:
         assert run(corpus, tmp_path / "run", longer) == 0
         config = json.loads((tmp_path / "run" / "final" / "config.json").read_text("utf-8"))
         assert config["max_position_embeddings"] == 64
     else:
-        with pytest.raises(SettingsError, match=r"embeddings of 48 positions: add --set sequences\.length=48"):
+        with pytest.raises(SettingsError, match=r"embeddings of 48 positions: add --set sequences\.max_seq_length=48"):
             run(corpus, tmp_path / "run", longer)
 
 
 def test_another_shape_is_refused_with_the_settings_that_fit(first, tmp_path):
     """And what is refused leaves no run behind, so that the corrected command goes on."""
     corpus, changes, checkpoint = first
-    other = {**changes, "model__weights": str(checkpoint), "model__hidden_size": 48, "model__layers": 3}
-    with pytest.raises(SettingsError, match=r"another shape: add --set model\.layers=2 --set model\.hidden_size=24"):
+    other = {
+        **changes,
+        "model__init_checkpoint": str(checkpoint),
+        "model__hidden_size": 48,
+        "model__num_hidden_layers": 3,
+    }
+    with pytest.raises(
+        SettingsError, match=r"another shape: add --set model\.num_hidden_layers=2 --set model\.hidden_size=24"
+    ):
         run(corpus, tmp_path / "run", other)
-    assert run(corpus, tmp_path / "run", {**changes, "model__weights": str(checkpoint)}) == 0
+    assert run(corpus, tmp_path / "run", {**changes, "model__init_checkpoint": str(checkpoint)}) == 0
 
 
 def test_another_scale_of_the_first_weights_is_refused_too(first, tmp_path):
     """Products and the joint head divide by it, so that the same weights would be another model."""
     corpus, changes, checkpoint = first
-    other = {**changes, "model__weights": str(checkpoint), "model__initializer_range": 0.02}
+    other = {**changes, "model__init_checkpoint": str(checkpoint), "model__initializer_range": 0.02}
     with pytest.raises(SettingsError, match=r"another shape: add --set model\.initializer_range=0\.05$"):
         run(corpus, tmp_path / "run", other)
 
 
 def test_what_does_not_fit_is_refused(first, tmp_path, zh_lines):
     corpus, changes, checkpoint = first
-    with pytest.raises(SettingsError, match=r"model\.weights = 'nowhere': there are no weights"):
-        run(corpus, tmp_path / "run", {**changes, "model__weights": "nowhere"})
+    with pytest.raises(SettingsError, match=r"model\.init_checkpoint = 'nowhere': there are no weights"):
+        run(corpus, tmp_path / "run", {**changes, "model__init_checkpoint": "nowhere"})
     with pytest.raises(CheckpointError, match="neither a folder nor installed"):
-        run(corpus, tmp_path / "run", {**changes, "model__weights": "phonemic-bert-none"})
+        run(corpus, tmp_path / "run", {**changes, "model__init_checkpoint": "phonemic-bert-none"})
     make = phonemic_corpus if changes == MODERN else character_corpus
     other = make(tmp_path / "corpus", zh_lines, lang="zh", repeat=6)
     with pytest.raises(SettingsError, match="was trained on the ids of another tokenizer"):
-        run(other, tmp_path / "run", {**MODERN, "model__weights": str(checkpoint)})
+        run(other, tmp_path / "run", {**MODERN, "model__init_checkpoint": str(checkpoint)})
     held = weights(checkpoint)
     held[max(held)].fill_(float("nan"))
     broken = shutil.copytree(checkpoint, tmp_path / "broken")
     save_file(held, broken / "model.safetensors", {"format": "pt"})
     with pytest.raises(CheckpointError, match="not all of its weights are numbers"):
-        run(corpus, tmp_path / "run", {**changes, "model__weights": str(broken)})
+        run(corpus, tmp_path / "run", {**changes, "model__init_checkpoint": str(broken)})
 
 
-LISTED = {**BEYOND, "model__syllables": "attested", "model__bigrams": 64}
+LISTED = {**BEYOND, "model__syllable_inventory": "attested", "model__num_bigram_buckets": 64}
 
 
 def corpus_of(folder, lines, form):
@@ -172,7 +182,12 @@ def of_sounds(tmp_path_factory, zh_lines):
 @pytest.mark.parametrize("forms", ["joint", "conditional"])
 def test_a_model_that_learns_forms_first_predicts_the_syllables_of_its_checkpoint(of_sounds, forms, tmp_path, zh_lines):
     checkpoint, loss = of_sounds
-    changes = {**LISTED, "model__forms": forms, "model__form_bigrams": 32, "model__weights": str(checkpoint)}
+    changes = {
+        **LISTED,
+        "model__forms": forms,
+        "model__num_form_bigram_buckets": 32,
+        "model__init_checkpoint": str(checkpoint),
+    }
     corpus = corpus_of(tmp_path / "corpus", zh_lines, form=True)
     assert run(corpus, tmp_path / "still", {**changes, "optimization__learning_rate": 0.0}) == 0
     first = next(row for row in log(tmp_path / "still") if "eval_loss" in row)
@@ -185,7 +200,7 @@ def test_a_model_that_learns_forms_first_predicts_the_syllables_of_its_checkpoin
 def test_a_checkpoint_with_forms_does_not_begin_a_model_without(of_sounds, tmp_path, zh_lines):
     corpus = corpus_of(tmp_path / "corpus", zh_lines, form=True)
     assert run(corpus, tmp_path / "run", {**LISTED, "model__forms": "joint"}) == 0
-    begun = {**LISTED, "model__weights": str(tmp_path / "run" / "final")}
+    begun = {**LISTED, "model__init_checkpoint": str(tmp_path / "run" / "final")}
     with pytest.raises(SettingsError, match=r"another shape: add --set model\.forms=joint"):
         run(corpus, tmp_path / "without", begun)
     other = corpus_of(tmp_path / "other", zh_lines, form=False)
@@ -196,10 +211,10 @@ def test_a_checkpoint_with_forms_does_not_begin_a_model_without(of_sounds, tmp_p
 def test_fewer_rows_of_bigrams(of_sounds, tmp_path, zh_lines):
     checkpoint, _ = of_sounds
     corpus = corpus_of(tmp_path / "corpus", zh_lines, form=False)
-    still = {"model__weights": str(checkpoint), "optimization__learning_rate": 0.0}
-    assert run(corpus, tmp_path / "run", {**LISTED, **still, "model__bigrams": 16}) == 0
+    still = {"model__init_checkpoint": str(checkpoint), "optimization__learning_rate": 0.0}
+    assert run(corpus, tmp_path / "run", {**LISTED, **still, "model__num_bigram_buckets": 16}) == 0
     name = "bert.embeddings.bigrams.table"
     many, few = weights(checkpoint)[name], weights(tmp_path / "run" / "final")[name]
     assert torch.allclose(few[5], (many[5] + many[21] + many[37] + many[53]) / 4)
-    with pytest.raises(SettingsError, match=r"add --set model\.bigrams=64"):
-        run(corpus, tmp_path / "more", {**LISTED, **still, "model__bigrams": 48})
+    with pytest.raises(SettingsError, match=r"add --set model\.num_bigram_buckets=64"):
+        run(corpus, tmp_path / "more", {**LISTED, **still, "model__num_bigram_buckets": 48})

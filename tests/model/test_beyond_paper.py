@@ -26,23 +26,47 @@ from phonemic_bert import (
     PhonemicBertModel,
 )
 from phonemic_bert.modeling.modern import modern_config
-from phonemic_bert.modeling.neighbours import Bigrams
+from phonemic_bert.modeling.adjacent import Bigrams
 from phonemic_bert.pretraining.trainer import separate
 from phonemic_bert.triples import triples
 
-FORMS = {"composition": "both", "head": "joint", "vectors": "tied", "syllables": "attested", "form_bigrams": 300}
+FORMS = {
+    "composition": "both",
+    "head": "joint",
+    "output_embeddings": "tied",
+    "syllable_inventory": "attested",
+    "num_form_bigram_buckets": 300,
+}
 
 #: The paper, and each thing beyond it; with the large first weights all parts matter.
 BEYOND = {
     "paper": {},
     "product": {"composition": "product"},
     "table": {"composition": "table"},
-    "neighbours": {"neighbours": 5},
-    "bigrams": {"bigrams": 500},
+    "conv_kernel_size": {"conv_kernel_size": 5},
+    "num_bigram_buckets": {"num_bigram_buckets": 500},
     "modernbert": {"backbone": "modernbert"},
-    "all": {"backbone": "modernbert", "composition": "product", "neighbours": 3, "bigrams": 500, "head": "joint"},
-    "free": {"backbone": "modernbert", "composition": "both", "neighbours": 3, "head": "joint", "vectors": "free"},
-    "tied": {"backbone": "modernbert", "composition": "both", "neighbours": 3, "head": "joint", "vectors": "tied"},
+    "all": {
+        "backbone": "modernbert",
+        "composition": "product",
+        "conv_kernel_size": 3,
+        "num_bigram_buckets": 500,
+        "head": "joint",
+    },
+    "untied": {
+        "backbone": "modernbert",
+        "composition": "both",
+        "conv_kernel_size": 3,
+        "head": "joint",
+        "output_embeddings": "untied",
+    },
+    "tied": {
+        "backbone": "modernbert",
+        "composition": "both",
+        "conv_kernel_size": 3,
+        "head": "joint",
+        "output_embeddings": "tied",
+    },
     "forms": {**FORMS, "forms": "joint", "backbone": "modernbert"},
     "conditional": {**FORMS, "forms": "conditional"},
 }
@@ -87,7 +111,7 @@ def syllables(lang, *lengths, seed=0):
 def test_product_and_table_are_plain_sums_and_products(tiny, lang):
     for composition in ("linear", "product", "table", "both"):
         scale = 0.25 if composition == "both" else 1
-        config = tiny(lang, composition=composition, initializer_range=0.3, shared_scale=scale)
+        config = tiny(lang, composition=composition, initializer_range=0.3, component_scale=scale)
         embeddings = encoder(config).embeddings.double()
         w = {name: value.detach().numpy() for name, value in embeddings.named_parameters()}
         ids = triples(lang).packed[::37].astype(np.int64)
@@ -170,7 +194,7 @@ def test_nothing_of_one_document_reaches_another(tiny, options):
 
 @pytest.mark.parametrize("backbone", ["bert", "modernbert"])
 def test_neighbours_are_seen_as_far_as_the_width_reaches(tiny, backbone):
-    embeddings = encoder(tiny("zh", neighbours=5, backbone=backbone, initializer_range=0.2)).embeddings
+    embeddings = encoder(tiny("zh", conv_kernel_size=5, backbone=backbone, initializer_range=0.2)).embeddings
     (text,) = syllables("zh", 11)
     other = text.clone()
     other[6] = triples("zh").packed[0]
@@ -191,7 +215,7 @@ def hashed(one, other, rows):
 
 
 def test_a_position_gets_the_bigrams_that_it_ends_and_begins(tiny):
-    embeddings = encoder(tiny("zh", bigrams=1000)).embeddings.double()
+    embeddings = encoder(tiny("zh", num_bigram_buckets=1000)).embeddings.double()
     texts = [text.tolist() for text in syllables("zh", 9, 4)]
     ids = [*texts[0][:4], MASK * 0x010101, *texts[0][4:], *texts[1], 0, 0]
     table, weight = embeddings.bigrams.table.detach().numpy(), embeddings.bigrams.projection.weight.detach().numpy()
@@ -209,7 +233,7 @@ def test_a_position_gets_the_bigrams_that_it_ends_and_begins(tiny):
 
 
 def test_bigrams_begin_at_nothing(tiny):
-    config = tiny("vi", bigrams=100)
+    config = tiny("vi", num_bigram_buckets=100)
     torch.manual_seed(0)
     embeddings = PhonemicBertModel(config).embeddings
     (text,) = syllables("vi", 9)
@@ -235,7 +259,7 @@ def test_bigrams_of_real_syllables_fall_on_rows_as_evenly_as_chance(lang, rows):
 
 @pytest.mark.parametrize("length", [1, 2])
 def test_a_short_text_has_no_bigram_around_its_end(tiny, length):
-    embeddings = encoder(tiny("zh", bigrams=10)).embeddings
+    embeddings = encoder(tiny("zh", num_bigram_buckets=10)).embeddings
     ids = syllables("zh", 5)[0][1 : length + 1][None]  # syllables only
     with torch.no_grad():
         added = embeddings.embed(ids) - embeddings.compose(ids)
@@ -353,7 +377,15 @@ def test_a_checkpoint_of_before_is_the_papers(tmp_path, tiny):
     model.save_pretrained(tmp_path)
     path = tmp_path / "config.json"
     config = json.loads(path.read_text())
-    for name in ("composition", "head", "vectors", "neighbours", "bigrams", "backbone", "triples_checksum"):
+    for name in (
+        "composition",
+        "head",
+        "output_embeddings",
+        "conv_kernel_size",
+        "num_bigram_buckets",
+        "backbone",
+        "triples_checksum",
+    ):
         config.pop(name)
     path.write_text(json.dumps(config))
     (text,) = syllables("vi", 5)
@@ -364,23 +396,29 @@ def test_a_checkpoint_of_before_is_the_papers(tmp_path, tiny):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"shared_scale": 0}, "shared_scale=0: must be more than 0 and at most 1"),
-        ({"shared_scale": 1.5}, "shared_scale=1.5: must be more than 0 and at most 1"),
+        ({"component_scale": 0}, "component_scale=0: must be more than 0 and at most 1"),
+        ({"component_scale": 1.5}, "component_scale=1.5: must be more than 0 and at most 1"),
         ({"composition": "sum"}, "composition='sum': choose one of linear, product, table, both"),
         ({"head": "both"}, "head='both': choose one of independent, joint"),
-        ({"vectors": "own"}, "vectors='own': choose one of composed, free, tied"),
-        ({"vectors": "tied"}, "vectors='tied' with head='independent' and composition='linear': only a joint head"),
-        ({"vectors": "tied", "head": "joint"}, "only to embeddings that tell triples apart, 'product' or 'both'"),
+        ({"output_embeddings": "own"}, "output_embeddings='own': choose one of composed, untied, tied"),
+        (
+            {"output_embeddings": "tied"},
+            "output_embeddings='tied' with head='independent' and composition='linear': only a joint head",
+        ),
+        (
+            {"output_embeddings": "tied", "head": "joint"},
+            "only to embeddings that tell triples apart, 'product' or 'both'",
+        ),
         ({"backbone": "roberta"}, "backbone='roberta': choose one of bert, modernbert"),
-        ({"neighbours": 2}, "neighbours=2: must be 0 or an odd number of at least 3"),
-        ({"neighbours": -1}, "neighbours=-1"),
-        ({"neighbours": "3"}, "neighbours='3'"),
-        ({"neighbours": 3.0}, "neighbours=3.0"),
-        ({"bigrams": -1}, "bigrams=-1: must be a number of rows from 0 to 16,777,216"),
-        ({"bigrams": "9"}, "bigrams='9'"),
-        ({"bigrams": True}, "bigrams=True"),
-        ({"bigrams": 1 << 25}, "bigrams=33554432"),
-        ({"shared_scale": "a"}, "shared_scale='a'"),
+        ({"conv_kernel_size": 2}, "conv_kernel_size=2: must be 0 or an odd number of at least 3"),
+        ({"conv_kernel_size": -1}, "conv_kernel_size=-1"),
+        ({"conv_kernel_size": "3"}, "conv_kernel_size='3'"),
+        ({"conv_kernel_size": 3.0}, "conv_kernel_size=3.0"),
+        ({"num_bigram_buckets": -1}, "num_bigram_buckets=-1: must be a number of rows from 0 to 16,777,216"),
+        ({"num_bigram_buckets": "9"}, "num_bigram_buckets='9'"),
+        ({"num_bigram_buckets": True}, "num_bigram_buckets=True"),
+        ({"num_bigram_buckets": 1 << 25}, "num_bigram_buckets=33554432"),
+        ({"component_scale": "a"}, "component_scale='a'"),
         ({"backbone": "modernbert", "hidden_act": "relu"}, "hidden_act='relu' with backbone='modernbert'"),
     ],
 )
@@ -455,7 +493,7 @@ def test_exports(tiny, options):
 
 def test_bigrams_export_for_texts_of_any_length(tiny):
     """Also for [CLS] and [SEP] alone."""
-    embeddings = encoder(tiny("zh", bigrams=50)).embeddings.bigrams
+    embeddings = encoder(tiny("zh", num_bigram_buckets=50)).embeddings.bigrams
     texts = [text[None] for text in syllables("zh", 9, 0, 30)]
     given = [(text, (text & 255) < EMPTY_ID) for text in texts]
     length = torch.export.Dim("length", min=2, max=64)
@@ -499,7 +537,7 @@ def test_gradients_on_two_threads_are_the_same_each_time():
     torch.manual_seed(0)
     config = PhonemicBertConfig(
         hidden_size=64, num_hidden_layers=1, num_attention_heads=2, intermediate_size=64, max_position_embeddings=256, composition="both",
-        head="joint", vectors="tied", syllables="attested", neighbours=3, bigrams=1024,
+        head="joint", output_embeddings="tied", syllable_inventory="attested", conv_kernel_size=3, num_bigram_buckets=1024,
     )  # fmt: skip
     model = PhonemicBertForMaskedLM(config).eval()  # without dropout
     packed = torch.tensor(

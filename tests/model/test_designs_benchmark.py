@@ -19,14 +19,14 @@ from phonemic_bert.pretraining.flat import FlatCorpus
 pytestmark = pytest.mark.benchmarks
 
 SMALL = [
-    "model.layers=1",
+    "model.num_hidden_layers=1",
     "model.hidden_size=24",
-    "model.attention_heads=3",
+    "model.num_attention_heads=3",
     "model.intermediate_size=40",
-    "sequences.length=48",
-    "optimization.steps=3",
+    "sequences.max_seq_length=48",
+    "optimization.max_steps=3",
     "optimization.batch_size=8",
-    "machine.device_batch_size=8",
+    "machine.per_device_train_batch_size=8",
     "evaluation.held_out_documents=20",
     "output.tensorboard=false",
 ]
@@ -49,7 +49,7 @@ def small(monkeypatch, tmp_path, vi_lines):
             "longer": {
                 "on": ["vi"],
                 "after": "joint, 5 %",
-                "set": ["model.head=joint", "model.backbone=modernbert", "sequences.length=64"],
+                "set": ["model.head=joint", "model.backbone=modernbert", "sequences.max_seq_length=64"],
             },
         },
     }

@@ -33,8 +33,8 @@ from phonemic_bert.triples import triples
 
 pytestmark = EXPECTED_WARNINGS
 
-MODERN = {"model__backbone": "modernbert", "model__first_positions": "random", "model__neighbours": 3}
-STUDENT = {**MODERN, "model__composition": "both", "model__head": "joint", "model__vectors": "tied"}
+MODERN = {"model__backbone": "modernbert", "model__position_init": "random", "model__conv_kernel_size": 3}
+STUDENT = {**MODERN, "model__composition": "both", "model__head": "joint", "model__output_embeddings": "tied"}
 
 
 @pytest.fixture(scope="module")
@@ -180,7 +180,7 @@ def test_long_documents_are_counted_in_blocks(monkeypatch, taught, counted):
 
 def test_expectations_are_sums_over_what_is_read_alike(tiny):
     """Against a loop over tokens, with a model whose scores are given."""
-    config = tiny("zh", head="joint", syllables="attested")
+    config = tiny("zh", head="joint", syllable_inventory="attested")
     listed = triples("zh", "attested").packed
     scores = torch.randn(3, 9, generator=torch.Generator().manual_seed(0))
 
@@ -211,7 +211,7 @@ def test_expectations_are_sums_over_what_is_read_alike(tiny):
 def test_the_loss_is_a_part_of_each_target(tiny, training):
     """Against the definition in float64: the label's part, and what is spread over the list."""
     config = tiny(
-        "zh", head="joint", backbone="modernbert", composition="both", vectors="tied", syllables="attested",
+        "zh", head="joint", backbone="modernbert", composition="both", output_embeddings="tied", syllable_inventory="attested",
         hidden_dropout_prob=0, attention_probs_dropout_prob=0,
     )  # fmt: skip
     torch.manual_seed(0)
@@ -258,10 +258,10 @@ def test_a_run_with_a_teacher_continues_bit_for_bit_wherever_it_lies(taught, run
     ignored = shutil.ignore_patterns("final", "best", "checkpoint-16", "checkpoint-24")
     shutil.copytree(run, tmp_path / "run", ignore=ignored)
     shutil.copytree(taught.folder / "teacher" / "final", tmp_path / "moved")
-    changes = {**taught.changes, "distillation__teacher": str(tmp_path / "moved"), "output__keep": 3}
-    with pytest.raises(RunError, match=r"output\.keep"):
+    changes = {**taught.changes, "distillation__teacher": str(tmp_path / "moved"), "output__save_total_limit": 3}
+    with pytest.raises(RunError, match=r"output\.save_total_limit"):
         pretrain(settings(**changes), taught.corpus, tmp_path / "run", Console(quiet=True))
-    changes.pop("output__keep")
+    changes.pop("output__save_total_limit")
     assert pretrain(settings(**changes), taught.corpus, tmp_path / "run", Console(quiet=True)) == 0
     assert_same_run(tmp_path / "run", run)
 
@@ -280,7 +280,10 @@ def test_the_teacher_falls_silent(taught, tmp_path, monkeypatch):
     changes = {**taught.changes, "distillation__weight": 0.8, "distillation__until": 0.25}
     assert pretrain(settings(**changes), taught.corpus, tmp_path / "run", Console(quiet=True)) == 0
     run = settings()
-    parts, quarter = run.optimization.batch_size // run.machine.device_batch_size, run.optimization.steps // 4
+    parts, quarter = (
+        run.optimization.batch_size // run.machine.per_device_train_batch_size,
+        run.optimization.max_steps // 4,
+    )
     assert asked == pytest.approx([0.8 * (1 - step / quarter) for step in range(quarter) for _ in range(parts)])
 
 
@@ -312,10 +315,10 @@ def test_the_checkpoint_says_who_taught_and_names_no_folder(taught, run):
 @pytest.mark.parametrize(
     ("changes", "error", "message"),
     [
-        ({"model__head": "independent", "model__vectors": "composed"}, SettingsError, 'only a PhonemicBERT with model.head = "joint"'),
+        ({"model__head": "independent", "model__output_embeddings": "composed"}, SettingsError, 'only a PhonemicBERT with model.head = "joint"'),
         ({"distillation__teacher": "nowhere"}, SettingsError, "there are no weights"),
         ({"distillation__corpus": "own"}, SettingsError, "a teacher reads other tokens"),
-        ({"sequences__length": 64}, SettingsError, "takes 48 positions"),
+        ({"sequences__max_seq_length": 64}, SettingsError, "takes 48 positions"),
     ],
 )  # fmt: skip
 def test_a_teacher_that_does_not_fit_is_refused(taught, tmp_path, changes, error, message):

@@ -200,7 +200,13 @@ def test_parameter_counts(preset, lang):
 @pytest.mark.parametrize("lang", ["vi", "zh"])
 @pytest.mark.parametrize("composition", ["product", "table"])
 def test_parameter_counts_beyond_the_paper(lang, composition):
-    options = {"backbone": "modernbert", "head": "joint", "neighbours": 3, "bigrams": 90, "composition": composition}
+    options = {
+        "backbone": "modernbert",
+        "head": "joint",
+        "conv_kernel_size": 3,
+        "num_bigram_buckets": 90,
+        "composition": composition,
+    }
     config = PhonemicBertConfig.from_preset("tiny", lang, **options)
     parts, sums = count_parameters(config), totals(count_parameters(config))
     d, f, size = config.hidden_size, config.intermediate_size, config.vocab_size
@@ -208,8 +214,8 @@ def test_parameter_counts_beyond_the_paper(lang, composition):
     assert (
         parts["encoder layers"] == 2 * layer - d + d
     )  # the first layer has no norm before attention; one is behind all
-    assert parts["neighbours"] == 3 * d * d + d
-    assert parts["bigrams"] == 90 * 64 + 2 * 64 * d
+    assert parts["conv_kernel_size"] == 3 * d * d + d
+    assert parts["num_bigram_buckets"] == 90 * 64 + 2 * 64 * d
     assert parts["joint head"] == d * d + d + 2 * d + 3 * size * d + d + 1
     listed = len(triples(lang)) * d
     assert parts[{"product": "product of components", "table": "table of triples"}[composition]] == (

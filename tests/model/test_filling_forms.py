@@ -15,7 +15,13 @@ from phonemic_bert.pairs import pairs
 from phonemic_bert.syllables import syllables
 
 TEXT = {"vi": "Tôi yêu [MASK] Nội.", "zh": "我在[MASK]口等你"}
-FORMS = {"composition": "both", "head": "joint", "vectors": "tied", "syllables": "attested", "initializer_range": 0.2}
+FORMS = {
+    "composition": "both",
+    "head": "joint",
+    "output_embeddings": "tied",
+    "syllable_inventory": "attested",
+    "initializer_range": 0.2,
+}
 
 
 @pytest.fixture(params=[("vi", "joint"), ("vi", "conditional"), ("zh", "joint"), ("zh", "conditional")])

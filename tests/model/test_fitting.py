@@ -21,7 +21,13 @@ computers = st.builds(
     st.booleans(),
     st.sampled_from([1, 2, 3, 8]),
 )
-AUTOS = ["optimization.bf16", "sequences.attention", "machine.device_batch_size", "machine.workers", "machine.compile"]
+AUTOS = [
+    "optimization.bf16",
+    "sequences.attn_implementation",
+    "machine.per_device_train_batch_size",
+    "machine.dataloader_num_workers",
+    "machine.torch_compile",
+]
 
 
 def values(settings):
@@ -36,27 +42,27 @@ def test_nothing_is_left_open_and_nothing_else_is_changed(preset, computer, auto
     assert all(after[name] != AUTO for name in AUTOS)
     assert {name for name in after if after[name] != before[name]} <= {name for name in AUTOS if before[name] == AUTO}
     assert Settings.of(fitted.as_dict()) == fitted == fit(fitted, computer)
-    if before["machine.device_batch_size"] == AUTO:
+    if before["machine.per_device_train_batch_size"] == AUTO:
         part = max(batch // computer.processes, 1)
-        assert part % after["machine.device_batch_size"] == 0
-    if before["sequences.attention"] == AUTO:
-        assert after["sequences.attention"] != "eager" or not computer.gpu
-    if before["machine.compile"] == AUTO:
-        assert computer.compiler or not after["machine.compile"]
+        assert part % after["machine.per_device_train_batch_size"] == 0
+    if before["sequences.attn_implementation"] == AUTO:
+        assert after["sequences.attn_implementation"] != "eager" or not computer.gpu
+    if before["machine.torch_compile"] == AUTO:
+        assert computer.compiler or not after["machine.torch_compile"]
 
 
 @given(computers, st.integers(1, 4))
 def test_more_memory_takes_no_fewer_sequences(computer, more):
-    settings = Settings.load("small", ["machine.device_batch_size=auto"])
+    settings = Settings.load("small", ["machine.per_device_train_batch_size=auto"])
     larger = Computer(computer.gpu, computer.memory << more, computer.bf16, computer.compiler, computer.processes)
-    one, other = (fit(settings, found).machine.device_batch_size for found in (computer, larger))
+    one, other = (fit(settings, found).machine.per_device_train_batch_size for found in (computer, larger))
     assert one <= other
     assert other == settings.optimization.batch_size // computer.processes or one < 256
 
 
 def test_what_cannot_be_left_open_is_refused():
     with pytest.raises(SettingsError, match="must be a whole number"):
-        Settings.load("mini", ["optimization.steps=auto"])
+        Settings.load("mini", ["optimization.max_steps=auto"])
     with pytest.raises(SettingsError, match="must be a true or false"):
         Settings.load("mini", ["optimization.bf16=perhaps"])
 
@@ -65,15 +71,15 @@ def test_what_cannot_be_left_open_is_refused():
 def test_a_run_goes_on_as_it_began(corpus, tmp_path, monkeypatch):
     """On a machine of another sort the numbers stay those that the run began with; [machine] is found anew."""
     left = [f"{name}=auto" for name in AUTOS]
-    settings = Settings.load("tiny", [*overrides(optimization__steps=8), *left])
+    settings = Settings.load("tiny", [*overrides(optimization__max_steps=8), *left])
     monkeypatch.setattr(Computer, "here", lambda device: Computer(False, 0, False, False))
     run, quiet = tmp_path / "run", Console(quiet=True)
     pretrain(settings, corpus, run, quiet)
     kept = json.loads((run / "run.json").read_text())["settings"]
-    assert (kept["optimization"]["bf16"], kept["sequences"]["attention"]) == (False, "sdpa")
-    assert kept["machine"]["device_batch_size"] == 8
+    assert (kept["optimization"]["bf16"], kept["sequences"]["attn_implementation"]) == (False, "sdpa")
+    assert kept["machine"]["per_device_train_batch_size"] == 8
     monkeypatch.setattr(Computer, "here", lambda device: Computer(False, 0, True, False))
     pretrain(settings, corpus, run, quiet)
     assert len(log(run)) == len(log(run, timed=True)) > 0
     with pytest.raises(RunError, match=r"this run has optimization\.bf16 = False, not True"):
-        pretrain(Settings.load("tiny", [*overrides(optimization__steps=8), "optimization.bf16=true"]), corpus, run)
+        pretrain(Settings.load("tiny", [*overrides(optimization__max_steps=8), "optimization.bf16=true"]), corpus, run)

@@ -31,8 +31,14 @@ from phonemic_bert.triples import triples
 
 #: Frozen: another checksum would give the rows of every checkpoint with forms another meaning.
 CHECKSUMS = {"vi": "f3a9ebb7", "zh": "5029bf02"}
-WITH_FORMS = {"composition": "both", "head": "joint", "vectors": "tied", "syllables": "attested", "bigrams": 50}
-WITH_FORMS |= {"form_bigrams": 70, "neighbours": 3, "initializer_range": 0.3}
+WITH_FORMS = {
+    "composition": "both",
+    "head": "joint",
+    "output_embeddings": "tied",
+    "syllable_inventory": "attested",
+    "num_bigram_buckets": 50,
+}
+WITH_FORMS |= {"num_form_bigram_buckets": 70, "conv_kernel_size": 3, "initializer_range": 0.3}
 TEXTS = {
     "vi": ["Tôi yêu HÀ NỘI, và bạn bè.", "Hà Nội: hoà bình, kì lạ 12 km² 😀", "anh ấy nói «Xin chào»\n\tVIỆT Nam"],
     "zh": ["今天天气很好，我们去北京。", "门口的Windows 11, 他們都說好😀", "银行行长慢慢地走\n了"],
@@ -121,14 +127,14 @@ class TestList:
     ("fields", "message"),
     [
         ({"forms": "some"}, "forms='some': choose one of none, joint, conditional"),
-        ({"vectors": "composed"}, "predicted by a joint head with tied vectors among attested syllables"),
-        ({"head": "independent", "vectors": "composed"}, "predicted by a joint head"),
-        ({"syllables": "possible"}, "among attested syllables"),
+        ({"output_embeddings": "composed"}, "predicted by a joint head with tied vectors among attested syllables"),
+        ({"head": "independent", "output_embeddings": "composed"}, "predicted by a joint head"),
+        ({"syllable_inventory": "full"}, "among attested syllables"),
         ({"form_dropout": 1.5}, "form_dropout=1.5: must be a number from 0 to 1"),
         ({"form_noise": "some"}, "form_noise='some': must be a number"),
         ({"form_dropout": 0.7, "form_noise": 0.4}, "together they are at most 1"),
-        ({"form_bigrams": -1}, "form_bigrams=-1: must be a number of rows"),
-        ({"forms": "none", "form_dropout": 0.1, "form_bigrams": 0}, "the model does not read forms"),
+        ({"num_form_bigram_buckets": -1}, "form_bigrams=-1: must be a number of rows"),
+        ({"forms": "none", "form_dropout": 0.1, "num_form_bigram_buckets": 0}, "the model does not read forms"),
     ],
 )
 def test_what_does_not_go_together_is_refused(config, fields, message):
@@ -152,7 +158,7 @@ def test_all_parameters_are_counted(config, lang, forms):
 @pytest.mark.parametrize("head", ["independent", "joint"])
 def test_a_model_without_forms_leaves_them_aside(tiny, lang, head):
     torch.manual_seed(0)
-    model = PhonemicBertForMaskedLM(tiny(lang, head=head, bigrams=50, composition="both")).eval()
+    model = PhonemicBertForMaskedLM(tiny(lang, head=head, num_bigram_buckets=50, composition="both")).eval()
     ids, labels = masked(ids_of(lang))
     plain = torch.where(labels == -100, labels, labels & TRIPLE)
     with torch.no_grad():
@@ -237,7 +243,7 @@ def slow(model, ids):
     """
     lang, embeddings, head = model.config.lang, model.bert.embeddings, model.heads
     state = head.transform(model.bert(ids).last_hidden_state[0])
-    constant = embeddings.projection.bias * embeddings.shared_scale
+    constant = embeddings.projection.bias * embeddings.component_scale
     packed = torch.from_numpy(pairs(lang).packed).long()[None]
     forms = embeddings.forms(packed)[0]
     sounds = embeddings.compose(packed)[0] - constant - forms
@@ -262,7 +268,7 @@ def slow(model, ids):
         )
     words, blocks = embeddings.word_embeddings.weight, embeddings.projection.weight.chunk(3, 1)
     heads = [
-        state @ (words @ block.T * embeddings.shared_scale).T + bias
+        state @ (words @ block.T * embeddings.component_scale).T + bias
         for block, bias in zip(blocks, head.biases, strict=True)
     ]
     heads[2] = heads[2].masked_fill(~head.listed.ends, -torch.inf)
@@ -273,7 +279,7 @@ def slow(model, ids):
 @kinds
 @pytest.mark.parametrize("lang", ["zh"])
 def test_all_events_together_have_probability_one_and_the_rest_is_sums_over_them(config, lang, forms):
-    model = predictor(config(lang, forms, backbone="modernbert", shared_scale=0.5))
+    model = predictor(config(lang, forms, backbone="modernbert", component_scale=0.5))
     ids, _ = masked(ids_of(lang, 2)[:, :3])
     packed = torch.from_numpy(pairs(lang).packed).long()
     with torch.no_grad():
@@ -459,7 +465,7 @@ def test_saved_loaded_copied_and_pickled_it_is_the_same(config, lang, forms, bac
 
 
 def test_the_weights_of_a_model_without_forms_are_another_model(config, tmp_path):
-    saved = config("zh", "none", form_bigrams=0)
+    saved = config("zh", "none", num_form_bigram_buckets=0)
     PhonemicBertForMaskedLM(saved).save_pretrained(tmp_path)
     assert "forms" not in "".join(PhonemicBertForMaskedLM.from_pretrained(tmp_path).state_dict())
 

@@ -31,9 +31,27 @@ TEXTS = {"vi": ["Quốc  kỳ bay hÀ 😀, HÒA hòa", "Tôi\nđi\tHuế"], "zh
 HALF = {"mlm_probability": 0.5, "mask_replace_prob": 1, "random_replace_prob": 0}
 BACKBONES = {
     "paper": {},
-    "modern": {"backbone": "modernbert", "composition": "both", "neighbours": 3, "bigrams": 64, "head": "joint"},
-    "tied": {"backbone": "modernbert", "composition": "product", "head": "joint", "vectors": "tied", "pooling": "mean"},
-    "attested": {"composition": "table", "head": "joint", "vectors": "free", "syllables": "attested", "bigrams": 64},
+    "modern": {
+        "backbone": "modernbert",
+        "composition": "both",
+        "conv_kernel_size": 3,
+        "num_bigram_buckets": 64,
+        "head": "joint",
+    },
+    "tied": {
+        "backbone": "modernbert",
+        "composition": "product",
+        "head": "joint",
+        "output_embeddings": "tied",
+        "pooling": "mean",
+    },
+    "attested": {
+        "composition": "table",
+        "head": "joint",
+        "output_embeddings": "untied",
+        "syllable_inventory": "attested",
+        "num_bigram_buckets": 64,
+    },
 }
 
 

@@ -106,7 +106,10 @@ def test_a_run_saves_a_tokenizer_with_forms(corpora, tmp_path):
     assert all(np.isfinite(value) for row in rows for name, value in row.items() if name.endswith("loss"))
     with pytest.raises(SettingsError, match="ids of another tokenizer"):
         pretrain(
-            settings(model__weights=str(tmp_path / "run" / "final")), corpora[1], tmp_path / "more", Console(quiet=True)
+            settings(model__init_checkpoint=str(tmp_path / "run" / "final")),
+            corpora[1],
+            tmp_path / "more",
+            Console(quiet=True),
         )
 
 

@@ -16,8 +16,8 @@ from phonemic_bert.pretraining.run import pretrain
 
 DEVICE = "cuda"
 BEYOND = {
-    "backbone": "modernbert", "composition": "both", "head": "joint", "vectors": "tied", "neighbours": 3, "bigrams": 64,
-    "syllables": "attested",
+    "backbone": "modernbert", "composition": "both", "head": "joint", "output_embeddings": "tied", "conv_kernel_size": 3, "num_bigram_buckets": 64,
+    "syllable_inventory": "attested",
 }  # fmt: skip
 
 pytestmark = [
@@ -52,11 +52,11 @@ def test_guesses(tiny):
 @pytest.mark.parametrize("compiled", [False, True], ids=["plain", "compiled"])
 def test_a_pretraining_run(compiled, corpus, tmp_path):
     beyond = {f"model__{name}": value for name, value in BEYOND.items()}
-    given = settings(machine__device="auto", machine__compile=compiled, **beyond)
+    given = settings(machine__device="auto", machine__torch_compile=compiled, **beyond)
     assert pretrain(given, corpus, tmp_path / "run", Console(quiet=True)) == 0
     losses = [row["loss"] for row in log(tmp_path / "run") if "loss" in row]
     assert losses[-1] < losses[0]
-    assert PhonemicBertForMaskedLM.from_pretrained(tmp_path / "run" / "final").config.bigrams == 64
+    assert PhonemicBertForMaskedLM.from_pretrained(tmp_path / "run" / "final").config.num_bigram_buckets == 64
 
 
 @pytest.mark.parametrize("length", [64, 192])

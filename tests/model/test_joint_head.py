@@ -16,19 +16,20 @@ from phonemic_bert.modeling.heads import JointHead
 from phonemic_bert.modeling.modern import PhonemicModernBertEmbeddings
 from phonemic_bert.triples import triples
 
-LISTS = [("vi", "attested"), ("vi", "possible"), ("zh", "attested"), ("zh", "possible")]
+LISTS = [("vi", "attested"), ("vi", "full"), ("zh", "attested"), ("zh", "full")]
 
 
-@pytest.fixture(params=["composed", "free", "tied to a product", "tied to both"])
+@pytest.fixture(params=["composed", "untied", "tied to a product", "tied to both"])
 def head(tiny, request):
     """Makes a joint head with large random weights, in float64; a tied one with embeddings of its own."""
-    vectors, _, tied_to = request.param.partition(" to ")
+    output_embeddings, _, tied_to = request.param.partition(" to ")
     composition = tied_to.removeprefix("a ") or "product"
 
-    def make(lang, syllables="possible", **fields):
+    def make(lang, syllable_inventory="full", **fields):
         torch.manual_seed(0)
-        options = {"vectors": vectors, "composition": composition, "syllables": syllables, **fields}
-        options["shared_scale"] = 0.25 if composition == "both" else 1
+        options = {"output_embeddings": output_embeddings, "syllable_inventory": syllable_inventory, **fields}
+        options["composition"] = composition
+        options["component_scale"] = 0.25 if composition == "both" else 1
         config = tiny(lang, head="joint", backbone="modernbert", **options)
         made = JointHead(config).double()
         made.reset_parameters()
@@ -98,7 +99,7 @@ def tied_scores(head, state):
     return scores, alone
 
 
-@pytest.mark.parametrize(("lang", "syllables"), LISTS)
+@pytest.mark.parametrize(("lang", "syllable_inventory"), LISTS)
 def test_all_triples_together_have_probability_one_and_the_rest_is_sums_over_them(head, lang, syllables):
     made, states = head(lang, syllables), hidden(1 if lang == "vi" else 3)
     want = brute_force(made, states)
@@ -123,7 +124,7 @@ def packed_fallbacks(lang):
     return np.array([pack(fallback_triple(text)) for text in ("a", "kb", "wjf", "19", "202", "zz")], np.int32)
 
 
-@pytest.mark.parametrize(("lang", "syllables"), LISTS)
+@pytest.mark.parametrize(("lang", "syllable_inventory"), LISTS)
 def test_the_best_is_the_likeliest_of_all(head, lang, syllables):
     made = head(lang, syllables)
     states = hidden(6)
@@ -140,7 +141,7 @@ def test_the_best_is_the_likeliest_of_all(head, lang, syllables):
                 assert (got >= want * (1 - 1e-9)).all() or listed is None
 
 
-@pytest.mark.parametrize(("lang", "syllables"), LISTS)
+@pytest.mark.parametrize(("lang", "syllable_inventory"), LISTS)
 def test_what_no_position_of_text_can_be_is_impossible(head, lang, syllables):
     vocab, made = vocabulary(lang), head(lang, syllables)
     fallback, tone = vocab.by_role("fallback"), vocab.by_role("tone")[1]
@@ -148,7 +149,7 @@ def test_what_no_position_of_text_can_be_is_impossible(head, lang, syllables):
     with torch.no_grad():
         assert made(hidden(2)).losses(torch.full((2,), special)).isinf().all()
         losses = made(hidden(2)).losses(torch.full((2,), ends_as_a_syllable))
-    assert losses.isinf().all() if syllables == "possible" else losses.isfinite().all()
+    assert losses.isinf().all() if syllables == "full" else losses.isfinite().all()
 
 
 @pytest.mark.parametrize("lang", ["vi", "zh"])
@@ -169,7 +170,7 @@ def test_syllables_that_are_not_attested_can_be_learned(head, lang):
         assert torch.equal(made(states).best(), rare)
 
 
-@pytest.mark.parametrize("syllables", ["possible", "attested"])
+@pytest.mark.parametrize("syllables", ["full", "attested"])
 def test_half_precision_stays_close(head, syllables):
     made, states = head("zh", syllables, initializer_range=0.02).float(), hidden(40).float()
     for embeddings in made.embeddings:
@@ -203,11 +204,11 @@ def test_positions_without_labels_give_nothing(tiny, random_ids):
 
 
 @pytest.mark.parametrize(
-    ("syllables", "packed"),
-    [("possible", PACKED_SEP), ("possible", 6 | 7 << 8 | 2 << 16), ("attested", PACKED_SEP)],
+    ("syllable_inventory", "packed"),
+    [("full", PACKED_SEP), ("full", 6 | 7 << 8 | 2 << 16), ("attested", PACKED_SEP)],
 )
 def test_labels_that_cannot_be_predicted_are_refused(tiny, syllables, packed):
-    model = PhonemicBertForMaskedLM(tiny("zh", head="joint", syllables=syllables))
+    model = PhonemicBertForMaskedLM(tiny("zh", head="joint", syllable_inventory=syllables))
     with pytest.raises(ValueError, match=r"labels hold .*\|.*, which the tokenizer never gives"):
         model(torch.full((1, 3), PACKED_SEP), labels=torch.full((1, 3), packed))
 

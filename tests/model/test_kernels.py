@@ -71,7 +71,7 @@ def test_a_pretraining_run(compiled, corpus, tmp_path, monkeypatch):
         return step(*args, **kwargs)
 
     monkeypatch.setattr(PretrainingTrainer, "training_step", recording)
-    given = settings(optimization__steps=2, machine__compile=compiled, model__backbone="modernbert")
+    given = settings(optimization__max_steps=2, machine__torch_compile=compiled, model__backbone="modernbert")
     assert pretrain(given, corpus, tmp_path / "run", Console(quiet=True)) == 0
     assert during
     assert not any(during)

@@ -162,10 +162,10 @@ def test_pairs_are_counted_as_a_counter_counts_them(tmp_path, monkeypatch):
 def test_the_costs_of_heads_are_of_steps_that_learn():
     costs = load("head_cost")
     heads = [
-        (type(one.model.heads).__name__, one.model.config.syllables)
+        (type(one.model.heads).__name__, one.model.config.syllable_inventory)
         for one in (costs.Trained("zh", fields) for fields in costs.DESIGNS.values())
     ]
-    assert heads == [("IndependentHeads", "attested"), ("JointHead", "attested"), ("JointHead", "possible")]
+    assert heads == [("IndependentHeads", "attested"), ("JointHead", "attested"), ("JointHead", "full")]
     batch = costs.batch("zh")
     chosen = batch["labels"] != -100
     assert abs(chosen.float().mean() - costs.MASKED) < 0.03

@@ -27,8 +27,14 @@ from phonemic_bert.pretraining.settings import Settings
 
 pytestmark = EXPECTED_WARNINGS
 
-FORMS = {"composition": "both", "head": "joint", "vectors": "tied", "syllables": "attested", "forms": "joint"}
-FORMS |= {"form_dropout": 0.3, "form_noise": 0.1, "form_bigrams": 64, "backbone": "modernbert"}
+FORMS = {
+    "composition": "both",
+    "head": "joint",
+    "output_embeddings": "tied",
+    "syllable_inventory": "attested",
+    "forms": "joint",
+}
+FORMS |= {"form_dropout": 0.3, "form_noise": 0.1, "num_form_bigram_buckets": 64, "backbone": "modernbert"}
 kinds = pytest.mark.parametrize("forms", ["joint", "conditional"])
 
 
@@ -53,7 +59,7 @@ def asked(**changes):
 @kinds
 def test_a_run_learns_pairs_and_its_model_loads(written, tmp_path, forms):
     folder = tmp_path / "run"
-    given = asked(optimization__steps=30, optimization__learning_rate=3e-3, model__forms=forms)
+    given = asked(optimization__max_steps=30, optimization__learning_rate=3e-3, model__forms=forms)
     assert pretrain(given, written, folder, Console(quiet=True)) == 0
     rows = [row for row in log(folder) if "eval_loss" in row]
     assert rows[-1]["eval_loss"] < rows[0]["eval_loss"] - 0.3
@@ -70,9 +76,9 @@ def test_a_run_learns_pairs_and_its_model_loads(written, tmp_path, forms):
 def test_continued_bit_for_bit(written, tmp_path):
     """Which forms are dropped is drawn from the states that a checkpoint keeps."""
     whole, part = tmp_path / "whole", tmp_path / "part"
-    pretrain(asked(output__keep=3), written, whole, Console(quiet=True))
+    pretrain(asked(output__save_total_limit=3), written, whole, Console(quiet=True))
     shutil.copytree(whole, part, ignore=shutil.ignore_patterns("final", "best", "checkpoint-16", "checkpoint-24"))
-    assert pretrain(asked(output__keep=3), written, part, Console(quiet=True)) == 0
+    assert pretrain(asked(output__save_total_limit=3), written, part, Console(quiet=True)) == 0
     assert_same_run(part, whole)
 
 
@@ -85,7 +91,7 @@ def test_compiled_as_not_compiled(written, tmp_path, monkeypatch, forms):
     monkeypatch.setattr(torch.nn.Module, "compile", lambda self, **kw: module_compile(self, backend="eager", **kw))
     logs = []
     for compiled in (False, True):
-        changes = {"machine__compile": compiled, "optimization__steps": 6, "model__forms": forms}
+        changes = {"machine__torch_compile": compiled, "optimization__max_steps": 6, "model__forms": forms}
         pretrain(asked(**changes), written, tmp_path / str(compiled), Console(quiet=True))
         logs.append(log(tmp_path / str(compiled)))
     assert len(logs[0]) > 2
@@ -122,7 +128,9 @@ def test_pairs_take_more_of_a_gpu_than_triples():
     computer, sizes = Computer(True, 40 << 30, True, True), []
     for forms in ("none", "conditional", "joint"):
         given = Settings.load("mini", ["optimization.batch_size=4096"])
-        sizes.append(fit(replace(given, model=replace(given.model, forms=forms)), computer).machine.device_batch_size)
+        sizes.append(
+            fit(replace(given, model=replace(given.model, forms=forms)), computer).machine.per_device_train_batch_size
+        )
     assert sizes[0] == sizes[1] > sizes[2]
 
 

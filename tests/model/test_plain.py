@@ -83,7 +83,7 @@ def test_the_configuration_says_what_is_returned():
 
 def test_one_document_however_it_lies():
     torch.manual_seed(0)
-    fields = {"neighbours": 5, "bigrams": 100, "initializer_range": 0.2, "attn_implementation": "sdpa"}
+    fields = {"conv_kernel_size": 5, "num_bigram_buckets": 100, "initializer_range": 0.2, "attn_implementation": "sdpa"}
     bert = PlainModernBertModel(config(**fields)).eval()
     torch.nn.init.normal_(bert.embeddings.bigrams.table)
     rows = texts(6, 3, 8)
@@ -105,7 +105,7 @@ def test_one_document_however_it_lies():
 
 def test_a_masked_id_is_in_no_bigram():
     torch.manual_seed(0)
-    embeddings = PlainModernBertModel(config(bigrams=100)).eval().embeddings
+    embeddings = PlainModernBertModel(config(num_bigram_buckets=100)).eval().embeddings
     torch.nn.init.normal_(embeddings.bigrams.table)
     ids = torch.tensor([[1, 9, 8, 3, 7, 9, 2]])  # [CLS] . . [MASK] . . [SEP]
     with torch.no_grad():
@@ -116,7 +116,9 @@ def test_a_masked_id_is_in_no_bigram():
 @pytest.mark.parametrize(("neighbours", "bigrams"), [(0, 0), (3, 0), (3, 50)])
 def test_saved_and_loaded_by_the_auto_classes(neighbours, bigrams, tmp_path):
     torch.manual_seed(0)
-    model = PlainModernBertForMaskedLM(config(neighbours=neighbours, bigrams=bigrams, tied_head=False)).eval()
+    model = PlainModernBertForMaskedLM(
+        config(conv_kernel_size=neighbours, num_bigram_buckets=bigrams, tied_head=False)
+    ).eval()
     if bigrams:
         torch.nn.init.normal_(model.base_model.embeddings.bigrams.table)
     model.save_pretrained(tmp_path)
@@ -140,7 +142,7 @@ def test_saved_and_loaded_by_the_auto_classes(neighbours, bigrams, tmp_path):
 
 
 def test_an_even_width_and_a_negative_number_of_rows_are_refused():
-    with pytest.raises(CheckpointError, match="neighbours=2: must be 0 or an odd number of at least 3"):
-        config(neighbours=2)
-    with pytest.raises(CheckpointError, match="bigrams=-2: must be a number of rows from 0"):
-        config(bigrams=-2)
+    with pytest.raises(CheckpointError, match="conv_kernel_size=2: must be 0 or an odd number of at least 3"):
+        config(conv_kernel_size=2)
+    with pytest.raises(CheckpointError, match="num_bigram_buckets=-2: must be a number of rows from 0"):
+        config(num_bigram_buckets=-2)

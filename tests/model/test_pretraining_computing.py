@@ -43,8 +43,11 @@ pytestmark = EXPECTED_WARNINGS
 @pytest.mark.filterwarnings("ignore:This DataLoader will create:UserWarning")  # on one core
 def test_batches_and_workers_change_nothing_but_rounding(straight, corpus, tmp_path):
     """With dropout off: one batch of 8 is two of 4, and two worker processes give what none give."""
-    quiet = {"model__dropout": 0.0, "model__attention_dropout": 0.0}
-    changes = [{"machine__device_batch_size": 8}, {"machine__device_batch_size": 2, "machine__workers": 2}]
+    quiet = {"model__hidden_dropout_prob": 0.0, "model__attention_probs_dropout_prob": 0.0}
+    changes = [
+        {"machine__per_device_train_batch_size": 8},
+        {"machine__per_device_train_batch_size": 2, "machine__dataloader_num_workers": 2},
+    ]
     logs = []
     for number, change in enumerate(changes):
         pretrain(settings(**quiet, **change), corpus, tmp_path / str(number), Console(quiet=True))
@@ -73,11 +76,11 @@ def test_several_gpus_of_one_process_change_nothing(straight, corpus, tmp_path, 
     [
         {"optimization__bf16": True, "machine__gradient_checkpointing": True},
         {"sequences__separate_documents": False, "evaluation__held_out_documents": 0},
-        {"sequences__attention": "eager"},
+        {"sequences__attn_implementation": "eager"},
     ],
 )
 def test_other_ways_to_compute(corpus, tmp_path, straight, change):
-    pretrain(settings(**change, optimization__steps=12), corpus, tmp_path / "run", Console(quiet=True))
+    pretrain(settings(**change, optimization__max_steps=12), corpus, tmp_path / "run", Console(quiet=True))
     losses = [row["loss"] for row in log(tmp_path / "run") if "loss" in row]
     want = [row["loss"] for row in log(straight) if "loss" in row][: len(losses)]
     assert losses == pytest.approx(want, rel=0.03)
@@ -88,7 +91,7 @@ def test_other_ways_to_compute(corpus, tmp_path, straight, change):
 # Where dynamo leaves the graph, it looks at gradients of tensors that have none.
 @pytest.mark.filterwarnings("ignore:The .grad attribute of a Tensor that is not a leaf:UserWarning")
 @pytest.mark.parametrize(
-    "beyond", [{}, {"backbone": "modernbert", "composition": "product", "head": "joint", "neighbours": 3}]
+    "beyond", [{}, {"backbone": "modernbert", "composition": "product", "head": "joint", "conv_kernel_size": 3}]
 )
 def test_compiled_as_not_compiled(corpus, tmp_path, monkeypatch, beyond):
     """As torch.compile traces it; what inductor makes of the joint head is looked at below."""
@@ -98,8 +101,8 @@ def test_compiled_as_not_compiled(corpus, tmp_path, monkeypatch, beyond):
     logs = []
     for compiled in (False, True):
         changes = {
-            "machine__compile": compiled,
-            "optimization__steps": 6,
+            "machine__torch_compile": compiled,
+            "optimization__max_steps": 6,
             **{f"model__{k}": v for k, v in beyond.items()},
         }
         pretrain(settings(**changes), corpus, tmp_path / str(compiled), Console(quiet=True))
@@ -110,8 +113,8 @@ def test_compiled_as_not_compiled(corpus, tmp_path, monkeypatch, beyond):
 
 def test_no_compiler_is_said(corpus, tmp_path, monkeypatch):
     monkeypatch.setattr("shutil.which", lambda name: None)
-    with pytest.raises(SettingsError, match=r"machine\.compile = true needs a C\+\+ compiler"):
-        pretrain(settings(machine__compile=True), corpus, tmp_path / "run", Console(quiet=True))
+    with pytest.raises(SettingsError, match=r"machine\.torch_compile = true needs a C\+\+ compiler"):
+        pretrain(settings(machine__torch_compile=True), corpus, tmp_path / "run", Console(quiet=True))
 
 
 @pytest.mark.parametrize("count", [0, 1, 7, 8, 9, 23])
@@ -135,7 +138,8 @@ def test_filled_up_asks_for_multiples_and_changes_nothing(count):
 # Where dynamo leaves the graph, it looks at gradients of tensors that have none.
 @pytest.mark.filterwarnings("ignore:The .grad attribute of a Tensor that is not a leaf:UserWarning")
 @pytest.mark.parametrize(
-    "options", [{}, {"vectors": "tied", "composition": "product"}, {"vectors": "tied", "composition": "both"}]
+    "options",
+    [{}, {"output_embeddings": "tied", "composition": "product"}, {"output_embeddings": "tied", "composition": "both"}],
 )
 def test_generated_code_has_the_joint_head_s_gradient(options):
     """Code that inductor generates, of the head alone: its loss was right and its gradient a thousand times too large."""
@@ -167,7 +171,7 @@ def test_generated_code_has_the_joint_head_s_gradient(options):
 
 def test_two_processes_learn_as_one(corpus, tmp_path):
     """DDP over gloo is told to stop through one of its processes, and one process goes on: the curve is that of one."""
-    quiet = {"model__dropout": 0.0, "model__attention_dropout": 0.0, "output__log_every": 1}
+    quiet = {"model__hidden_dropout_prob": 0.0, "model__attention_probs_dropout_prob": 0.0, "output__logging_steps": 1}
     alone, folder = tmp_path / "alone", tmp_path / "two"
     pretrain(settings(**quiet), corpus, alone, Console(quiet=True))
 
@@ -209,7 +213,7 @@ def test_tensorboard(corpus, tmp_path):
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
     folder = tmp_path / "run"
-    short = {"optimization__steps": 6, "output__tensorboard": True}
+    short = {"optimization__max_steps": 6, "output__tensorboard": True}
     pretrain(settings(**short), corpus, folder, Console(quiet=True))
     events = EventAccumulator(str(folder / "tensorboard"))
     events.Reload()
@@ -233,7 +237,7 @@ def test_tensorboard_forgets_what_a_run_that_begins_again_had_shown(corpus, tmp_
             raise Killed
 
     folder = tmp_path / "run"
-    asked = settings(optimization__steps=6, output__log_every=1, output__tensorboard=True)
+    asked = settings(optimization__max_steps=6, output__logging_steps=1, output__tensorboard=True)
     monkeypatch.setattr("phonemic_bert.pretraining.callbacks.ProgressBar.on_step_begin", killed, raising=False)
     with pytest.raises(Killed):
         pretrain(asked, corpus, folder, Console(quiet=True))
@@ -257,7 +261,7 @@ def test_from_text_to_a_checkpoint(tmp_path, vi_lines, fallback):
     chosen = ["--lang", "vi", "--fallback", fallback]
     found = CliRunner().invoke(cli, ["prepare", str(text), str(tmp_path / "corpus"), *chosen])
     assert found.exit_code == 0, found.output
-    options = [part for value in overrides(optimization__steps=3) for part in ("--set", value)]
+    options = [part for value in overrides(optimization__max_steps=3) for part in ("--set", value)]
     folders = [str(tmp_path / "corpus"), str(tmp_path / "run")]
     found = CliRunner().invoke(cli, ["pretrain", "tiny", *folders, *options, "--export", "fp16"])
     assert found.exit_code == 0, found.output
@@ -277,8 +281,8 @@ def test_from_text_to_a_checkpoint(tmp_path, vi_lines, fallback):
 def test_plain_bert_over_another_tokenizer(tmp_path, vi_lines):
     folder = tmp_path / "run"
     corpus = character_corpus(tmp_path / "characters", vi_lines, repeat=4)
-    options = {"masking__replacement": "80/10/10", "optimization__learning_rate": 1e-2, "optimization__steps": 60}
-    pretrain(settings(**options, evaluation__every=30), corpus, folder, Console(quiet=True))
+    options = {"masking__replacement": "80/10/10", "optimization__learning_rate": 1e-2, "optimization__max_steps": 60}
+    pretrain(settings(**options, evaluation__eval_steps=30), corpus, folder, Console(quiet=True))
     rows = log(folder)
     assert rows[-1]["eval_loss"] < 0.9 * rows[0]["loss"]
     assert {"eval_loss", "eval_accuracy", "eval_bits_per_character"} <= rows[-1].keys()
@@ -306,7 +310,7 @@ def test_position_embeddings_may_begin_as_sinusoids(corpus):
     made = {}
     for kind in ("random", "sinusoidal"):
         torch.manual_seed(3)
-        model = make_model(settings(model__first_positions=kind, model__composition="product"), symbols)
+        model = make_model(settings(model__position_init=kind, model__composition="product"), symbols)
         made[kind] = model.state_dict()
         composed = model.bert.embeddings.compose(torch.from_numpy(triples("vi").packed).long()[None])
     (name,) = (name for name in made["random"] if "position_embeddings.weight" in name)

@@ -25,24 +25,24 @@ from phonemic_bert.pretraining.trainer import separate
 
 pytestmark = EXPECTED_WARNINGS
 
-MODERN = {"model__backbone": "modernbert", "model__first_positions": "random"}
+MODERN = {"model__backbone": "modernbert", "model__position_init": "random"}
 DESIGNS = {
     "recipe": {
         **MODERN,
         "model__composition": "product",
         "model__head": "joint",
-        "model__neighbours": 3,
-        "model__bigrams": 64,
+        "model__conv_kernel_size": 3,
+        "model__num_bigram_buckets": 64,
     },
     "table": {"model__composition": "table", "model__head": "joint"},
-    "plain": {**MODERN, "model__neighbours": 3, "model__bigrams": 64},
+    "plain": {**MODERN, "model__conv_kernel_size": 3, "model__num_bigram_buckets": 64},
 }
 
 
 @pytest.fixture(scope="module", params=DESIGNS)
 def run(request, tmp_path_factory, zh_lines):
     """The changed settings, the corpus and the folder of a finished run."""
-    changes = {**DESIGNS[request.param], "optimization__decay": 0.5, "output__keep": 3}
+    changes = {**DESIGNS[request.param], "optimization__decay_ratio": 0.5, "output__save_total_limit": 3}
     make = character_corpus if request.param == "plain" else phonemic_corpus
     corpus = make(tmp_path_factory.mktemp("designs") / "zh", zh_lines, lang="zh", repeat=6)
     folder = tmp_path_factory.mktemp("runs") / "run"
@@ -104,10 +104,10 @@ def test_the_card_names_the_design(run):
         ("model.backbone=roberta", "choose one of 'bert', 'modernbert'"),
         ("model.head=two", "choose one of 'independent', 'joint'"),
         ("model.composition=sum", "choose one of 'linear', 'product', 'table'"),
-        ("model.neighbours=4", "neighbours must be 0 or an odd number from 3"),
-        ("model.bigrams=-1", "model.bigrams"),
-        ("model.neighbours=1", "neighbours must be 0 or an odd number from 3"),
-        ("optimization.decay=1.5", "must not be more than 1 together"),
+        ("model.conv_kernel_size=4", "neighbours must be 0 or an odd number from 3"),
+        ("model.num_bigram_buckets=-1", "model.num_bigram_buckets"),
+        ("model.conv_kernel_size=1", "neighbours must be 0 or an odd number from 3"),
+        ("optimization.decay_ratio=1.5", "must not be more than 1 together"),
     ],
 )
 def test_what_is_wrong_is_named(override, message):
@@ -115,7 +115,7 @@ def test_what_is_wrong_is_named(override, message):
         Settings.load("paper-vi-12", [override])
 
 
-@pytest.mark.parametrize("name", ["neighbours", "bigrams"])
+@pytest.mark.parametrize("name", ["conv_kernel_size", "num_bigram_buckets"])
 def test_plain_bert_has_no_neighbours(name, tmp_path, zh_lines):
     corpus = character_corpus(tmp_path / "zh", zh_lines, lang="zh", repeat=1)
     with pytest.raises(SettingsError, match=f"{name} = 3: a plain model has them with"):
@@ -123,6 +123,6 @@ def test_plain_bert_has_no_neighbours(name, tmp_path, zh_lines):
 
 
 def test_modernbert_has_no_position_embeddings_to_begin_with():
-    overrides = ["model.backbone=modernbert", "model.first_positions=sinusoidal"]
-    with pytest.raises(SettingsError, match="first_positions must be"):
+    overrides = ["model.backbone=modernbert", "model.position_init=sinusoidal"]
+    with pytest.raises(SettingsError, match="position_init must be"):
         Settings.load("tiny", overrides)

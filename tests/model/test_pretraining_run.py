@@ -119,7 +119,7 @@ def test_held_out_text_without_a_mask_is_refused(tmp_path):
         pretrain(settings(evaluation__held_out_documents=1), corpus, tmp_path / "run", Console(quiet=True))
     assert not (tmp_path / "run" / "run.json").exists()
     for count in (0, 20):
-        few = settings(evaluation__held_out_documents=count, optimization__steps=2)
+        few = settings(evaluation__held_out_documents=count, optimization__max_steps=2)
         assert pretrain(few, corpus, tmp_path / "run", Console(quiet=True)) == 0
         shutil.rmtree(tmp_path / "run")
 
@@ -131,7 +131,7 @@ def test_held_out_text_without_a_mask_is_refused(tmp_path):
 def test_continued_bit_for_bit(straight, corpus, tmp_path, step):
     """From a checkpoint in the middle of an epoch and between two lines of the log."""
     folder = tmp_path / "run"
-    pretrain(settings(output__keep=3), corpus, tmp_path / "all", Console(quiet=True))
+    pretrain(settings(output__save_total_limit=3), corpus, tmp_path / "all", Console(quiet=True))
     shutil.copytree(straight, folder, ignore=shutil.ignore_patterns("final", "best", "checkpoint-*"))
     name = f"checkpoint-{step}"
     shutil.copytree(tmp_path / "all" / "checkpoints" / name, folder / "checkpoints" / name)
@@ -144,7 +144,7 @@ def test_continued_bit_for_bit(straight, corpus, tmp_path, step):
 def test_sigterm_saves_and_the_run_goes_on(straight, corpus, tmp_path):
     """Told to the whole process group, as a batch system may, with a worker that reads."""
     folder = tmp_path / "run"
-    told = command(corpus, folder, machine__workers=1)
+    told = command(corpus, folder, machine__dataloader_num_workers=1)
     running = subprocess.Popen(told, env=environment(), stderr=subprocess.PIPE, text=True, start_new_session=True)
     wait_for_lines(folder, 1, running)
     os.killpg(running.pid, signal.SIGTERM)
@@ -240,7 +240,7 @@ def test_held_out_losses_that_are_no_numbers_leave_no_best_weights(corpus, tmp_p
 
     monkeypatch.setattr("phonemic_bert.pretraining.trainer.measured", nothing)
     with pytest.raises(RunError, match=r"run/best: is missing, as no loss on the held-out text was a number.*checkpoi"):
-        pretrain(settings(optimization__steps=6), corpus, tmp_path / "run", Console(quiet=True))
+        pretrain(settings(optimization__max_steps=6), corpus, tmp_path / "run", Console(quiet=True))
     assert not (tmp_path / "run" / "final").exists()
 
 
@@ -281,15 +281,14 @@ def test_a_complete_run_is_left_alone(straight, corpus):
     assert {path: path.stat().st_mtime_ns for path in straight.rglob("*")} == before
 
 
-def test_a_run_of_before_a_setting_goes_on_as_it_was(straight, corpus, tmp_path):
+def test_a_run_without_a_setting_is_refused(straight, corpus, tmp_path):
     folder = tmp_path / "run"
     shutil.copytree(straight, folder)
     record = json.loads((folder / "run.json").read_text("utf-8"))
-    assert record["settings"]["model"].pop("syllables") == "possible"
+    assert record["settings"]["model"].pop("syllable_inventory") == "full"
     (folder / "run.json").write_text(json.dumps(record), "utf-8")
-    assert pretrain(settings(), corpus, folder, Console(quiet=True)) == 0
-    with pytest.raises(RunError, match=r"this run has model\.syllables = 'possible', not 'attested'"):
-        pretrain(settings(model__syllables="attested"), corpus, folder)
+    with pytest.raises(RunError, match=r"this run has model\.syllable_inventory = None, not 'full'"):
+        pretrain(settings(), corpus, folder, Console(quiet=True))
 
 
 def test_other_settings_or_texts_are_refused(straight, corpus, tmp_path, vi_lines):
@@ -300,11 +299,11 @@ def test_other_settings_or_texts_are_refused(straight, corpus, tmp_path, vi_line
     (tmp_path / "mine.txt").write_text("")
     with pytest.raises(RunError, match="neither an empty folder nor a run"):
         pretrain(settings(), corpus, tmp_path)
-    assert pretrain(settings(machine__workers=1), corpus, straight, Console(quiet=True)) == 0
+    assert pretrain(settings(machine__dataloader_num_workers=1), corpus, straight, Console(quiet=True)) == 0
     with pytest.raises(SettingsError, match=r"model\.lang is zh, but the corpus is vi"):
         pretrain(settings(model__lang="zh"), corpus, tmp_path / "zh")
     with pytest.raises(SettingsError, match=r"batch_size = 8 is not a multiple of 1 processes times .* = 3"):
-        pretrain(settings(machine__device_batch_size=3), corpus, tmp_path / "three")
+        pretrain(settings(machine__per_device_train_batch_size=3), corpus, tmp_path / "three")
     with pytest.raises(SettingsError, match=r"machine\.fsdp needs GPUs"):
         pretrain(settings(machine__fsdp=True), corpus, tmp_path / "fsdp")
     with pytest.raises(SettingsError, match='H-MLM masks every chosen syllable; only "mask"'):

@@ -41,10 +41,15 @@ def test_the_papers_table(name, lang, layers):
     """Table 1 of the paper, and 1 % warm-up, 15 % masking."""
     settings = Settings.load(name)
     model, optimization = settings.model, settings.optimization
-    assert (model.lang, model.layers, model.hidden_size, model.attention_heads) == (lang, layers, 768, 12)
-    assert (model.intermediate_size, settings.sequences.length, optimization.batch_size) == (3072, 512, 256)
-    assert (optimization.learning_rate, optimization.steps, optimization.warmup) == (5e-4, 1_000_000, 0.01)
-    assert (settings.masking.probability, settings.masking.replacement) == (0.15, "mask")
+    assert (model.lang, model.num_hidden_layers, model.hidden_size, model.num_attention_heads) == (
+        lang,
+        layers,
+        768,
+        12,
+    )
+    assert (model.intermediate_size, settings.sequences.max_seq_length, optimization.batch_size) == (3072, 512, 256)
+    assert (optimization.learning_rate, optimization.max_steps, optimization.warmup_ratio) == (5e-4, 1_000_000, 0.01)
+    assert (settings.masking.mlm_probability, settings.masking.replacement) == (0.15, "mask")
 
 
 @pytest.mark.parametrize("name", PRESETS)
@@ -62,19 +67,19 @@ def test_plain_values_and_back(name):
         ),
         ("optimisation.steps=1", "unknown section 'optimisation': did you mean 'optimization'"),
         ("machine.zzz=1", "unknown field 'zzz': there are device_batch_size, workers"),
-        ("optimization.steps=1.5", r"steps = 1\.5: this must be a whole number"),
-        ("optimization.steps=true", "steps = True: this must be a whole number"),
+        ("optimization.max_steps=1.5", r"steps = 1\.5: this must be a whole number"),
+        ("optimization.max_steps=true", "steps = True: this must be a whole number"),
         ("output.tensorboard=1", "tensorboard = 1: this must be a true or false"),
-        ("optimization.steps=0", r"optimization\.steps = 0: this must be at least 1"),
-        ("masking.probability=1", r"masking\.probability = 1\.0: this must be at least 1e-09 and below 1"),
-        ("model.dropout=nan", "finite"),
+        ("optimization.max_steps=0", r"optimization\.max_steps = 0: this must be at least 1"),
+        ("masking.mlm_probability=1", r"masking\.mlm_probability = 1\.0: this must be at least 1e-09 and below 1"),
+        ("model.hidden_dropout_prob=nan", "finite"),
         ("optimization.learning_rate=inf", "finite"),
-        ("model.hidden_size=100", "multiple of model.attention_heads"),
+        ("model.hidden_size=100", "multiple of model.num_attention_heads"),
         ("model.form_dropout=-0.1", r"form_dropout = -0\.1: this must be at least 0"),
         ("model.form_noise=1.1", "form_dropout and model.form_noise must be at most 1 together"),
         ("model.lang=en", "choose one of 'vi', 'zh', 'any'"),
         ("steps=3", "an override is section.field=value"),
-        ("optimization.steps", "an override is section.field=value"),
+        ("optimization.max_steps", "an override is section.field=value"),
     ],
 )
 def test_what_is_wrong_is_named(override, message):
@@ -85,8 +90,8 @@ def test_what_is_wrong_is_named(override, message):
 def test_files(tmp_path):
     path = tmp_path / "mine.toml"
     path.write_text(preset_text("tiny").replace("steps = 5000", "steps = 7"))
-    assert Settings.load(path).optimization.steps == 7
-    assert Settings.load(str(path), ["model.lang=zh", 'machine.cache = "a b"']).machine.cache == "a b"
+    assert Settings.load(path).optimization.max_steps == 7
+    assert Settings.load(str(path), ["model.lang=zh", 'machine.cache_dir = "a b"']).machine.cache_dir == "a b"
     path.write_text(preset_text("tiny").replace("seed = 0", "#"))
     with pytest.raises(SettingsError, match=r"mine\.toml: \[optimization\] field 'seed' is missing"):
         Settings.load(path)
@@ -118,19 +123,19 @@ def test_the_page_tells_the_presets(tiny):
         settings = Settings.load(name)
         model, optimization = settings.model, settings.optimization
         langs = ["vi", "zh"] if model.lang == "any" else [model.lang]
-        shape = {"num_hidden_layers": model.layers, "hidden_size": model.hidden_size}
-        shape |= {"num_attention_heads": model.attention_heads, "intermediate_size": model.intermediate_size}
+        shape = {"num_hidden_layers": model.num_hidden_layers, "hidden_size": model.hidden_size}
+        shape |= {"num_attention_heads": model.num_attention_heads, "intermediate_size": model.intermediate_size}
         shape |= {name: getattr(model, name) for name in (*CHOICES, *NUMBERS)}
         encoder = PhonemicBertConfig.from_preset(re.sub("paper-(vi|zh)", "paper", name), langs[0])
         assert {field: getattr(encoder, field) for field in shape} == shape
-        shape["max_position_embeddings"] = settings.sequences.length
+        shape["max_position_embeddings"] = settings.sequences.max_seq_length
         parts = [count_parameters(PhonemicBertConfig(lang, **shape)) for lang in langs]
         counts = [totals(one)["encoder with heads (for pretraining)"] / 1e6 for one in parts]
         assert rows[name] == [
-            f"{model.layers} x {model.hidden_size}",
+            f"{model.num_hidden_layers} x {model.hidden_size}",
             ", ".join(dict.fromkeys(f"{count:.1f}M" for count in counts)),
-            f"{optimization.batch_size} x {settings.sequences.length}",
-            f"{optimization.steps:,}",
+            f"{optimization.batch_size} x {settings.sequences.max_seq_length}",
+            f"{optimization.max_steps:,}",
             f"{optimization.learning_rate:.0e}".replace("e-0", "e-"),
         ]
 

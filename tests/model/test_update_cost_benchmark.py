@@ -18,13 +18,13 @@ pytestmark = [pytest.mark.benchmarks, EXPECTED_WARNINGS]
 
 #: Nothing is random but the first weights and the masks, and a batch is not parted.
 PLAIN = {
-    "model__dropout": 0.0,
-    "model__attention_dropout": 0.0,
-    "machine__device_batch_size": 8,
-    "output__log_every": 1,
-    "optimization__steps": 2,
+    "model__hidden_dropout_prob": 0.0,
+    "model__attention_probs_dropout_prob": 0.0,
+    "machine__per_device_train_batch_size": 8,
+    "output__logging_steps": 1,
+    "optimization__max_steps": 2,
     "optimization__bf16": False,
-    "sequences__attention": "eager",
+    "sequences__attn_implementation": "eager",
 }
 
 

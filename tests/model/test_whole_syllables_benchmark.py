@@ -23,14 +23,14 @@ from phonemic_bert.pretraining.flat import FlatCorpus
 pytestmark = pytest.mark.benchmarks
 
 SMALL = {
-    "model.layers": 1,
+    "model.num_hidden_layers": 1,
     "model.hidden_size": 24,
-    "model.attention_heads": 3,
+    "model.num_attention_heads": 3,
     "model.intermediate_size": 40,
-    "sequences.length": 48,
-    "optimization.steps": 3,
+    "sequences.max_seq_length": 48,
+    "optimization.max_steps": 3,
     "optimization.batch_size": 8,
-    "machine.device_batch_size": 8,
+    "machine.per_device_train_batch_size": 8,
     "evaluation.held_out_documents": 20,
     "output.tensorboard": "false",
 }
@@ -122,7 +122,7 @@ def test_the_command_says_what_both_know(work, tmp_path):
     assert done.exit_code == 0
     result = json.loads((tmp_path / "out.json").read_text())
     assert json.loads(done.output) == result
-    assert 0 < result["split"] <= result["syllables"]
+    assert 0 < result["split"] <= result["syllable_inventory"]
     for figures in result["figures"].values():
         assert 0 < figures["bits_per_character"] < figures["bits"]
         assert 0 <= figures["right"] <= 1

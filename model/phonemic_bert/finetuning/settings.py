@@ -30,7 +30,7 @@ class Grid:
 
     learning_rate: tuple[float, ...]
     batch_size: tuple[int, ...]
-    epochs: tuple[int, ...]
+    num_train_epochs: tuple[int, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,7 +39,7 @@ class Optimization(sections.AdamW):
 
     bf16: bool
     dropout: float
-    patience: int
+    early_stopping_patience: int
 
 
 @dataclass(frozen=True)
@@ -48,8 +48,8 @@ class Text:
 
     max_length: int
     stride: int
-    question_length: int
-    answer_length: int
+    max_query_length: int
+    max_answer_length: int
     training_noise: str
     training_noise_ratio: float
     form_dropout: float | sections.Auto
@@ -77,8 +77,8 @@ class Text:
 class Machine:
     """Section [machine]."""
 
-    device_batch_size: int
-    evaluation_batch_size: int
+    per_device_train_batch_size: int
+    per_device_eval_batch_size: int
     device: str
 
 
@@ -144,8 +144,8 @@ class Settings(sections.Sections):
         """The problems of values that have the right types."""
         yield from sections.limited(self, _CHOICES, _RANGES)
         for size in self.grid.batch_size:
-            if size % min(size, self.machine.device_batch_size):
-                yield f"grid.batch_size = {size} must be a multiple of machine.device_batch_size"
+            if size % min(size, self.machine.per_device_train_batch_size):
+                yield f"grid.batch_size = {size} must be a multiple of machine.per_device_train_batch_size"
         try:
             _ = self.text.condition
         except (InputError, OSError) as error:
@@ -154,7 +154,7 @@ class Settings(sections.Sections):
     def points(self) -> list[GridPoint]:
         """Every combination of the grid's values."""
         grid = self.grid
-        return [GridPoint(*values) for values in product(grid.learning_rate, grid.batch_size, grid.epochs)]
+        return [GridPoint(*values) for values in product(grid.learning_rate, grid.batch_size, grid.num_train_epochs)]
 
 
 def grid_text(name: str) -> str:
@@ -172,16 +172,16 @@ _RANGES: dict[str, sections.Range] = {
     **sections.ADAMW_RANGES,
     "grid.learning_rate": (0, None),
     "grid.batch_size": (1, None),
-    "grid.epochs": (1, None),
+    "grid.num_train_epochs": (1, None),
     "optimization.dropout": (0, 1),
-    "optimization.patience": (0, None),
+    "optimization.early_stopping_patience": (0, None),
     "text.max_length": (8, None),
     "text.stride": (0, None),
-    "text.question_length": (1, None),
-    "text.answer_length": (1, None),
+    "text.max_query_length": (1, None),
+    "text.max_answer_length": (1, None),
     "text.training_noise_ratio": (0, None),
     "text.form_dropout": (0, None),
     "text.form_noise": (0, None),
-    "machine.device_batch_size": (1, None),
-    "machine.evaluation_batch_size": (1, None),
+    "machine.per_device_train_batch_size": (1, None),
+    "machine.per_device_eval_batch_size": (1, None),
 }

@@ -86,7 +86,7 @@ def train(
         model = kind.encoder.model(kind.head, max(len(kind.labels), 1), **fields)
         _prepare(model, kind, dropout)
         trainer = _Trainer(model, args, kind, rows)
-        best = _Best(trainer, score, settings.optimization.patience, advance)
+        best = _Best(trainer, score, settings.optimization.early_stopping_patience, advance)
         trainer.add_callback(best)
         trainer.remove_callback(transformers.PrinterCallback)
         trainer.remove_callback(transformers.ProgressCallback)
@@ -104,7 +104,7 @@ def predict(
     Raises:
         RunError: an output is not a number.
     """
-    size, bf16 = settings.machine.evaluation_batch_size, settings.optimization.bf16
+    size, bf16 = settings.machine.per_device_eval_batch_size, settings.optimization.bf16
     order = sorted(range(len(rows)), key=lambda at: -rows[at].length)
     found: dict[int, NDArray[np.float32]] = {}
     was_training = model.training
@@ -217,7 +217,7 @@ def _arguments(point: GridPoint, settings: Settings, seed: int, rows: int, folde
     """The settings in transformers' terms."""
     optimization = settings.optimization
     cpu = settings.machine.device == "cpu" or not torch.cuda.is_available()
-    at_once = min(settings.machine.device_batch_size, point.batch_size)
+    at_once = min(settings.machine.per_device_train_batch_size, point.batch_size)
     return training_arguments(
         folder,
         optimization,
@@ -227,6 +227,6 @@ def _arguments(point: GridPoint, settings: Settings, seed: int, rows: int, folde
         per_device_train_batch_size=at_once,
         gradient_accumulation_steps=point.batch_size // at_once,
         learning_rate=point.learning_rate,
-        warmup_steps=round(optimization.warmup * math.ceil(rows / point.batch_size) * point.epochs),
+        warmup_steps=round(optimization.warmup_ratio * math.ceil(rows / point.batch_size) * point.epochs),
         seed=seed,
     )

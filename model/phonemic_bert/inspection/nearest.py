@@ -53,7 +53,7 @@ class Neighbours:
         self.lang = model.config.lang
         real = syllables(self.lang)
         if model.config.triples_checksum is not None:
-            real = real[np.isin(real, triples(self.lang, model.config.syllables).packed)]
+            real = real[np.isin(real, triples(self.lang, model.config.syllable_inventory).packed)]
         self.packed = torch.from_numpy(real).long()
         self._embeddings: Any = model.embeddings
         self._unit = self._embed(self.packed)

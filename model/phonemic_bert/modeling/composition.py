@@ -12,7 +12,7 @@ from phonemic.inventory import CLS, EMPTY_ID, FORM_SHIFT, PAD, SPECIALS, TRIPLE,
 from phonemic_bert.configuration import COMPONENTS, PhonemicBertConfig
 from phonemic_bert.modeling.forms import FormEmbedding
 from phonemic_bert.modeling.lists import TripleList
-from phonemic_bert.modeling.neighbours import Bigrams, NeighbourConvolution
+from phonemic_bert.modeling.adjacent import Bigrams, ResidualConvolution
 
 
 def components(packed: Tensor) -> Tensor:
@@ -128,16 +128,20 @@ class Composing(nn.Module):
 
     def add_composition(self, config: PhonemicBertConfig) -> None:
         """Makes what ``word_embeddings`` lacks."""
-        self.shared_scale = config.shared_scale
+        self.component_scale = config.component_scale
         self.projection = nn.Linear(len(COMPONENTS) * config.hidden_size, config.hidden_size)
         self.product = Product(config) if config.composition in ("product", "both") else None
         self.table = TripleEmbedding(config) if config.composition in ("table", "both") else None
         self.forms = None if config.forms == "none" else FormEmbedding(config)
-        self.bigrams = Bigrams(config.bigrams, config.hidden_size) if config.bigrams else None
-        self.form_bigrams = Bigrams(config.form_bigrams, config.hidden_size) if config.form_bigrams else None
+        self.bigrams = Bigrams(config.num_bigram_buckets, config.hidden_size) if config.num_bigram_buckets else None
+        self.form_bigrams = (
+            Bigrams(config.num_form_bigram_buckets, config.hidden_size) if config.num_form_bigram_buckets else None
+        )
         ids = {"first": CLS * 0x010101, "padding": PAD * 0x010101}
         self.neighbours = (
-            NeighbourConvolution(config.neighbours, config.hidden_size, **ids) if config.neighbours else None
+            ResidualConvolution(config.conv_kernel_size, config.hidden_size, **ids)
+            if config.conv_kernel_size
+            else None
         )
 
     @torch.no_grad()
@@ -165,7 +169,7 @@ class Composing(nn.Module):
         composed: Tensor = self.projection(self.word_embeddings(parts).flatten(-2))
         if self.product is not None:
             composed = composed + self.product(parts)
-        composed = composed * self.shared_scale
+        composed = composed * self.component_scale
         if self.table is not None:
             composed = composed + self.table(input_ids)
         return composed if self.forms is None else composed + self.forms(input_ids)

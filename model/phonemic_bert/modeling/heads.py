@@ -54,7 +54,7 @@ class IndependentHeads(nn.Module):
 
     def __init__(self, config: PhonemicBertConfig) -> None:
         super().__init__()
-        if config.vectors == "tied":
+        if config.output_embeddings == "tied":
             return
         self.onset = nn.Linear(config.hidden_size, config.vocab_size)
         self.rime = nn.Linear(config.hidden_size, config.vocab_size)
@@ -158,7 +158,7 @@ class JointHead(IndependentHeads):
     def __init__(self, config: PhonemicBertConfig) -> None:
         super().__init__(config)
         shape = (len(COMPONENTS), config.vocab_size)
-        self.is_tied = config.vectors == "tied"
+        self.is_tied = config.output_embeddings == "tied"
         if self.is_tied:
             self.biases = nn.Parameter(torch.zeros(shape))
         else:
@@ -167,7 +167,7 @@ class JointHead(IndependentHeads):
         self.listed = TripleList(config)
         self.size = config.initializer_range
         syllables = self.listed.count - self.listed.triples.characters
-        is_free = config.vectors == "free"
+        is_free = config.output_embeddings == "untied"
         self.free = nn.Parameter(torch.zeros(syllables, config.hidden_size)) if is_free else None
         self.outside = nn.Linear(config.hidden_size, 1)
 
@@ -223,7 +223,7 @@ class JointHead(IndependentHeads):
         product, table = embeddings.product, embeddings.table
         assert product is not None
         parts = embeddings.projection.weight.chunk(len(COMPONENTS), dim=1)
-        scale = embeddings.shared_scale
+        scale = embeddings.component_scale
         weights = tuple(functional.linear(embeddings.word_embeddings.weight, part) * scale for part in parts)
         tables = tuple(product.tables / product.size)
         more = None if table is None else table.vectors

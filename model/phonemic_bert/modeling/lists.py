@@ -49,7 +49,7 @@ class TripleList(Frozen):
 
     def __init__(self, config: PhonemicBertConfig) -> None:
         super().__init__()
-        self.triples = triples(config.lang, config.syllables)
+        self.triples = triples(config.lang, config.syllable_inventory)
         self.count = len(self.triples)
         self.add_buffers()
 
@@ -93,7 +93,7 @@ class PairList(Frozen):
 
     @staticmethod
     def _first_character(config: PhonemicBertConfig) -> int:
-        listed = triples(config.lang, config.syllables)
+        listed = triples(config.lang, config.syllable_inventory)
         return len(listed) - listed.characters
 
     def arrays(self) -> dict[str, Tensor]:

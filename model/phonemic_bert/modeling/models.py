@@ -33,7 +33,7 @@ from phonemic_bert.modeling.heads import IndependentHeads, JointHead, Predicted
 from phonemic_bert.modeling.kernels import without_cudnn
 from phonemic_bert.modeling.lists import Frozen
 from phonemic_bert.modeling.modern import ModernEncoder, PhonemicModernBertEmbeddings, modern_config
-from phonemic_bert.modeling.neighbours import Bigrams
+from phonemic_bert.modeling.adjacent import Bigrams
 from phonemic_bert.modeling.pair_heads import PairHead, PairsPredicted
 from phonemic_bert.untrusted import check_folder, loading
 
@@ -433,7 +433,7 @@ class PhonemicBertForMaskedLM(PhonemicBertPreTrainedModel):
 
     def predict(self, hidden: Tensor) -> Predicted:
         """The predictions from hidden states (..., d): see :class:`phonemic_bert.modeling.heads.Predicted`."""
-        tied = (self.bert.embeddings,) if self.config.vectors == "tied" else ()
+        tied = (self.bert.embeddings,) if self.config.output_embeddings == "tied" else ()
         predicted: Predicted = self.heads(hidden, *tied)
         return predicted
 

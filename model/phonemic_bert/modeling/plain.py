@@ -26,7 +26,7 @@ from phonemic_bert.modeling.models import (
     as_asked,
 )
 from phonemic_bert.modeling.modern import modern_config
-from phonemic_bert.modeling.neighbours import Bigrams, NeighbourConvolution
+from phonemic_bert.modeling.adjacent import Bigrams, ResidualConvolution
 from phonemic_bert.tokenization.positions import PLAIN_SPECIALS
 
 
@@ -39,10 +39,12 @@ class PlainModernBertEmbeddings(nn.Module):
         self.word_embeddings = nn.Embedding(config.vocab_size, config.hidden_size, padding_idx=config.pad_token_id)
         self.norm = nn.LayerNorm(config.hidden_size, eps=modern.norm_eps, bias=modern.norm_bias)
         self.dropout = nn.Dropout(modern.embedding_dropout)
-        self.bigrams = Bigrams(config.bigrams, config.hidden_size) if config.bigrams else None
+        self.bigrams = Bigrams(config.num_bigram_buckets, config.hidden_size) if config.num_bigram_buckets else None
         ids = {"first": config.first_id, "padding": int(config.pad_token_id or 0)}
         self.neighbours = (
-            NeighbourConvolution(config.neighbours, config.hidden_size, **ids) if config.neighbours else None
+            ResidualConvolution(config.conv_kernel_size, config.hidden_size, **ids)
+            if config.conv_kernel_size
+            else None
         )
 
     def forward(self, input_ids: Tensor | None = None, inputs_embeds: Tensor | None = None) -> Tensor:

@@ -74,11 +74,11 @@ class StepControl(TrainerCallback):
         state.epoch = state.global_step * self.epochs_per_step
         last = state.global_step >= state.max_steps
         evaluation, output = self.settings.evaluation, self.settings.output
-        control.should_log = last or state.global_step % output.log_every == 0
+        control.should_log = last or state.global_step % output.logging_steps == 0
         control.should_evaluate = self.trainer.held_out is not None and (
-            last or state.global_step % evaluation.every == 0
+            last or state.global_step % evaluation.eval_steps == 0
         )
-        control.should_save = last or state.global_step % output.save_every == 0
+        control.should_save = last or state.global_step % output.save_steps == 0
         if not last and self._asked_to_stop():
             self.stopped = control.should_save = control.should_training_stop = True
 

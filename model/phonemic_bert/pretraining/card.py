@@ -41,11 +41,11 @@ _BEYOND = {
     ): "an embedding is the paper's projection plus a product of onset, rime and tone and a vector for each syllable",
     ("head", "joint"): "one softmax over all syllables instead of three heads",
     (
-        "syllables",
+        "syllable_inventory",
         "attested",
     ): "its syllables are those that occur in text, others are predicted by onset, rime and tone",
-    ("vectors", "free"): "a vector of its own for each syllable in the head",
-    ("vectors", "tied"): "syllables are predicted with the vectors that they are read with",
+    ("output_embeddings", "untied"): "a vector of its own for each syllable in the head",
+    ("output_embeddings", "tied"): "syllables are predicted with the vectors that they are read with",
     ("forms", "joint"): "the written form is read and predicted, in one softmax over pairs of a syllable and its form",
     ("forms", "conditional"): "the written form is read, and predicted in a softmax given the syllable",
     ("pooling", "mean"): "heads for whole texts read the mean of the positions",
@@ -82,10 +82,11 @@ def write_card(folder: Path, origin: dict[str, Any]) -> None:
         origin.get("data") or "The text is not described.",
         _corpus(corpus),
         "## Training",
-        f"{optimization['steps']:,} steps of {optimization['batch_size']} sequences of "
-        f"{settings['sequences']['length']} positions, AdamW, learning rate {optimization['learning_rate']:g} after "
-        f"{optimization['warmup']:.0%} warm-up, {_fall(optimization)}; {settings['masking']['probability']:.0%} of the "
-        f"positions masked{_POSITIONS.get(shape.get('first_positions'), '')}; seed {optimization['seed']}. These "
+        f"{optimization['max_steps']:,} steps of {optimization['batch_size']} sequences of "
+        f"{settings['sequences']['max_seq_length']} positions, AdamW, learning rate "
+        f"{optimization['learning_rate']:g} after {optimization['warmup_ratio']:.0%} warm-up, {_fall(optimization)}; "
+        f"{settings['masking']['mlm_probability']:.0%} of the positions masked"
+        f"{_POSITIONS.get(shape.get('position_init'), '')}; seed {optimization['seed']}. These "
         f"weights are those of step {origin['step']:,}, {which}."
         + _beginning(origin)
         + _teaching(origin)
@@ -151,13 +152,13 @@ def _table(evaluations: list[dict[str, Any]]) -> str:
 def _design(shape: dict[str, Any], encoder: str) -> str:
     """A description of the model, and of its parts that the paper does not have."""
     beyond = [said for (name, value), said in _BEYOND.items() if shape.get(name) == value]
-    if (scale := shape.get("shared_scale", 1)) != 1:
+    if (scale := shape.get("component_scale", 1)) != 1:
         beyond.append(f"what syllables share is multiplied with {scale:g}")
-    if neighbours := shape.get("neighbours", 0):
-        beyond.append(f"a convolution over {neighbours} neighbouring positions")
-    if bigrams := shape.get("bigrams", 0):
+    if kernel := shape.get("conv_kernel_size", 0):
+        beyond.append(f"a convolution of kernel size {kernel}")
+    if bigrams := shape.get("num_bigram_buckets", 0):
         beyond.append(f"vectors of bigrams from a hashed table of {bigrams:,} rows")
-    if bigrams := shape.get("form_bigrams", 0):
+    if bigrams := shape.get("num_form_bigram_buckets", 0):
         beyond.append(f"vectors of bigrams of what is written from one of {bigrams:,} rows")
     if shape.get("forms", "none") != "none":
         dropped, wrong = shape["form_dropout"], shape["form_noise"]
@@ -187,8 +188,8 @@ def _beginning(origin: dict[str, Any]) -> str:
 
 
 def _fall(optimization: dict[str, Any]) -> str:
-    decay = optimization.get("decay", 1 - optimization["warmup"])
-    if optimization["warmup"] + decay >= 1:
+    decay = optimization["decay_ratio"]
+    if optimization["warmup_ratio"] + decay >= 1:
         return "then falling to 0"
     return f"then constant, falling to 0 over the last {decay:.0%}"
 

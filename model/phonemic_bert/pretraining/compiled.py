@@ -33,7 +33,9 @@ def compile_training(model: Any) -> None:
         SettingsError: there is no C++ compiler, which a CPU's code needs.
     """
     if not torch.cuda.is_available() and not has_compiler():
-        raise SettingsError("machine.compile = true needs a C++ compiler, such as g++: install one, or set it to false")
+        raise SettingsError(
+            "machine.torch_compile = true needs a C++ compiler, such as g++: install one, or set it to false"
+        )
     # a number of masked positions each, with a teacher and without
     torch._dynamo.config.recompile_limit = max(torch._dynamo.config.recompile_limit, 64)
     compile_encoder(model)

@@ -226,14 +226,16 @@ def make_teacher(settings: Settings, corpus: FlatCorpus, config: Any) -> Teacher
     given = settings.distillation
     if not given.teacher:
         return None
-    other = FlatCorpus(open_corpus(given.corpus), settings.machine.cache or None, settings.machine.verify)
+    other = FlatCorpus(open_corpus(given.corpus), settings.machine.cache_dir or None, settings.machine.verify_checksums)
     if other.symbols.phonemic:
         raise SettingsError(f"distillation.corpus = {given.corpus!r}: a teacher reads other tokens, not syllables")
-    model = load_given(given.teacher, "distillation.teacher", other.symbols, given.corpus, settings.sequences.attention)
-    if model.config.max_position_embeddings < settings.sequences.length:
+    model = load_given(
+        given.teacher, "distillation.teacher", other.symbols, given.corpus, settings.sequences.attn_implementation
+    )
+    if model.config.max_position_embeddings < settings.sequences.max_seq_length:
         raise SettingsError(
             f"distillation.teacher = {given.teacher!r} takes {model.config.max_position_embeddings} positions: "
-            f"sequences.length = {settings.sequences.length} is too long for it"
+            f"sequences.max_seq_length = {settings.sequences.max_seq_length} is too long for it"
         )
     ids = TeacherIds(corpus.offsets, other)
     return Teacher(model, config, ids, readings(corpus, other), given.weight, given.until)

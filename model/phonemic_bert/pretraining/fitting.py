@@ -22,7 +22,7 @@ _SHARE = 0.5
 
 #: About as many triples, and pairs with forms, as the longer list, Vietnamese, has; which language it is, is not known
 #: yet.
-_MOST_TRIPLES, _MOST_PAIRS = {"possible": 24_400, "attested": 6_400}, 18_200
+_MOST_TRIPLES, _MOST_PAIRS = {"full": 24_400, "attested": 6_400}, 18_200
 
 #: Steps from which on compiling, which takes a minute or two, gives more than it costs.
 _WORTH_COMPILING = 2000
@@ -72,15 +72,15 @@ def fit(settings: Settings, computer: Computer, earlier: Mapping[str, Mapping[st
     optimization, sequences, machine = settings.optimization, settings.sequences, settings.machine
     if optimization.bf16 == AUTO:
         optimization = replace(optimization, bf16=_kept(earlier, "optimization", "bf16", computer.bf16))
-    if sequences.attention == AUTO:
+    if sequences.attn_implementation == AUTO:
         quickest = "eager" if optimization.bf16 and not computer.gpu else "sdpa"
-        sequences = replace(sequences, attention=_kept(earlier, "sequences", "attention", quickest))
-    if machine.compile == AUTO:
-        machine = replace(machine, compile=computer.compiler and optimization.steps >= _WORTH_COMPILING)
-    if machine.workers == AUTO:
-        machine = replace(machine, workers=2 if computer.gpu else 0)
-    if machine.device_batch_size == AUTO:
-        machine = replace(machine, device_batch_size=_at_once(settings, computer))
+        sequences = replace(sequences, attn_implementation=_kept(earlier, "sequences", "attn_implementation", quickest))
+    if machine.torch_compile == AUTO:
+        machine = replace(machine, torch_compile=computer.compiler and optimization.max_steps >= _WORTH_COMPILING)
+    if machine.dataloader_num_workers == AUTO:
+        machine = replace(machine, dataloader_num_workers=2 if computer.gpu else 0)
+    if machine.per_device_train_batch_size == AUTO:
+        machine = replace(machine, per_device_train_batch_size=_at_once(settings, computer))
     return replace(settings, optimization=optimization, sequences=sequences, machine=machine)
 
 
@@ -90,7 +90,7 @@ def _kept(earlier: Mapping[str, Mapping[str, Any]] | None, section: str, name: s
 
 def _at_once(settings: Settings, computer: Computer) -> int:
     """The most sequences that fit, of those numbers that divide a process's part of the batch."""
-    part, length = max(settings.optimization.batch_size // computer.processes, 1), settings.sequences.length
+    part, length = max(settings.optimization.batch_size // computer.processes, 1), settings.sequences.max_seq_length
     positions = _CPU_POSITIONS
     if computer.gpu:
         positions = int(computer.memory * _SHARE / _bytes_per_position(settings))
@@ -103,12 +103,12 @@ def _bytes_per_position(settings: Settings) -> float:
     A layer's are those of Korthikanti et al. (2022), "Reducing Activation Recomputation in Large Transformer Models",
     section 4.1, in 16 bits; those of the scores of masked positions are in 32, counted four times.
     """
-    model, length = settings.model, settings.sequences.length
-    layer = 34 * model.hidden_size + 5 * model.attention_heads * length
-    scores = _MOST_TRIPLES[model.syllables] if model.head == "joint" else 3 * 256
+    model, length = settings.model, settings.sequences.max_seq_length
+    layer = 34 * model.hidden_size + 5 * model.num_attention_heads * length
+    scores = _MOST_TRIPLES[model.syllable_inventory] if model.head == "joint" else 3 * 256
     if model.forms == "joint":
         scores = _MOST_PAIRS
-    return model.layers * layer + 4 * 4 * settings.masking.probability * scores
+    return model.num_hidden_layers * layer + 4 * 4 * settings.masking.mlm_probability * scores
 
 
 def _cpu_has_bf16() -> bool:

@@ -23,18 +23,16 @@ from phonemic_bert.untrusted import CONFIG, check_folder, loading
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-#: What a setting of [model] is called in a configuration, where the names differ.
-_CONFIG_NAMES = {"layers": "num_hidden_layers", "attention_heads": "num_attention_heads"}
-
 #: The settings of [model] that weights depend on, for some models also the scale of the first ones; a plain model has
 #: fewer.
 _SHAPE = (
-    "layers", "hidden_size", "attention_heads", "intermediate_size", "backbone", "composition", "head", "vectors",
-    "syllables", "shared_scale", "neighbours", "bigrams", "forms", "form_bigrams", "initializer_range",
+    "num_hidden_layers", "hidden_size", "num_attention_heads", "intermediate_size", "backbone", "composition", "head",
+    "output_embeddings", "syllable_inventory", "component_scale", "conv_kernel_size", "num_bigram_buckets", "forms",
+    "num_form_bigram_buckets", "initializer_range",
 )  # fmt: skip
 
 #: Those that a checkpoint which does not read forms need not share with a run that does.
-_FORMS = ("forms", "form_bigrams")
+_FORMS = ("forms", "num_form_bigram_buckets")
 
 #: The parameters that only a model which reads forms has.
 _FORM_PARAMETERS = re.compile(r"\b(forms|form_bigrams|form_biases)\b")
@@ -127,11 +125,11 @@ def identify_weights(settings: Settings) -> list[str] | None:
         SettingsError: there is no such checkpoint.
         CheckpointError: its files point elsewhere.
     """
-    return identify(settings.model.weights, "model.weights") if settings.model.weights else None
+    return identify(settings.model.init_checkpoint, "model.init_checkpoint") if settings.model.init_checkpoint else None
 
 
 def begin(model: Any, settings: Settings, corpus: FlatCorpus) -> None:
-    """Gives a fresh model the weights of ``model.weights``, where there are any.
+    """Gives a fresh model the weights of ``model.init_checkpoint``, where there are any.
 
     A checkpoint that does not read forms may begin a model that does, which first predicts what the checkpoint does
     (:func:`begin_forms`). A table of bigrams may begin one that has half, a third, ... of its rows: the rows that
@@ -147,24 +145,31 @@ def begin(model: Any, settings: Settings, corpus: FlatCorpus) -> None:
         CheckpointError: it is damaged.
         RunError: it does not say what it was trained on.
     """
-    name = settings.model.weights
+    name = settings.model.init_checkpoint
     if not name:
         return
-    given = load_given(name, "model.weights", corpus.symbols, corpus.folder, settings.sequences.attention, begins=True)
+    given = load_given(
+        name,
+        "model.init_checkpoint",
+        corpus.symbols,
+        corpus.folder,
+        settings.sequences.attn_implementation,
+        begins=True,
+    )
     forms_are_new = getattr(given.config, "forms", "none") == "none" != getattr(model.config, "forms", "none")
     others = []
     for field in _SHAPE:
-        known = _CONFIG_NAMES.get(field, field)
-        own, theirs = (getattr(one.config, known, None) for one in (model, given))
-        folds = field == "bigrams" and own and theirs and theirs % own == 0
+        own, theirs = (getattr(one.config, field, None) for one in (model, given))
+        folds = field == "num_bigram_buckets" and own and theirs and theirs % own == 0
         if own != theirs and not folds and not (forms_are_new and field in _FORMS):
             others.append(f"--set model.{field}={theirs}")
     if others:
-        raise SettingsError(f"model.weights = {name!r} has another shape: add {' '.join(others)}")
+        raise SettingsError(f"model.init_checkpoint = {name!r} has another shape: add {' '.join(others)}")
     room = given.config.max_position_embeddings
-    if settings.model.backbone == "bert" and room != settings.sequences.length:
+    if settings.model.backbone == "bert" and room != settings.sequences.max_seq_length:
         raise SettingsError(
-            f"model.weights = {name!r} has embeddings of {room} positions: add --set sequences.length={room}"
+            f"model.init_checkpoint = {name!r} has embeddings of {room} positions: add "
+            f"--set sequences.max_seq_length={room}"
         )
     own, theirs = model.state_dict(), given.state_dict()
     fresh = {key: value for key, value in own.items() if forms_are_new and _FORM_PARAMETERS.search(key)}
@@ -175,7 +180,7 @@ def begin(model: Any, settings: Settings, corpus: FlatCorpus) -> None:
     except RuntimeError as error:
         said = " ".join(str(error).split())[:300]
         raise SettingsError(
-            f"model.weights = {name!r} is not the kind of model that the settings make: {said}"
+            f"model.init_checkpoint = {name!r} is not the kind of model that the settings make: {said}"
         ) from error
     if forms_are_new:
         begin_forms(model, corpus.ids)

@@ -70,15 +70,15 @@ def make_model(settings: Settings, symbols: Symbols) -> PreTrainedModel:
         raise SettingsError(f"model.lang is {wanted}, but the corpus is {symbols.lang}")
     shape = settings.model
     fields: dict[str, Any] = {
-        "num_hidden_layers": shape.layers,
+        "num_hidden_layers": shape.num_hidden_layers,
         "hidden_size": shape.hidden_size,
-        "num_attention_heads": shape.attention_heads,
+        "num_attention_heads": shape.num_attention_heads,
         "intermediate_size": shape.intermediate_size,
-        "hidden_dropout_prob": shape.dropout,
-        "attention_probs_dropout_prob": shape.attention_dropout,
+        "hidden_dropout_prob": shape.hidden_dropout_prob,
+        "attention_probs_dropout_prob": shape.attention_probs_dropout_prob,
         "initializer_range": shape.initializer_range,
-        "max_position_embeddings": settings.sequences.length,
-        "attn_implementation": settings.sequences.attention,
+        "max_position_embeddings": settings.sequences.max_seq_length,
+        "attn_implementation": settings.sequences.attn_implementation,
     }
     if symbols.phonemic:
         if settings.masking.replacement != "mask":
@@ -94,21 +94,21 @@ def make_model(settings: Settings, symbols: Symbols) -> PreTrainedModel:
         plain: dict[str, Any] = {"vocab_size": symbols.size, "pad_token_id": symbols.pad}
         if shape.backbone == "modernbert":
             own: dict[str, Any] = {
-                "neighbours": shape.neighbours,
-                "bigrams": shape.bigrams,
+                "conv_kernel_size": shape.conv_kernel_size,
+                "num_bigram_buckets": shape.num_bigram_buckets,
                 "first_id": symbols.cls,
                 "tied_head": shape.tied_head,
                 "pooling": shape.pooling,
             }
             model = PlainModernBertForMaskedLM(PlainModernBertConfig(**plain, **own, **fields))
-        elif given := next((name for name in ("neighbours", "bigrams") if getattr(shape, name)), None):
+        elif given := next((name for name in ("conv_kernel_size", "num_bigram_buckets") if getattr(shape, name)), None):
             raise SettingsError(
                 f"model.{given} = {getattr(shape, given)}: a plain model has them with model.backbone = "
                 "'modernbert' only; with 'bert' it is transformers' own"
             )
         else:
             model = BertForMaskedLM(BertConfig(tie_word_embeddings=shape.tied_head, **plain, **fields))
-    if shape.first_positions == "sinusoidal":
+    if shape.position_init == "sinusoidal":
         _initialize_with_sinusoids(model.bert.embeddings, shape.initializer_range)
     return model  # type: ignore[no-any-return]
 

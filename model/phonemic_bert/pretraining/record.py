@@ -24,21 +24,8 @@ from phonemic_bert.pretraining.settings import Settings
 FORMAT = "phonemic pretraining run 1"
 RECORD, LOG = "run.json", "log.jsonl"
 
-#: Settings that came later than the format, as runs before them had them.
-_LATER = {
-    ("model", "syllables"): "possible",
-    ("model", "shared_scale"): 1.0,
-    ("model", "bigrams"): 0,
-    ("model", "pooling"): "first",
-    ("model", "weights"): "",
-    ("distillation", "teacher"): "",
-    ("distillation", "corpus"): "",
-    ("distillation", "weight"): 0.9,
-    ("distillation", "until"): 0.5,
-}
-
 #: Settings that say where files lie, which may be elsewhere when a run is continued.
-_PLACES = {("model", "weights"), ("distillation", "teacher"), ("distillation", "corpus")}
+_PLACES = {("model", "init_checkpoint"), ("distillation", "teacher"), ("distillation", "corpus")}
 
 #: What is copied from the corpus's manifest.
 _OF_CORPUS = ("tokenizer", "sources", "options", "totals")
@@ -97,12 +84,12 @@ def check_folder(folder: Path, record: dict[str, Any]) -> None:
     if earlier.get("weights") != record.get("weights"):
         began = "others" if earlier.get("weights") else "fresh ones"
         raise RunError(
-            f"{folder}: this run did not begin with the weights of model.weights but with {began}; give the same, or "
-            "choose another folder for another run"
+            f"{folder}: this run did not begin with the weights of model.init_checkpoint but with {began}; give "
+            "the same, or choose another folder for another run"
         )
     for section, values in record["settings"].items():
         for name, value in values.items():
-            was = earlier["settings"].get(section, {}).get(name, _LATER.get((section, name)))
+            was = earlier["settings"].get(section, {}).get(name)
             if section != "machine" and (section, name) not in _PLACES and was != value:
                 raise RunError(
                     f"{folder}: this run has {section}.{name} = {was!r}, not {value!r}. Only [machine] may change when "

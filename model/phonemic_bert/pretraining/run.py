@@ -90,8 +90,8 @@ def _run(settings: Settings, opened: Corpus, folder: Path, record: dict[str, Any
     transformers.utils.logging.disable_progress_bar()
     args = _arguments(settings, folder)
     with args.main_process_first(local=False, desc="unfolding the corpus"), unfolding(console) as advance:
-        verify = settings.machine.verify and args.should_save
-        flat = FlatCorpus(opened, settings.machine.cache or None, verify, advance)
+        verify = settings.machine.verify_checksums and args.should_save
+        flat = FlatCorpus(opened, settings.machine.cache_dir or None, verify, advance)
     train, held_out, held_out_documents = split(flat, settings)
     set_seed(settings.optimization.seed)
     model = _model(settings, flat)
@@ -105,7 +105,7 @@ def _run(settings: Settings, opened: Corpus, folder: Path, record: dict[str, Any
     if settings.machine.gradient_checkpointing:
         enable = getattr(model, "activation_checkpointing_enable", model.gradient_checkpointing_enable)  # 5.x; 4.x
         enable({"use_reentrant": False})
-    if settings.machine.compile:
+    if settings.machine.torch_compile:
         compile_training(model)
         if teacher is not None:
             compile_encoder(teacher.model)
@@ -113,7 +113,7 @@ def _run(settings: Settings, opened: Corpus, folder: Path, record: dict[str, Any
     tokenizer = None
     if flat.symbols.phonemic:
         options = flat.symbols.make_tokenizer().options.to_json()
-        tokenizer = PhonemicBertTokenizer(**options, model_max_length=settings.sequences.length)
+        tokenizer = PhonemicBertTokenizer(**options, model_max_length=settings.sequences.max_seq_length)
     trainer = PretrainingTrainer(
         model,
         args,
@@ -123,14 +123,14 @@ def _run(settings: Settings, opened: Corpus, folder: Path, record: dict[str, Any
         positions=0 if held_out is None else len(held_out.ids),
         separate_documents=settings.sequences.separate_documents,
         best=folder / "best",
-        keep=settings.output.keep,
+        keep=settings.output.save_total_limit,
         teacher=teacher,
         processing_class=tokenizer,
     )
     start = _newest(folder / "checkpoints", console)
     with StopSignal() as stop:
         control = StepControl(trainer, settings, len(train.packed), stop)
-        per_step = settings.optimization.batch_size * settings.sequences.length
+        per_step = settings.optimization.batch_size * settings.sequences.max_seq_length
         for callback in (control, JsonLog(folder / LOG, per_step), ProgressBar(console)):
             trainer.add_callback(callback)
         if settings.output.tensorboard and args.should_save:
@@ -211,11 +211,11 @@ def split(
     Raises:
         SettingsError: nothing is left to learn from, or nothing that is held out is masked.
     """
-    length, held = settings.sequences.length, corpus.held_out(settings.evaluation.held_out_documents)
+    length, held = settings.sequences.max_seq_length, corpus.held_out(settings.evaluation.held_out_documents)
     options: dict[str, Any] = {
         "symbols": corpus.symbols,
         "length": length,
-        "probability": settings.masking.probability,
+        "probability": settings.masking.mlm_probability,
         "replacement": settings.masking.replacement,
         "seed": settings.optimization.seed,
         "restart_positions": settings.sequences.separate_documents,
@@ -223,7 +223,7 @@ def split(
     packed = pack(corpus.offsets, length, held, corpus.ids if corpus.symbols.form else None)
     if not len(packed):
         raise SettingsError(f"{corpus.folder}: no text is left to train on; its documents are empty or held out")
-    count = settings.optimization.steps * settings.optimization.batch_size
+    count = settings.optimization.max_steps * settings.optimization.batch_size
     train = MaskedSequences(corpus.ids, corpus.offsets, packed, count=count, **options)
     parts = [corpus.ids[corpus.offsets[number] : corpus.offsets[number + 1]] for number in held]
     if not sum(map(len, parts)):
@@ -246,11 +246,11 @@ def _arguments(settings: Settings, folder: Path) -> TrainingArguments:
     optimization, machine = settings.optimization, settings.machine
     cpu = machine.device == "cpu" or not torch.cuda.is_available()
     world = int(os.environ.get("WORLD_SIZE", "1"))
-    at_once = min(int(machine.device_batch_size), max(optimization.batch_size // world, 1))
+    at_once = min(int(machine.per_device_train_batch_size), max(optimization.batch_size // world, 1))
     if optimization.batch_size % (at_once * world):
         raise SettingsError(
             f"optimization.batch_size = {optimization.batch_size} is not a multiple of {world} processes times "
-            f"machine.device_batch_size = {at_once}"
+            f"machine.per_device_train_batch_size = {at_once}"
         )
     sharded: dict[str, Any] = {}
     if machine.fsdp:
@@ -264,14 +264,14 @@ def _arguments(settings: Settings, folder: Path) -> TrainingArguments:
         optimization,
         bool(optimization.bf16),
         cpu,
-        max_steps=optimization.steps,
+        max_steps=optimization.max_steps,
         per_device_train_batch_size=at_once,
-        per_device_eval_batch_size=settings.evaluation.batch_size,
+        per_device_eval_batch_size=settings.evaluation.per_device_eval_batch_size,
         gradient_accumulation_steps=optimization.batch_size // (at_once * world),
         learning_rate=optimization.learning_rate,
         **_schedule(optimization),
         seed=optimization.seed,
-        dataloader_num_workers=machine.workers,
+        dataloader_num_workers=machine.dataloader_num_workers,
         average_tokens_across_devices=True,
         ddp_find_unused_parameters=False,
         **sharded,
@@ -280,8 +280,8 @@ def _arguments(settings: Settings, folder: Path) -> TrainingArguments:
 
 def _schedule(optimization: Optimization) -> dict[str, Any]:
     """A rise, a flat stretch, and a linear fall to 0 in the last steps; without the flat stretch, Trainer's default."""
-    steps = optimization.steps
-    rising, falling = round(optimization.warmup * steps), round(optimization.decay * steps)
+    steps = optimization.max_steps
+    rising, falling = round(optimization.warmup_ratio * steps), round(optimization.decay_ratio * steps)
     if rising + falling >= steps:
         return {"warmup_steps": rising}
     options = {"num_decay_steps": falling, "warmup_type": "linear", "decay_type": "linear"}
@@ -289,14 +289,18 @@ def _schedule(optimization: Optimization) -> dict[str, Any]:
 
 
 def _model(settings: Settings, corpus: FlatCorpus) -> PreTrainedModel:
-    if MAJOR < 5 and "flash" in settings.sequences.attention:
-        raise SettingsError(f"sequences.attention = {settings.sequences.attention!r} needs transformers 5")
+    if MAJOR < 5 and "flash" in settings.sequences.attn_implementation:
+        raise SettingsError(
+            f"sequences.attn_implementation = {settings.sequences.attn_implementation!r} needs transformers 5"
+        )
     try:
         return make_model(settings, corpus.symbols)
     except (ImportError, ValueError) as error:
         if isinstance(error, SettingsError):
             raise
-        raise SettingsError(f"sequences.attention = {settings.sequences.attention!r}: {error}") from error
+        raise SettingsError(
+            f"sequences.attn_implementation = {settings.sequences.attn_implementation!r}: {error}"
+        ) from error
 
 
 def _tensorboard(folder: Path, step: int) -> Any:

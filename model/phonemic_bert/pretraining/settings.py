@@ -22,45 +22,45 @@ class Model:
     """Section [model]."""
 
     lang: str
-    layers: int
+    num_hidden_layers: int
     hidden_size: int
-    attention_heads: int
+    num_attention_heads: int
     intermediate_size: int
-    dropout: float
-    attention_dropout: float
+    hidden_dropout_prob: float
+    attention_probs_dropout_prob: float
     initializer_range: float
     backbone: str
-    first_positions: str
+    position_init: str
     composition: str
     head: str
-    vectors: str
-    syllables: str
-    shared_scale: float
-    neighbours: int
-    bigrams: int
+    output_embeddings: str
+    syllable_inventory: str
+    component_scale: float
+    conv_kernel_size: int
+    num_bigram_buckets: int
     forms: str
     form_dropout: float
     form_noise: float
-    form_bigrams: int
+    num_form_bigram_buckets: int
     pooling: str
     tied_head: bool
-    weights: str
+    init_checkpoint: str
 
 
 @dataclass(frozen=True)
 class Sequences:
     """Section [sequences]."""
 
-    length: int
+    max_seq_length: int
     separate_documents: bool
-    attention: str
+    attn_implementation: str
 
 
 @dataclass(frozen=True)
 class Masking:
     """Section [masking]."""
 
-    probability: float
+    mlm_probability: float
     replacement: str
 
 
@@ -79,10 +79,10 @@ class Optimization(sections.AdamW):
     """Section [optimization]."""
 
     bf16: bool | sections.Auto
-    steps: int
+    max_steps: int
     batch_size: int
     learning_rate: float
-    decay: float
+    decay_ratio: float
     seed: int
 
 
@@ -91,17 +91,17 @@ class Evaluation:
     """Section [evaluation]."""
 
     held_out_documents: int
-    every: int
-    batch_size: int
+    eval_steps: int
+    per_device_eval_batch_size: int
 
 
 @dataclass(frozen=True)
 class Output:
     """Section [output]."""
 
-    log_every: int
-    save_every: int
-    keep: int
+    logging_steps: int
+    save_steps: int
+    save_total_limit: int
     tensorboard: bool
 
 
@@ -109,14 +109,14 @@ class Output:
 class Machine:
     """Section [machine]."""
 
-    device_batch_size: int | sections.Auto
-    workers: int | sections.Auto
+    per_device_train_batch_size: int | sections.Auto
+    dataloader_num_workers: int | sections.Auto
     device: str
-    compile: bool | sections.Auto
+    torch_compile: bool | sections.Auto
     gradient_checkpointing: bool
     fsdp: bool
-    cache: str
-    verify: bool
+    cache_dir: str
+    verify_checksums: bool
 
 
 @dataclass(frozen=True)
@@ -152,12 +152,12 @@ class Settings(sections.Sections):
     def problems(self) -> Iterable[str]:
         """The problems of values that have the right types."""
         yield from sections.limited(self, _CHOICES, _RANGES)
-        if self.model.hidden_size % self.model.attention_heads:
-            yield "model.hidden_size must be a multiple of model.attention_heads"
-        if self.model.backbone == "modernbert" and self.model.first_positions != "random":
-            yield 'model.first_positions must be "random": the positions of "modernbert" are rotations, not embeddings'
-        if self.model.neighbours == 1 or (self.model.neighbours and self.model.neighbours % 2 == 0):
-            yield "model.neighbours must be 0 or an odd number from 3"
+        if self.model.hidden_size % self.model.num_attention_heads:
+            yield "model.hidden_size must be a multiple of model.num_attention_heads"
+        if self.model.backbone == "modernbert" and self.model.position_init != "random":
+            yield 'model.position_init must be "random": the positions of "modernbert" are rotations, not embeddings'
+        if self.model.conv_kernel_size == 1 or (self.model.conv_kernel_size and self.model.conv_kernel_size % 2 == 0):
+            yield "model.conv_kernel_size must be 0 or an odd number from 3"
         if self.model.form_dropout + self.model.form_noise > 1:
             yield "model.form_dropout and model.form_noise must be at most 1 together"
         if bool(self.distillation.teacher) != bool(self.distillation.corpus):
@@ -167,10 +167,10 @@ class Settings(sections.Sections):
         for name in ("weight", "until"):
             if getattr(self.distillation, name) > 1:
                 yield f"distillation.{name} must be at most 1"
-        if self.model.shared_scale > 1:
-            yield "model.shared_scale must be at most 1"
-        if self.optimization.warmup + self.optimization.decay > 1:
-            yield "optimization.warmup and optimization.decay must not be more than 1 together"
+        if self.model.component_scale > 1:
+            yield "model.component_scale must be at most 1"
+        if self.optimization.warmup_ratio + self.optimization.decay_ratio > 1:
+            yield "optimization.warmup_ratio and optimization.decay_ratio must not be more than 1 together"
 
 
 def preset_text(name: str) -> str:
@@ -185,43 +185,43 @@ def preset_text(name: str) -> str:
 #: The values that a string may have.
 _CHOICES = {
     "model.lang": (*LANGUAGES, "any"),
-    "model.first_positions": ("random", "sinusoidal"),
+    "model.position_init": ("random", "sinusoidal"),
     **{f"model.{name}": values for name, values in CHOICES.items()},
-    "sequences.attention": ("auto", "sdpa", "eager", "flash_attention_2"),
+    "sequences.attn_implementation": ("auto", "sdpa", "eager", "flash_attention_2"),
     "masking.replacement": ("mask", "80/10/10"),
     "machine.device": ("auto", "cpu"),
 }
 
 _RANGES: dict[str, sections.Range] = {
     **sections.ADAMW_RANGES,
-    "model.layers": (1, None),
+    "model.num_hidden_layers": (1, None),
     "model.hidden_size": (1, None),
-    "model.attention_heads": (1, None),
+    "model.num_attention_heads": (1, None),
     "model.intermediate_size": (1, None),
-    "model.dropout": (0, 1),
-    "model.attention_dropout": (0, 1),
+    "model.hidden_dropout_prob": (0, 1),
+    "model.attention_probs_dropout_prob": (0, 1),
     "model.initializer_range": (0, None),
-    "model.shared_scale": (1e-6, None),
-    "model.neighbours": (0, None),
-    "model.bigrams": (0, SIZES["bigrams"] + 1),
+    "model.component_scale": (1e-6, None),
+    "model.conv_kernel_size": (0, None),
+    "model.num_bigram_buckets": (0, SIZES["num_bigram_buckets"] + 1),
     "model.form_dropout": (0, None),
     "model.form_noise": (0, None),
-    "model.form_bigrams": (0, SIZES["form_bigrams"] + 1),
-    "sequences.length": (8, None),
-    "masking.probability": (1e-9, 1),
+    "model.num_form_bigram_buckets": (0, SIZES["num_form_bigram_buckets"] + 1),
+    "sequences.max_seq_length": (8, None),
+    "masking.mlm_probability": (1e-9, 1),
     "distillation.weight": (0, None),
     "distillation.until": (1e-6, None),
-    "optimization.steps": (1, None),
+    "optimization.max_steps": (1, None),
     "optimization.batch_size": (1, None),
     "optimization.learning_rate": (0, None),
-    "optimization.decay": (0, None),
+    "optimization.decay_ratio": (0, None),
     "optimization.seed": (0, 2**32),
     "evaluation.held_out_documents": (0, None),
-    "evaluation.every": (1, None),
-    "evaluation.batch_size": (1, None),
-    "output.log_every": (1, None),
-    "output.save_every": (1, None),
-    "output.keep": (1, None),
-    "machine.device_batch_size": (1, None),
-    "machine.workers": (0, None),
+    "evaluation.eval_steps": (1, None),
+    "evaluation.per_device_eval_batch_size": (1, None),
+    "output.logging_steps": (1, None),
+    "output.save_steps": (1, None),
+    "output.save_total_limit": (1, None),
+    "machine.per_device_train_batch_size": (1, None),
+    "machine.dataloader_num_workers": (0, None),
 }

@@ -157,7 +157,7 @@ class PretrainingTrainer(Trainer):
         if not math.isfinite(total := sum(losses)):
             raise RunError(
                 f"step {self.state.global_step:,}: the loss is {total}; a lower optimization.learning_rate or a longer "
-                "optimization.warmup may help"
+                "optimization.warmup_ratio may help"
             )
         return losses
 

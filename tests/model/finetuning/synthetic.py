@@ -148,7 +148,7 @@ def dataset(folder, kind="classification", metric="macro-f1", **fields):
 SETTINGS = {
     "grid.learning_rate": 3e-3,
     "grid.batch_size": 16,
-    "grid.epochs": 6,
+    "grid.num_train_epochs": 6,
     "optimization.dropout": 0.0,
     "machine.device": "cpu",
 }
@@ -174,7 +174,7 @@ def clockless(result):
 
 
 #: One short run.
-SHORT = {"grid__epochs": 1}
+SHORT = {"grid__num_train_epochs": 1}
 FEW = Limits(train=64, dev=20, test=30)
 
 

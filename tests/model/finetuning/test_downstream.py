@@ -50,7 +50,7 @@ def short(monkeypatch):
     load = Settings.load
 
     def put(*more):
-        small = [*(f"{name}={value}" for name, value in {**SETTINGS, "grid.epochs": 1}.items()), *more]
+        small = [*(f"{name}={value}" for name, value in {**SETTINGS, "grid.num_train_epochs": 1}.items()), *more]
         monkeypatch.setattr(Settings, "load", lambda source, given, task: load("small", [*small, *given], task))
 
     return put

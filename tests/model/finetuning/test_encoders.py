@@ -177,8 +177,17 @@ class TestLoading:
         corpus = write_corpus(tmp_path / "corpus", rows, [len(line) for line in zh_lines * 4], described)
         small = {"steps": 2, "batch_size": 4}
         values = [f"optimization.{name}={value}" for name, value in small.items()]
-        values += ["sequences.length=32", "machine.device_batch_size=4", "evaluation.held_out_documents=4"]
-        values += ["machine.device=cpu", "output.tensorboard=false", "model.hidden_size=24", "model.attention_heads=3"]
+        values += [
+            "sequences.max_seq_length=32",
+            "machine.per_device_train_batch_size=4",
+            "evaluation.held_out_documents=4",
+        ]
+        values += [
+            "machine.device=cpu",
+            "output.tensorboard=false",
+            "model.hidden_size=24",
+            "model.num_attention_heads=3",
+        ]
         values = [value.replace("=cpu", '="cpu"') for value in values]
         pretrain(Settings.load("tiny", values), corpus, tmp_path / "run", Console(quiet=True))
 
@@ -365,7 +374,7 @@ class TestModels:
 
     def test_fields_win(self, encoder):
         model = encoder.model("classification", 2, hidden_dropout_prob=0.25)
-        assert model.config.hidden_dropout_prob == model.dropout.p == 0.25
+        assert model.config.hidden_dropout_prob == model.hidden_dropout_prob.p == 0.25
 
     def test_another_number_of_labels(self, plain, tmp_path):
         encoder = load_encoder(plain)

@@ -34,7 +34,7 @@ def feedback(folder):
 
 
 def arguments(root, encoder, results, *more, epochs=1):
-    sets = ["grid.learning_rate=3e-3", f"grid.epochs={epochs}", "grid.batch_size=16", "machine.device=cpu"]
+    sets = ["grid.learning_rate=3e-3", f"grid.num_train_epochs={epochs}", "grid.batch_size=16", "machine.device=cpu"]
     options = ["--data", root, "--encoder", encoder, "--grid", "small", "--results", results]
     return ["finetune", *map(str, [*options, *(part for one in sets for part in ("--set", one)), *more])]
 
@@ -72,7 +72,7 @@ def test_the_command(checkpoint, tmp_path):
         (["uit-vsfc", "--noise", "homophones:pool"], "written name=value"),
         (["uit-vsfc", "--noise", "homophones:pool=x"], "noise homophones: unknown pool 'x'"),
         (["uit-vsfc", "--noise", "i-y", "--ratios", "7.5"], "between 0 and 1, not 7.5"),
-        (["uit-vsfc", "--set", "grid.epochs=0"], "grid.epochs = 0: this must be at least 1"),
+        (["uit-vsfc", "--set", "grid.num_train_epochs=0"], "grid.num_train_epochs = 0: this must be at least 1"),
     ],
 )
 def test_what_is_wrong_is_said_before_anything_runs(more, message, checkpoint, tmp_path):

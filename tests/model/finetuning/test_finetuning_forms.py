@@ -18,7 +18,13 @@ from phonemic_bert.finetuning.training import predict, train
 from phonemic_bert.modeling.forms import FormEmbedding
 
 SHAPE = {"num_hidden_layers": 1, "hidden_size": 32, "num_attention_heads": 2, "intermediate_size": 64}
-FORMS = {"forms": "joint", "composition": "both", "head": "joint", "vectors": "tied", "syllables": "attested"}
+FORMS = {
+    "forms": "joint",
+    "composition": "both",
+    "head": "joint",
+    "output_embeddings": "tied",
+    "syllable_inventory": "attested",
+}
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +54,7 @@ def seen(monkeypatch):
 
 
 def trained(tmp_path, folder, name=("classification", "macro-f1"), **more):
-    asked = settings(grid__epochs=2, optimization__dropout=0.1, **more)
+    asked = settings(grid__num_train_epochs=2, optimization__dropout=0.1, **more)
     kind = make_kind(dataset(tmp_path, *name), "label", load_encoder(folder), asked.text)
     rows = kind.rows(made("train", RULES[name][0])[:48], train=True)
 

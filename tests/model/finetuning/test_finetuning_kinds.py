@@ -310,7 +310,7 @@ def test_gold_of_real_sets_comes_back_through_rows(name, data, checkpoint):
     one, folder = tasks.get(name), data(REAL[name])
     encoder = load_encoder(checkpoint(one.lang))
     kind = make_kind(
-        one, "label", encoder, settings(text__max_length=60, text__stride=16, text__question_length=16).text
+        one, "label", encoder, settings(text__max_length=60, text__stride=16, text__max_query_length=16).text
     )
     split = "dev" if "dev" in one.present(folder) else one.present(folder)[0]
     examples = [example for example in one.read(folder, split) if kind.gold(example) is not None][:500]

@@ -39,7 +39,9 @@ def data(tmp_path_factory):
 
 def test_what_a_run_leaves(checkpoint, data, tmp_path):
     outputs = RunOutputs(predictions=True, save=tmp_path / "models")
-    outcome = sweep(tmp_path / "results", [(dataset(data), data)], [checkpoint()], outputs=outputs, grid__epochs=4)
+    outcome = sweep(
+        tmp_path / "results", [(dataset(data), data)], [checkpoint()], outputs=outputs, grid__num_train_epochs=4
+    )
     [path], [result] = zip(*results_in(tmp_path / "results").items(), strict=True)
     assert outcome.results == [result]
     assert re.fullmatch(r"classification-macro-f1/tiny-vi/[0-9a-f]{12}-seed-1\.json", path)
@@ -108,7 +110,13 @@ def test_bfloat16_on_the_cpu(checkpoint, data, tmp_path):
 
 def test_accumulated_batches_learn_as_whole_ones(checkpoint, data, tmp_path):
     scores = [
-        sweep(tmp_path / str(size), [(dataset(data), data)], [checkpoint()], machine__device_batch_size=size, **SHORT)
+        sweep(
+            tmp_path / str(size),
+            [(dataset(data), data)],
+            [checkpoint()],
+            machine__per_device_train_batch_size=size,
+            **SHORT,
+        )
         for size in (16, 4)
     ]
     whole, parts = (outcome.results[0]["test"]["accuracy"] for outcome in scores)
@@ -125,7 +133,12 @@ def test_a_run_that_gets_no_better_ends(checkpoint, data, tmp_path, monkeypatch)
 
     monkeypatch.setattr("phonemic_bert.finetuning.runs.Prepared.score", fake)
     outcome = sweep(
-        tmp_path, [(dataset(data), data)], [checkpoint()], limits=FEW, grid__epochs=9, optimization__patience=2
+        tmp_path,
+        [(dataset(data), data)],
+        [checkpoint()],
+        limits=FEW,
+        grid__num_train_epochs=9,
+        optimization__early_stopping_patience=2,
     )
     assert outcome.results[0]["epochs"] == 2
     assert outcome.results[0]["dev"] == {"macro-f1": 0.5}
@@ -158,13 +171,13 @@ def test_the_key_knows_all_that_determines_a_run(checkpoint, data, tmp_path):
         replace(plain, job=replace(plain.job, dataset=dataset(data, "sentence-pair", "accuracy"))),
         replace(plain, settings=settings(optimization__weight_decay=0.5)),
         replace(plain, settings=settings(text__max_length=32)),
-        replace(plain, point=settings(grid__epochs=3).points()[0]),
+        replace(plain, point=settings(grid__num_train_epochs=3).points()[0]),
         replace(plain, encoder=load_encoder(checkpoint("zh"))),
         replace(plain, encoder=load_encoder(other_tokenizer(checkpoint(), tmp_path / "packed"))),
     ]
     keys = [plain.key, *(run.key for run in others)]
     assert len(set(keys)) == len(keys)
-    assert plain.key == replace(plain, seed=2, settings=settings(machine__device_batch_size=4)).key
+    assert plain.key == replace(plain, seed=2, settings=settings(machine__per_device_train_batch_size=4)).key
     again = replace(plain, job=Job(dataset(data), "label", data))
     assert again.key == plain.key
     (data / "test.txt").write_text("dev")

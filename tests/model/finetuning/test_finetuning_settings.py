@@ -51,8 +51,8 @@ def test_a_tasks_part_wins_over_the_sections_and_overrides_over_both(tmp_path):
     assert Settings.load("base", ["text.max_length=64"], "c3").text.max_length == 64
     path = tmp_path / "mine.toml"
     path.write_text(grid_text("small") + "\n[tasks.ocnli.optimization]\npatience = 7\n")
-    assert Settings.load(path, task="ocnli").optimization.patience == 7
-    assert Settings.load(path, task="afqmc").optimization.patience == 3
+    assert Settings.load(path, task="ocnli").optimization.early_stopping_patience == 7
+    assert Settings.load(path, task="afqmc").optimization.early_stopping_patience == 3
 
 
 def test_an_override_need_not_fit_another_task():
@@ -67,11 +67,11 @@ def test_an_override_need_not_fit_another_task():
     [
         ("optimization.warmpu=1", r"small: \[optimization\] unknown field 'warmpu': did you mean 'warmup'\?"),
         ("optimisation.warmup=1", "unknown section 'optimisation': did you mean 'optimization'"),
-        ("grid.epochs=1.5", r"\[grid\] epochs = 1\.5: this must be a whole number"),
-        ("grid.epochs=[1, true]", r"\[grid\] epochs = True: this must be a whole number"),
+        ("grid.num_train_epochs=1.5", r"\[grid\] epochs = 1\.5: this must be a whole number"),
+        ("grid.num_train_epochs=[1, true]", r"\[grid\] epochs = True: this must be a whole number"),
         ("grid.learning_rate=[]", r"learning_rate = \[\]: this must be a number, or a list of them"),
         ("grid.learning_rate=[1e-5, -1]", r"grid\.learning_rate = -1\.0: this must be at least 0"),
-        ("grid.batch_size=48", r"batch_size = 48 must be a multiple of machine\.device_batch_size"),
+        ("grid.batch_size=48", r"batch_size = 48 must be a multiple of machine\.per_device_train_batch_size"),
         ("optimization.dropout=1", "at least 0 and below 1"),
         ("machine.device=gpu", "choose one of 'auto', 'cpu'"),
         ("text.max_length", "an override is section.field=value"),

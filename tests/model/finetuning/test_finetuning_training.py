@@ -42,7 +42,7 @@ def saved(folder, kind, rate):
 
 def trained(folder, encoder, name=("classification", "macro-f1"), count=16, **more):
     """A model after one epoch, and a batch for it."""
-    asked = settings(grid__epochs=1, **more)
+    asked = settings(grid__num_train_epochs=1, **more)
     kind = make_kind(dataset(folder, *name), "label", encoder, asked.text)
     rows = kind.rows(made("train", RULES[name][0])[:count], train=True)
     done = train(kind, asked.points()[0], asked, 1, rows, lambda model: {"score": 0.0})
@@ -91,7 +91,7 @@ def test_batches_in_parts_learn_as_whole_ones(tmp_path, checkpoint, name):
 
     With an epsilon this large Adam's steps are proportional to the gradient.
     """
-    plain = {"optimization__epsilon": 1.0, "optimization__gradient_clip": 0, "optimization__warmup": 0.0}
+    plain = {"optimization__adam_epsilon": 1.0, "optimization__max_grad_norm": 0, "optimization__warmup_ratio": 0.0}
     whole, *parts = (
         trained(
             tmp_path,
@@ -100,7 +100,7 @@ def test_batches_in_parts_learn_as_whole_ones(tmp_path, checkpoint, name):
             13,
             grid__batch_size=8,
             grid__learning_rate=1.0,
-            machine__device_batch_size=size,
+            machine__per_device_train_batch_size=size,
             **plain,
         )[0].state_dict()
         for size in (8, 2, 1)

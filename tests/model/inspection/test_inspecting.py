@@ -59,7 +59,9 @@ def test_each_position_is_masked_in_turn(save, lang, text):
 
 def test_a_joint_head_is_inspected_as_it_predicts(save):
     """The three guesses are marginals, and the whole syllable has the joint head's probability."""
-    model, tokenizer, folder = save(lang="zh", head="joint", backbone="modernbert", composition="product", neighbours=3)
+    model, tokenizer, folder = save(
+        lang="zh", head="joint", backbone="modernbert", composition="product", conv_kernel_size=3
+    )
     text = "我爱北京 OK。"
     ids = tokenizer(text)["input_ids"]
     real = torch.from_numpy(syllables("zh")).long()
@@ -97,7 +99,7 @@ def test_a_written_mask_has_no_true_syllable_and_is_filled_as_fill_mask_does(sav
     ("lang", "text", "masked"), [("zh", "我在门口", "我在[MASK]口"), ("vi", "ở Hà Nội", "ở [MASK] Nội")]
 )
 def test_a_model_with_forms_shows_what_fill_mask_writes(tiny, tmp_path, lang, text, masked):
-    options = {"head": "joint", "vectors": "tied", "syllables": "attested", "composition": "both"}
+    options = {"head": "joint", "output_embeddings": "tied", "syllable_inventory": "attested", "composition": "both"}
     torch.manual_seed(0)
     model = PhonemicBertForMaskedLM(tiny(lang, forms="joint", backbone="modernbert", initializer_range=0.2, **options))
     tokenizer = PhonemicBertTokenizer(lang, form=True)
@@ -152,7 +154,7 @@ def test_json_names_everything(save):
 
 @pytest.mark.parametrize(("lang", "listed"), [("vi", None), ("zh", None), ("vi", "attested"), ("zh", "attested")])
 def test_neighbours_against_brute_force(save, lang, listed):
-    model, tokenizer, _ = save(lang=lang, **({"composition": "table", "syllables": listed} if listed else {}))
+    model, tokenizer, _ = save(lang=lang, **({"composition": "table", "syllable_inventory": listed} if listed else {}))
     real = syllables(lang)
     if listed:
         have = set(triples(lang, listed).packed.tolist())

@@ -49,7 +49,7 @@ class Questions(Kind):
 
     def _questions(self, questions: list[str]) -> list[str]:
         """The questions without what is too long."""
-        limit = min(self.text.question_length, self.max_length // 2 - 3)
+        limit = min(self.text.max_query_length, self.max_length // 2 - 3)
         if limit < 1:
             raise RunError(f"text.max_length = {self.max_length} leaves no room for questions and passages")
         if not questions:
@@ -80,7 +80,7 @@ class Questions(Kind):
         best: list[tuple[float, int, int]] = [(-np.inf, 0, 0)] * len(examples)
         for row, output in zip(rows, outputs, strict=True):
             if row.window is not None:
-                found = best_span(output[row.window.here], row.window.offsets, self.text.answer_length)
+                found = best_span(output[row.window.here], row.window.offsets, self.text.max_answer_length)
                 best[row.example] = max(best[row.example], found, key=lambda span: span[0])
         return [(start, end) for _, start, end in best]
 
@@ -99,7 +99,7 @@ class Questions(Kind):
         for row in self.rows(examples):
             assert row.window is not None
             starts, ends = (set(side.tolist()) for side in row.window.offsets.T)
-            longest = self.text.answer_length
+            longest = self.text.max_answer_length
             if any(start in starts and end in ends and end - start <= longest for start, end in edges[row.example]):
                 found.add(row.example)
         return sum(bool(some) and number not in found for number, some in enumerate(edges))

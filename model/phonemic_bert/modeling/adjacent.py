@@ -62,7 +62,7 @@ class Bigrams(nn.Module):
         return added
 
 
-class NeighbourConvolution(nn.Module):
+class ResidualConvolution(nn.Module):
     """A residual convolution over a position and its neighbours of the same document.
 
     Arguments:
