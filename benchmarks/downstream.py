@@ -45,7 +45,7 @@ CHOOSING = 2
 #: Characters that people use, and all that there are: of the latter a tokenizer may know few.
 HOMOPHONES = ("homophones:pool=gb2312-1", "homophones")
 #: Lost and wrong marks keep lengths, which tags need; not in ViHOS, though, where some letters are decomposed.
-MARKS = ("lost-marks", "wrong-tone")
+MARKS = ("missing-diacritics", "wrong-tone")
 
 
 @dataclass(frozen=True)

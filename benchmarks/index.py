@@ -47,9 +47,9 @@ SEED = 20
 
 #: How a query is searched for.
 SEARCHES: dict[str, dict[str, Any]] = {
-    "the nearest 10 within 1": {"k": 10},
-    "the nearest 10": {"k": 10, "within": None},
-    "all within 0.3": {"k": None, "within": 0.3},
+    "the nearest 10 within 1": {"limit": 10},
+    "the nearest 10": {"limit": 10, "max_distance": None},
+    "all within 0.3": {"limit": None, "max_distance": 0.3},
 }
 
 

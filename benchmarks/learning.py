@@ -129,7 +129,7 @@ def to_batch(collator: HolisticCollator, rows: list[list[int]], device: str) -> 
 @click.option("--lang", type=click.Choice(["vi", "zh"]), default="vi", show_default=True)
 @click.option("--out", default="learning", show_default=True, help="Writes OUT.json and OUT.png.")
 @click.option("--lines", default=40_000, show_default=True, help="Lines that are read.")
-@click.option("--preset", default="tiny", show_default=True)
+@click.option("--preset", default="paper-tiny", show_default=True)
 @click.option("--length", default=32, show_default=True, help="Positions of a block.")
 @click.option("--batch-size", default=32, show_default=True)
 @click.option("--steps", default=8000, show_default=True)

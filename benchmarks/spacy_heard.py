@@ -53,7 +53,7 @@ def hearing(lang: str) -> Words:
 def main(data: Path, tasks: str, steps: int, seeds: int) -> None:
     """Prints the scores."""
     torch.set_num_threads(1)
-    setting = Setting(steps, "tiny", 1.0, 1.0, 0, -1, version("spacy"))
+    setting = Setting(steps, "paper-tiny", 1.0, 1.0, 0, -1, version("spacy"))
     for name in tasks.split(","):
         task = TASKS[name]
         with tempfile.TemporaryDirectory() as folder:

@@ -21,7 +21,7 @@ def noisy(lang: str, share: float) -> Words:
     A share of the Chinese characters become homophones of GB 2312's first level, a share of the Vietnamese syllables
     lose their tone mark or all marks, or have another tone mark.
     """
-    noise = Homophones("gb2312-1") if lang == "zh" else Misspellings(["lost-marks", "wrong-tone"])
+    noise = Homophones("gb2312-1") if lang == "zh" else Misspellings(["missing-diacritics", "wrong-tone"])
     return lambda doc: changed_words(doc, noise.apply(doc.text, share).changes)
 
 

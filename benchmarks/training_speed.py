@@ -189,7 +189,7 @@ def main(
 ) -> None:
     """Runs every model at every batch size in turn, prints a table, writes JSON."""
     gpu = torch.cuda.is_available()
-    preset = preset or ("paper-12" if gpu else "tiny")
+    preset = preset or ("paper-12" if gpu else "paper-tiny")
     length = length or (512 if gpu else 128)
     steps = steps or (20 if gpu else 8)
     sizes = [int(size) for size in (batch_sizes or ("32,64,128,256" if gpu else "8")).split(",")]

@@ -4,7 +4,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 try:
-    from phonemic import moved
     from phonemic.encoding import Batch, Encoding, Syllable
     from phonemic.errors import (
         DecodingError,
@@ -17,7 +16,7 @@ try:
         SavedTokenizerError,
         TableError,
     )
-    from phonemic.inventory import Triple, Vocabulary, pack, unpack
+    from phonemic.inventory import PositionKind, Triple, Vocabulary, pack, unpack
     from phonemic.options import TokenizerOptions
     from phonemic.pinyin import from_pinyin
     from phonemic.polyphones import readings_of
@@ -47,6 +46,7 @@ __all__ = [
     "PhonemicError",
     "PhraseError",
     "PinyinError",
+    "PositionKind",
     "SavedIndexError",
     "SavedTokenizerError",
     "Syllable",
@@ -76,6 +76,3 @@ def __getattr__(name: str) -> object:
     found: object = getattr(sound, name)
     globals()[name] = found
     return found
-
-
-moved.install()

@@ -287,17 +287,6 @@ def decoder(tokenizer: Tokenizer, *way: Any) -> Decoder:
     return found
 
 
-def check_keep(keep: str | None) -> bool:
-    """Whether the spacing of a text is kept.
-
-    Raises:
-        ValueError: ``keep`` is neither ``"spacing"`` nor None.
-    """
-    if keep not in (None, "spacing"):
-        raise ValueError(f"keep is 'spacing' or None, not {keep!r}")
-    return keep is not None
-
-
 def spaced_texts(write: Decoder, ids: Any, lang: str) -> list[str]:
     """The text of an Encoding, or of each row of a Batch, with its syllables written anew.
 
@@ -305,7 +294,7 @@ def spaced_texts(write: Decoder, ids: Any, lang: str) -> list[str]:
         ValueError: it is neither, of another language, or without spans.
     """
     if not isinstance(ids, Encoding | Batch):
-        raise ValueError("keep='spacing' needs an Encoding, which knows its text, or a Batch; ids alone do not")
+        raise ValueError("preserve_text=True needs an Encoding, which knows its text, or a Batch; ids alone do not")
     if ids.vocabulary.lang != lang:
         raise ValueError(f"{type(ids).__name__} of {ids.vocabulary.lang}: a tokenizer of {lang} cannot decode it")
     return write.spaced(ids)

@@ -110,7 +110,7 @@ class _Positions:
 
     @property
     def kinds(self) -> NDArray[np.uint8]:
-        """``inventory.NATIVE``, ``FALLBACK``, ``UNKNOWN`` or ``SPECIAL`` of each position: uint8 (N,)."""
+        """The :class:`PositionKind` of each position: uint8 (N,)."""
         return kinds_of(self.ids)
 
 

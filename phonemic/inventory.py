@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 import zlib
 from collections.abc import Iterator, Sequence
+from enum import IntEnum
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -36,9 +37,18 @@ FALLBACKS = ("character", "packed")
 #: What ``Tokenizer(readings=...)`` may be.
 READINGS = ("pypinyin", "context")
 
-#: ``Encoding.kinds`` and ``Batch.kinds`` hold these.
-NATIVE, FALLBACK, UNKNOWN, SPECIAL = range(4)
-KINDS = ("native", "fallback", "unknown", "special")
+
+class PositionKind(IntEnum):
+    """The kinds of positions in ``Encoding.kinds`` and ``Batch.kinds``."""
+
+    NATIVE = 0  #: a syllable of the language
+    FALLBACK = 1  #: a letter, digit or mark, or up to three of them
+    UNKNOWN = 2  #: [UNK]
+    SPECIAL = 3  #: [CLS], [SEP], [PAD], [MASK]
+
+
+NATIVE, FALLBACK, UNKNOWN, SPECIAL = PositionKind
+KINDS = tuple(kind.name.lower() for kind in PositionKind)
 
 
 class Triple(NamedTuple):

@@ -287,7 +287,7 @@ class Tokenizer:
         style: str = "new",
         skip_special_tokens: bool = True,
         dialect: str | None = None,
-        keep: str | None = None,
+        preserve_text: bool = False,
         errors: str = "strict",
     ) -> str:
         """Writes ids as text.
@@ -305,8 +305,8 @@ class Tokenizer:
                 U+FFFD.
             dialect: Vietnamese in IPA: ``"hanoi"``, ``"hue"`` or ``"saigon"``, as it is spoken there, see
                 :mod:`phonemic.dialects`; None writes the sounds that the spelling keeps apart.
-            keep: ``"spacing"``: all but the syllables as it stood in the text of an Encoding: case, punctuation,
-                digits, unknown characters, white space. None: what ids alone tell.
+            preserve_text: leave all but the syllables as it was in the text of an Encoding: case, punctuation,
+                digits, unknown characters, white space.
             errors: ``"strict"``, or ``"replace"`` for U+FFFD where an id is of no text.
 
         Returns:
@@ -314,7 +314,7 @@ class Tokenizer:
             encodes to the same ids again, unless the fallback had folded an accent away (*bün* comes back as *bun*) or
             letters touch one that the vocabulary does not have (*Straße* as *stra � e*).
             Runs of the fallback are joined as they must have been for this tokenizer's own ``fallback``. With
-            ``keep="spacing"`` the text, with its syllables written anew; Mandarin ones are parted by spaces.
+            ``preserve_text=True`` the text, with its syllables written anew; Mandarin ones are parted by spaces.
 
         Raises:
             DecodingError: an id is not in the vocabulary, or no position can have its form; the message names the
@@ -322,11 +322,11 @@ class Tokenizer:
             ValueError: ``ids`` is an Encoding of another language, ``to``, ``style``, ``dialect`` or ``errors`` does
                 not fit, there is no text whose spacing could be kept, or the positions do not follow one another in it.
         """
-        from phonemic.decoding import check_keep, decoder, has_erhua, packed_ids, spaced_texts
+        from phonemic.decoding import decoder, has_erhua, packed_ids, spaced_texts
 
         write = decoder(self, to, style, skip_special_tokens, dialect, errors)
         packed = packed_ids(ids, self.lang)
-        if check_keep(keep):
+        if preserve_text:
             return spaced_texts(write, ids, self.lang)[0]
         if has_erhua(ids):
             return write.merged(ids)
@@ -340,7 +340,7 @@ class Tokenizer:
         style: str = "new",
         skip_special_tokens: bool = True,
         dialect: str | None = None,
-        keep: str | None = None,
+        preserve_text: bool = False,
         errors: str = "strict",
     ) -> list[str]:
         """Writes many rows of ids as text; see :meth:`decode`. :func:`phonemic.arrow.decode` does it for Arrow.
@@ -352,7 +352,7 @@ class Tokenizer:
             style: tone-mark placement.
             skip_special_tokens: leave out the special symbols.
             dialect: a city.
-            keep: ``"spacing"``, for a Batch with spans.
+            preserve_text: as in :meth:`decode`, for a Batch with spans.
             errors: ``"strict"`` or ``"replace"``.
 
         Raises:
@@ -360,10 +360,10 @@ class Tokenizer:
                 and the position.
             ValueError: an argument does not fit, or the offsets are not of these ids.
         """
-        from phonemic.decoding import check_keep, decoder, packed_rows, spaced_texts
+        from phonemic.decoding import decoder, packed_rows, spaced_texts
 
         write = decoder(self, to, style, skip_special_tokens, dialect, errors)
-        if check_keep(keep):
+        if preserve_text:
             return spaced_texts(write, ids, self.lang)
         packed, bounds = packed_rows(ids, offsets, self.lang)
         try:

@@ -28,7 +28,7 @@ from spacy_phonemic.requirements import require
 #: What a span that was found has: the distance in syllables, and the name of the list.
 DISTANCE, NAME = "phonemic_distance", "phonemic_name"
 
-Within = float | dict[str, float]
+Distance = float | dict[str, float]
 
 
 class Entity(NamedTuple):
@@ -43,17 +43,17 @@ class Entity(NamedTuple):
     "phonemic_matcher",
     assigns=["doc.ents", f"span._.{DISTANCE}", f"span._.{NAME}"],
     default_config={
-        "lang": None, "within": 0.3, "labels": None, "least": 2, "spans_key": None, "overwrite": False, "phrases": None,
-        "readings": "pypinyin",
+        "lang": None, "max_distance": 0.3, "labels": None, "min_syllables": 2, "spans_key": None, "overwrite": False,
+        "phrases": None, "readings": "pypinyin",
     },
 )  # fmt: skip
 def make_phonemic_matcher(
     nlp: Language,
     name: str,
     lang: str | None,
-    within: float | dict[str, float],
+    max_distance: float | dict[str, float],
     labels: list[str] | None,
-    least: int,
+    min_syllables: int,
     spans_key: str | None,
     overwrite: bool,
     phrases: Any,
@@ -68,8 +68,8 @@ def make_phonemic_matcher(
         )
     require(nlp, "spacy")
     return PhonemicMatcher(
-        nlp.vocab, lang, within=within, labels=labels, least=least, spans_key=spans_key, overwrite=overwrite,
-        phrases=phrases, readings=readings, name=name,
+        nlp.vocab, lang, max_distance=max_distance, labels=labels, min_syllables=min_syllables, spans_key=spans_key,
+        overwrite=overwrite, phrases=phrases, readings=readings, name=name,
     )  # fmt: skip
 
 
@@ -86,9 +86,10 @@ class PhonemicMatcher:
     Arguments:
         vocab: the pipeline's.
         lang: ``"vi"`` or ``"zh"``; in a config also null: the pipeline's language.
-        within: the greatest distance of a name; or one for each label, which then are the only labels that are found.
+        max_distance: the greatest distance of a name; or one for each label, and then no others are found.
         labels: the labels to find; None for all.
-        least: a name of fewer syllables is found only where it is heard exactly: short words are near to many others.
+        min_syllables: a name of fewer syllables is found only where it is heard exactly: short words are near to many
+            others.
         spans_key: the group of ``doc.spans`` that the matches go to; None: they become entities.
         overwrite: entities that are there and overlap a match give way; otherwise the match does.
         phrases: Mandarin: your own readings, see :class:`phonemic.TokenizerOptions`. They are saved with the pipeline.
@@ -104,9 +105,9 @@ class PhonemicMatcher:
         vocab: Vocab,
         lang: str,
         *,
-        within: Within = 0.3,
+        max_distance: Distance = 0.3,
         labels: Sequence[str] | None = None,
-        least: int = 2,
+        min_syllables: int = 2,
         spans_key: str | None = None,
         overwrite: bool = False,
         phrases: Any = None,
@@ -114,7 +115,7 @@ class PhonemicMatcher:
         name: str = "phonemic_matcher",
     ) -> None:
         self.vocab, self.name = vocab, name
-        self.within, self.least = _checked_within(within), _checked_least(least)
+        self.max_distance, self.min_syllables = _checked_distance(max_distance), _checked_min_syllables(min_syllables)
         self.only = None if labels is None else tuple(labels)
         self.spans_key, self.overwrite = spans_key, overwrite
         self.tokenizer = make_tokenizer(lang, phrases=phrases, readings=readings)
@@ -199,7 +200,7 @@ class PhonemicMatcher:
         """The greatest distance of a name with a label; None where the label is not looked for."""
         if self.only is not None and label not in self.only:
             return None
-        return self.within.get(label) if isinstance(self.within, dict) else self.within
+        return self.max_distance.get(label) if isinstance(self.max_distance, dict) else self.max_distance
 
     def __call__(self, doc: Doc) -> Doc:
         """Finds the names in one Doc."""
@@ -231,7 +232,7 @@ class PhonemicMatcher:
         nearest: dict[tuple[int, int, str], tuple[float, int]] = {}
         for distance, row, first, stop in self._places(encoding, borders, max(limits.values())):
             label = self._wanted[row].label
-            limit = 0 if self._sizes[row] < self.least else limits[label]
+            limit = 0 if self._sizes[row] < self.min_syllables else limits[label]
             place = borders.tokens[first], borders.tokens[stop - 1] + 1, label
             if distance <= limit and (distance, row) < nearest.get(place, (float("inf"), 0)):
                 nearest[place] = distance, row
@@ -245,20 +246,22 @@ class PhonemicMatcher:
             spans.append(span)
         return spans
 
-    def _places(self, encoding: Encoding, borders: Borders, within: float) -> Iterator[tuple[float, int, int, int]]:
+    def _places(
+        self, encoding: Encoding, borders: Borders, max_distance: float
+    ) -> Iterator[tuple[float, int, int, int]]:
         """The distance and the row of each name that is found, and its place; names with marks also across these."""
         edges = {"starts": borders.starts, "ends": borders.ends}
-        for found, first, stop in self.index.occurrences(encoding, within, breaks=[*borders.breaks], **edges):
-            yield found.distance, found.row, first, stop
+        for found, first, stop in self.index.occurrences(encoding, max_distance, breaks=[*borders.breaks], **edges):
+            yield found.distance, found.index, first, stop
         if self._marked is None:
             return
         index, rows = self._marked
         lines = [at for at, between in borders.breaks.items() if is_empty_line(between)]
         places, marks = [*borders.breaks], [parting(between) for between in borders.breaks.values()]
-        for found, first, stop in index.occurrences(encoding, within, breaks=lines, **edges):
+        for found, first, stop in index.occurrences(encoding, max_distance, breaks=lines, **edges):
             crossed = marks[bisect_right(places, first) : bisect_left(places, stop)]
-            if crossed and self._marks[rows[found.row]].issuperset(*crossed):
-                yield found.distance, rows[found.row], first, stop
+            if crossed and self._marks[rows[found.index]].issuperset(*crossed):
+                yield found.distance, rows[found.index], first, stop
 
     def _set_entities(self, doc: Doc, found: list[Span]) -> None:
         """Makes entities of the nearest that do not overlap."""
@@ -327,9 +330,9 @@ class PhonemicMatcher:
     def _state(self) -> dict[str, Any]:
         return {
             "tokenizer": self.tokenizer.to_json(),
-            "within": self.within,
+            "max_distance": self.max_distance,
             "labels": self.only,
-            "least": self.least,
+            "min_syllables": self.min_syllables,
             "spans_key": self.spans_key,
             "overwrite": self.overwrite,
             "patterns": self.patterns,
@@ -337,13 +340,16 @@ class PhonemicMatcher:
 
     def _load(self, state: object, where: str) -> PhonemicMatcher:
         fields: dict[str, Any] = {
-            "tokenizer": dict, "within": float | int | dict, "labels": list | None, "least": int,
+            "tokenizer": dict, "max_distance": float | int | dict, "labels": list | None, "min_syllables": int,
             "spans_key": str | None, "overwrite": bool, "patterns": list,
         }  # fmt: skip
         read = checked(state, fields, where, SavedIndexError)
         with damaged(where, SavedIndexError):
             self.tokenizer = Tokenizer.restore(read["tokenizer"], where)
-            self.within, self.least = _checked_within(read["within"]), _checked_least(read["least"])
+            self.max_distance, self.min_syllables = (
+                _checked_distance(read["max_distance"]),
+                _checked_min_syllables(read["min_syllables"]),
+            )
             self.only = None if read["labels"] is None else tuple(map(str, read["labels"]))
             self.spans_key, self.overwrite = read["spans_key"], read["overwrite"]
         self.clear()
@@ -376,14 +382,16 @@ def _entity(pattern: Any, where: str) -> Entity:
     return Entity(label, name, id_)
 
 
-def _checked_least(least: int) -> int:
-    if isinstance(least, bool) or not isinstance(least, int) or least < 0:
-        raise ValueError(f"least is a number of syllables, 0 or more, not {least!r}")
-    return least
+def _checked_min_syllables(min_syllables: int) -> int:
+    if isinstance(min_syllables, bool) or not isinstance(min_syllables, int) or min_syllables < 0:
+        raise ValueError(f"min_syllables is a number of syllables, 0 or more, not {min_syllables!r}")
+    return min_syllables
 
 
-def _checked_within(within: Within) -> Within:
-    for value in within.values() if isinstance(within, dict) else [within]:
+def _checked_distance(max_distance: Distance) -> Distance:
+    for value in max_distance.values() if isinstance(max_distance, dict) else [max_distance]:
         if isinstance(value, bool) or not isinstance(value, int | float) or not value >= 0:
-            raise ValueError(f"within is a distance in syllables, 0 or more, or one for each label, not {within!r}")
-    return dict(within) if isinstance(within, dict) else float(within)
+            raise ValueError(
+                f"max_distance is a distance in syllables, 0 or more, or one for each label, not {max_distance!r}"
+            )
+    return dict(max_distance) if isinstance(max_distance, dict) else float(max_distance)

@@ -88,4 +88,4 @@ def _misspelt(doc: Doc, share: float) -> Doc:
 def _mark_errors(tokenizer: Tokenizer) -> Misspellings:
     if tokenizer.lang != Misspellings.lang:
         raise ValueError("mark_errors is for Vietnamese: set it to 0 where the pipeline reads Chinese")
-    return Misspellings(["lost-marks", "wrong-tone"], tokenizer)
+    return Misspellings(["missing-diacritics", "wrong-tone"], tokenizer)

@@ -74,7 +74,7 @@ _PREPARE = "--lang vi --threads 1 --shard-size 2000"
 RECIPES = {
     "corpus": Recipe(PHONEMIC, f"prepare vi.txt corpus {_PREPARE}", ("vi.txt",)),
     "unfinished": Recipe(PHONEMIC, f"prepare vi.txt unfinished --exact-duplicates {_PREPARE}", ("vi.txt",), step=24),
-    "run": Recipe(BERT, f"pretrain tiny corpus run --export fp16 {setting('run')}", ("corpus",)),
+    "run": Recipe(BERT, f"pretrain paper-tiny corpus run --export fp16 {setting('run')}", ("corpus",)),
     "results": Recipe(
         BERT,
         "finetune --custom classification --train mood.csv --test mood.csv --lang vi --name mood --grid small --seeds 1 "
@@ -85,7 +85,7 @@ RECIPES = {
     "plain-corpus": Recipe(
         PHONEMIC, f"prepare vi.txt plain-corpus --tokenizer Byte-BPE=tokenizers {_PREPARE}", ("vi.txt", "tokenizers")
     ),
-    "plain-run": Recipe(BERT, f"pretrain tiny plain-corpus plain-run {setting('run')}", ("plain-corpus",)),
+    "plain-run": Recipe(BERT, f"pretrain paper-tiny plain-corpus plain-run {setting('run')}", ("plain-corpus",)),
 }
 
 

@@ -76,7 +76,7 @@ def _network() -> Any:
     from spacy_phonemic.network import Network
     from spacy_phonemic.options import EncoderOptions
 
-    made = Network(EncoderOptions(None, "tiny", "vi", None, None, "mean", (-1,), 1000, False, 0, None))
+    made = Network(EncoderOptions(None, "paper-tiny", "vi", None, None, "mean", (-1,), 1000, False, 0, None))
     sizes = {"hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 1, "intermediate_size": 8}
     made._use(PhonemicBertModel(PhonemicBertConfig(**sizes, max_position_embeddings=8), add_pooling_layer=False))
     return made

@@ -171,8 +171,8 @@ class TestMixed:
 
     def test_spacing_is_kept(self):
         text = "Quốc  kỳ hÀ 😀, e\u0301!"
-        assert VI.decode(VI.encode(text), keep="spacing") == Tokenizer("vi").decode(
-            Tokenizer("vi").encode(text), keep="spacing"
+        assert VI.decode(VI.encode(text), preserve_text=True) == Tokenizer("vi").decode(
+            Tokenizer("vi").encode(text), preserve_text=True
         )
 
 

@@ -4,7 +4,7 @@ import pytest
 from click.testing import CliRunner
 
 from phonemic import PinyinError, Tokenizer
-from phonemic.cli.read import read
+from phonemic.cli.transcribe import transcribe
 from phonemic.markup import unmarked, with_readings
 
 ZH = Tokenizer("zh")
@@ -47,8 +47,8 @@ def test_spans_hold_the_syllables_that_are_stated(span):
 
 
 def test_the_command_reads_them():
-    done = CliRunner().invoke(read, ["--lang", "zh", "--markup", "银行{yín xíng}"])
+    done = CliRunner().invoke(transcribe, ["--lang", "zh", "--markup", "银行{yín xíng}"])
     assert done.output == "yín xíng\n"
-    done = CliRunner().invoke(read, ["--lang", "zh", "--markup", "行{x}"])
+    done = CliRunner().invoke(transcribe, ["--lang", "zh", "--markup", "行{x}"])
     assert done.exit_code == 1
-    assert "--markup is for Mandarin" in CliRunner().invoke(read, ["--lang", "vi", "--markup", "a"]).output
+    assert "--markup is for Mandarin" in CliRunner().invoke(transcribe, ["--lang", "vi", "--markup", "a"]).output

@@ -183,24 +183,24 @@ class TestFromPinyin:
 class TestSpacing:
     def test_what_stood_there(self):
         text = "3:30 chạy 100km/h, check inbox HÀ NỘI Hoà😀 sinh_viên\r\n\tÝ  "
-        assert VI.decode(VI.encode(text), keep="spacing") == text
-        assert VI.decode(VI.encode("gIẾNG lý"), keep="spacing") == "giếng lí"
+        assert VI.decode(VI.encode(text), preserve_text=True) == text
+        assert VI.decode(VI.encode("gIẾNG lý"), preserve_text=True) == "giếng lí"
         text = "我们3:30在ATM机，“走吧”。OK 行\n"
-        assert ZH.decode(ZH.encode(text), keep="spacing") == "wǒ men 3:30 zài ATM jī，“zǒu ba”。OK xíng\n"
+        assert ZH.decode(ZH.encode(text), preserve_text=True) == "wǒ men 3:30 zài ATM jī，“zǒu ba”。OK xíng\n"
 
     def test_of_a_part_that_part(self):
         text = " Cái giếng  cổ ở đầu làng\n"
         whole = VI.encode(text)
         batch = VI.encode_batch([text, "Hà Nội\t"], spans=True)
-        assert VI.decode(whole[1:3], keep="spacing") == "giếng  cổ"
-        assert VI.decode(whole[1:3][:1], keep="spacing") == "giếng"
-        assert VI.decode(whole[:0], keep="spacing") == ""
-        assert VI.decode(whole[:], keep="spacing") == VI.decode(batch[0], keep="spacing") == text
+        assert VI.decode(whole[1:3], preserve_text=True) == "giếng  cổ"
+        assert VI.decode(whole[1:3][:1], preserve_text=True) == "giếng"
+        assert VI.decode(whole[:0], preserve_text=True) == ""
+        assert VI.decode(whole[:], preserve_text=True) == VI.decode(batch[0], preserve_text=True) == text
         for short in (whole.truncate(2), batch.truncate(2)[0], batch.truncate(2)[:1][0]):
-            assert VI.decode(short, keep="spacing") == "Cái giếng"
-        assert VI.decode(batch.truncate(2)[1], keep="spacing") == "Hà Nội\t"
+            assert VI.decode(short, preserve_text=True) == "Cái giếng"
+        assert VI.decode(batch.truncate(2)[1], preserve_text=True) == "Hà Nội\t"
         with pytest.raises(ValueError, match="do not follow one another"):
-            VI.decode(whole[::-1], keep="spacing")
+            VI.decode(whole[::-1], preserve_text=True)
 
     def test_what_is_no_row_of_ids(self):
         with pytest.raises(ValueError, match=r"decode\(batch\[i\]\)"):
@@ -218,7 +218,7 @@ class TestSpacing:
         for tokenizer in (VI, ZH):
             encoding = tokenizer.encode(text)
             for to in NOTATIONS[tokenizer.lang]:
-                found = tokenizer.decode(encoding, to=to, keep="spacing")
+                found = tokenizer.decode(encoding, to=to, preserve_text=True)
                 write = speller(tokenizer.lang, to)
                 at = 0
                 for triple, kind, (start, end) in zip(
@@ -234,19 +234,17 @@ class TestSpacing:
     @given(texts)
     def test_vietnamese_is_read_again_alike(self, text):
         encoding = VI.encode(text)
-        assert VI.encode(VI.decode(encoding, keep="spacing")).ids.tolist() == encoding.ids.tolist()
+        assert VI.encode(VI.decode(encoding, preserve_text=True)).ids.tolist() == encoding.ids.tolist()
 
     def test_packed_fallback(self):
         packed = Tokenizer("vi", fallback="packed")
-        assert packed.decode(packed.encode("Covid-19 ở HUẾ"), keep="spacing") == "Covid-19 ở HUẾ"
+        assert packed.decode(packed.encode("Covid-19 ở HUẾ"), preserve_text=True) == "Covid-19 ở HUẾ"
 
     def test_needs_a_text(self):
         with pytest.raises(ValueError, match="needs an Encoding"):
-            VI.decode(VI.encode("a").ids, keep="spacing")
-        with pytest.raises(ValueError, match="keep is 'spacing' or None, not 'case'"):
-            VI.decode(VI.encode("a"), keep="case")
+            VI.decode(VI.encode("a").ids, preserve_text=True)
         with pytest.raises(ValueError, match="spans"):
-            VI.decode(VI.encode_batch(["a"])[0], keep="spacing")
+            VI.decode(VI.encode_batch(["a"])[0], preserve_text=True)
 
 
 def test_every_notation_by_name():

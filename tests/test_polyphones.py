@@ -5,7 +5,7 @@ from click.testing import CliRunner
 from pypinyin.constants import PINYIN_DICT
 
 from phonemic import readings_of
-from phonemic.cli.read import read
+from phonemic.cli.transcribe import transcribe
 
 
 def test_the_commonest_reading_comes_first():
@@ -36,9 +36,9 @@ def test_anything_but_one_han_character_is_refused(text):
 
 
 def test_the_command_shows_them():
-    done = CliRunner().invoke(read, ["--lang", "zh", "--all", "行人。"])
+    done = CliRunner().invoke(transcribe, ["--lang", "zh", "--all", "行人。"])
     lines = done.output.splitlines()
     assert len(lines) == 2
     assert lines[0].startswith("行\txíng ")
     assert lines[1] == "人\trén 100.0%"
-    assert "--all is for Mandarin" in CliRunner().invoke(read, ["--lang", "vi", "--all", "a"]).output
+    assert "--all is for Mandarin" in CliRunner().invoke(transcribe, ["--lang", "vi", "--all", "a"]).output

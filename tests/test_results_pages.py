@@ -86,7 +86,7 @@ def prose():
     plain = max(row["by_byte"] for row in crafted if "user" not in row["name"])
     user = max(row["by_byte"] for row in crafted if "user" in row["name"])
     speeds = [row["mb_per_cpu_second"] for row in load("prepare_speed")["rows"] if row["engine"] == "1 thread"]
-    clean, noisy = noisy_training("vietbioner", "none", "0"), noisy_training("vietbioner", "lost-marks", "0.3")
+    clean, noisy = noisy_training("vietbioner", "none", "0"), noisy_training("vietbioner", "missing-diacritics", "0.3")
     page = "docs/results/language-models.md"
     yield page, f"ahead, by {equal:.2f} bits per syllable after equal steps and {timed:.2f} after equal CPU time"
     yield page, f"has {fewer:.1f} % fewer bits per character after equal steps, and {wrong:.1f} points fewer"

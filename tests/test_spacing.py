@@ -37,15 +37,15 @@ def test_the_core_is_its_twin(lang, one, other):
         batch = tokenizer.encode_batch([one, "", other, one], spans=True)
         for way in WAYS[lang]:
             rows = [twin(tokenizer, encoding, **way) for encoding in batch]
-            assert tokenizer.decode_batch(batch, keep="spacing", **way) == rows
+            assert tokenizer.decode_batch(batch, preserve_text=True, **way) == rows
             short = batch.truncate(2)[1:]
-            assert tokenizer.decode_batch(short, keep="spacing", **way) == [
+            assert tokenizer.decode_batch(short, preserve_text=True, **way) == [
                 twin(tokenizer, encoding, **way) for encoding in short
             ]
             encoding = tokenizer.encode(one)
-            assert tokenizer.decode(encoding, keep="spacing", **way) == rows[0]
+            assert tokenizer.decode(encoding, preserve_text=True, **way) == rows[0]
             for part in (encoding[1:], encoding[:-1], encoding[2:2]):
-                assert tokenizer.decode(part, keep="spacing", **way) == twin(tokenizer, part, **way)
+                assert tokenizer.decode(part, preserve_text=True, **way) == twin(tokenizer, part, **way)
 
 
 @pytest.mark.parametrize("lang", ["vi", "zh"])
@@ -53,9 +53,9 @@ def test_the_core_is_its_twin(lang, one, other):
 def test_forms_change_nothing(lang, text):
     plain, written = Tokenizer(lang), Tokenizer(lang, form=True)
     for way in WAYS[lang]:
-        expected = plain.decode(plain.encode(text), keep="spacing", **way)
-        assert written.decode(written.encode(text), keep="spacing", **way) == expected
-        assert written.decode_batch(written.encode_batch([text], spans=True), keep="spacing", **way) == [expected]
+        expected = plain.decode(plain.encode(text), preserve_text=True, **way)
+        assert written.decode(written.encode(text), preserve_text=True, **way) == expected
+        assert written.decode_batch(written.encode_batch([text], spans=True), preserve_text=True, **way) == [expected]
 
 
 @given(st.lists(st.tuples(st.integers(-2, 6), st.integers(-2, 6)), min_size=1, max_size=4), st.booleans())
@@ -70,9 +70,9 @@ def test_any_spans(spans, part):
         expected = twin(tokenizer, encoding)
     except ValueError:
         with pytest.raises(ValueError, match="do not follow one another"):
-            tokenizer.decode(encoding, keep="spacing")
+            tokenizer.decode(encoding, preserve_text=True)
     else:
-        assert tokenizer.decode(encoding, keep="spacing") == expected
+        assert tokenizer.decode(encoding, preserve_text=True) == expected
 
 
 def test_a_batch_that_was_not_made_here():
@@ -88,7 +88,7 @@ def test_a_batch_that_was_not_made_here():
     ):
         arrays = {"texts": made.texts, "ids": made.ids, "offsets": made.offsets, "spans": made.spans} | changed
         with pytest.raises(ValueError, match=r"are not of these ids|offsets run upwards"):
-            vi.decode_batch(Batch.made(**arrays, words=None, vocabulary=vi.vocabulary), keep="spacing")
+            vi.decode_batch(Batch.made(**arrays, words=None, vocabulary=vi.vocabulary), preserve_text=True)
         with pytest.raises(ValueError, match=r"^the (offsets|spans) of"):
             Batch(**arrays, words=None, vocabulary=vi.vocabulary)
 
@@ -96,11 +96,9 @@ def test_a_batch_that_was_not_made_here():
 def test_what_does_not_fit():
     vi = Tokenizer("vi")
     with pytest.raises(ValueError, match="needs an Encoding, which knows its text, or a Batch"):
-        vi.decode_batch([vi.encode("hà").ids], keep="spacing")
+        vi.decode_batch([vi.encode("hà").ids], preserve_text=True)
     with pytest.raises(ValueError, match="encoded without spans"):
-        vi.decode_batch(vi.encode_batch(["hà"]), keep="spacing")
+        vi.decode_batch(vi.encode_batch(["hà"]), preserve_text=True)
     with pytest.raises(ValueError, match="Batch of zh: a tokenizer of vi cannot decode it"):
-        vi.decode_batch(Tokenizer("zh").encode_batch(["行"], spans=True), keep="spacing")
-    with pytest.raises(ValueError, match="keep is 'spacing' or None, not 'all'"):
-        vi.decode_batch([], keep="all")
-    assert vi.decode_batch(vi.encode_batch([], spans=True), keep="spacing") == []
+        vi.decode_batch(Tokenizer("zh").encode_batch(["行"], spans=True), preserve_text=True)
+    assert vi.decode_batch(vi.encode_batch([], spans=True), preserve_text=True) == []

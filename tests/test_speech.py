@@ -148,7 +148,7 @@ def test_a_merged_syllable_has_the_rime_without_it_and_a_span_of_both():
     assert SPOKEN.decode(flower.ids) == "hóng huā kāi"
     assert SPOKEN.decode(flower, to="ipa") == "xʊŋ˧˥ xua˞˥˥ kʰai˥˥"
     assert SPOKEN.decode(flower, to="zhuyin").split()[1] == "ㄏㄨㄚㄦ"
-    assert SPOKEN.decode(flower, keep="spacing") == "hóng huār kāi"
+    assert SPOKEN.decode(flower, preserve_text=True) == "hóng huār kāi"
     assert SPOKEN.encode("花儿\ufe00").spans.tolist() == [[0, 3]]
     assert SPOKEN.encode("花\ufe00儿").spans.tolist() == [[0, 2], [2, 3]]
 
@@ -334,9 +334,9 @@ def test_command():
     from phonemic.cli import cli
 
     run = CliRunner().invoke
-    assert run(cli, ["read", "--lang", "zh", "--sandhi", "--erhua", "一会儿不去"]).output == "yí huìr bú qù\n"
-    rows = run(cli, ["read", "--lang", "zh", "--erhua", "--format", "tsv", "花儿"]).output.splitlines()
+    assert run(cli, ["transcribe", "--lang", "zh", "--sandhi", "--erhua", "一会儿不去"]).output == "yí huìr bú qù\n"
+    rows = run(cli, ["transcribe", "--lang", "zh", "--erhua", "--format", "tsv", "花儿"]).output.splitlines()
     assert rows[1].split("\t")[:2] == ["花儿", "huār"]
-    refused = run(cli, ["read", "--lang", "vi", "--sandhi", "ba"])
+    refused = run(cli, ["transcribe", "--lang", "vi", "--sandhi", "ba"])
     assert refused.exit_code == 2
     assert "sandhi is for Mandarin" in refused.output

@@ -44,9 +44,9 @@ STARTS = {
     "import phonemic_bert; phonemic_bert.fill_mask, phonemic_bert.PRESETS": (WORK | {"click", "rich"}, ""),
     "phonemic_bert.cli --help": (WORK | {"rich.console", "rich.table"}, "Counts the parameters"),
     "phonemic_bert.cli pretrain --help": (WORK | {"rich.table"}, "--set SECTION.FIELD=VALUE"),
-    "phonemic_bert.cli preset mini": (WORK | {"rich.table"}, "[optimization]"),
-    "phonemic_bert.cli preset min": (WORK | {"rich.table"}, "mini"),
-    "phonemic_bert.cli grid base": (WORK | {"rich.table"}, "learning_rate"),
+    "phonemic_bert.cli init-config pretrain mini": (WORK | {"rich.table"}, "[optimization]"),
+    "phonemic_bert.cli init-config pretrain min": (WORK | {"rich.table"}, "mini"),
+    "phonemic_bert.cli init-config finetune base": (WORK | {"rich.table"}, "learning_rate"),
     "phonemic_bert.cli pretrain mini in out --set model.layer=3": (WORK | {"rich.table"}, MISTYPED),
     "phonemic_bert.cli pretrain mini in out --sett model.num_hidden_layers=3": (WORK | {"rich.table"}, "No such option"),
     "phonemic_bert.cli finetune tnews --data in --encoder e --results r --set text.len=3": (
@@ -62,10 +62,10 @@ STARTS = {
     "phonemic_bert.cli inspect none tôi": (WORK | {"rich.table"}, "'none' is neither a folder nor installed"),
     "phonemic_bert.cli embeddings ./none --out x.svg": (WORK | {"rich.table"}, "'./none' is neither a folder nor installed"),
     "phonemic_bert.cli export none out": (WORK | {"rich.table"}, "no readable pretraining.json in it"),
-    "phonemic_bert.cli card none": (WORK | {"rich.table"}, "no readable pretraining.json in it"),
+    "phonemic_bert.cli model-card none": (WORK | {"rich.table"}, "no readable pretraining.json in it"),
     "phonemic_bert.cli finetune tnews --data in --encoder a=none --results r": (WORK | {"rich.table"}, "'none' is neither"),
-    "phonemic_bert.cli results --format html": (WORK | {"rich.table"}, "'html' is not one of"),
-    "phonemic_bert.cli params --preset big": (WORK, "'big' is not one of"),
+    "phonemic_bert.cli report --format html": (WORK | {"rich.table"}, "'html' is not one of"),
+    "phonemic_bert.cli summary --preset big": (WORK, "'big' is not one of"),
 }  # fmt: skip
 
 

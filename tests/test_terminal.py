@@ -109,10 +109,10 @@ class TestCommands:
         found = json.loads(path.read_text("utf-8"))
         path.write_text(json.dumps(found | {"title": f"t{EVIL}", "encoder": f"e{EVIL}"}))
         for form in ("screen", "markdown", "csv", "latex"):
-            assert r"\x1b]0;owned" in shown(BERT, "results", "results", "--format", form) or form == "latex"
-            assert "\x1b" not in shown(BERT, "results", "results", "--format", form)
+            assert r"\x1b]0;owned" in shown(BERT, "report", "results", "--format", form) or form == "latex"
+            assert "\x1b" not in shown(BERT, "report", "results", "--format", form)
         (path.parent / f"{EVIL}.json").write_text("{")
-        checked(shown(BERT, "results", "results"))
+        checked(shown(BERT, "report", "results"))
 
     @needs_model
     def test_inspect(self):
@@ -136,7 +136,7 @@ class TestCommands:
         config = json.loads(Path(EVIL, "config.json").read_text())
         for field in ("model_type", "lang", "composition", "backbone", "hidden_size", "dtype", "architectures"):
             Path(EVIL, "config.json").write_text(json.dumps(config | {field: EVIL}))
-            for words in (("params", "--config", EVIL), ("inspect", EVIL, "bé"), ("export", EVIL, "out", "--force")):
+            for words in (("summary", "--config", EVIL), ("inspect", EVIL, "bé"), ("export", EVIL, "out", "--force")):
                 found = shown(BERT, *words)
                 for char in "\x1b\x07\x9b\u202e\b":
                     assert char not in found, (field, words, ascii(found))
@@ -144,7 +144,7 @@ class TestCommands:
     @needs_model
     def test_a_run(self):
         put("corpus")
-        found = shown(BERT, "pretrain", "tiny", "corpus", EVIL, "--set", "optimization.max_steps=1", "--set",
+        found = shown(BERT, "pretrain", "paper-tiny", "corpus", EVIL, "--set", "optimization.max_steps=1", "--set",
                       "model.hidden_size=24", "--set", "model.num_attention_heads=3", "--set", "machine.device=cpu")  # fmt: skip
         checked(found)
 
@@ -153,7 +153,7 @@ class TestCommands:
         """rich's markup in the name of a folder is neither obeyed nor an error."""
         put("corpus")
         for name in ("[red]run", "run[/x]"):
-            found = shown(BERT, "pretrain", "tiny", "corpus", name, "--set", "optimization.max_steps=1", "--set",
+            found = shown(BERT, "pretrain", "paper-tiny", "corpus", name, "--set", "optimization.max_steps=1", "--set",
                           "model.hidden_size=24", "--set", "model.num_attention_heads=3", "--set", "machine.device=cpu")  # fmt: skip
             assert f"{name}/final: the model of step 1" in found
 

@@ -19,9 +19,8 @@ from made import BERT, PHONEMIC, RECIPES, SPACY, put
 PRINTING = {
     (PHONEMIC, "show"): "bé ăn --lang vi",
     (PHONEMIC, "vocab"): "--lang vi --json",
-    (BERT, "params"): "--preset tiny",
-    (BERT, "preset"): "tiny",
-    (BERT, "grid"): "small",
+    (BERT, "summary"): "--preset paper-tiny",
+    (BERT, "init-config"): "pretrain paper-tiny",
 }
 
 
@@ -81,7 +80,7 @@ _MODEL = ("torch", "transformers", "accelerate", "pyarrow", "matplotlib")
 COMMANDS = [
     Writing("encode", PHONEMIC, "encode vi.txt out.parquet --lang vi", ("vi.txt",), ("out.parquet",), ("pyarrow",)),
     Writing("decode", PHONEMIC, "decode ids.parquet -o out.txt", ("ids.parquet",), ("out.txt",), ("pyarrow",)),
-    Writing("read", PHONEMIC, "read giếng nước trong làng --lang vi -o read.txt", (), ("read.txt",)),
+    Writing("transcribe", PHONEMIC, "transcribe giếng nước trong làng --lang vi -o read.txt", (), ("read.txt",)),
     Writing("search", PHONEMIC, "search words.txt hoa --lang vi --save names.index", ("words.txt",), ("names.index",)),
     Writing(
         "homophones",
@@ -146,9 +145,9 @@ COMMANDS = [
         taken="out",
     ),
     Writing(
-        "card",
+        "model-card",
         BERT,
-        "card run/final --licence cc0-1.0 --data Rain.",
+        "model-card run/final --licence cc0-1.0 --data Rain.",
         ("run",),
         ("run/final/README.md", "run/final/pretraining.json"),
         _MODEL,
@@ -164,9 +163,9 @@ COMMANDS = [
         resumes=True,
     ),
     Writing(
-        "results",
+        "report",
         BERT,
-        "results results --format csv --out out.csv --plot out.svg",
+        "report results --format csv --out out.csv --plot out.svg",
         ("results",),
         ("out.csv", "out.svg"),
         (*_MODEL, "sklearn", "seqeval"),

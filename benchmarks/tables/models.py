@@ -17,7 +17,7 @@ TASKS = {
         "UD VTB POS, macro-f1",
     ],
 }  # fmt: skip
-NOISE = {"Chinese": "homophones (pool=gb2312-1)", "Vietnamese": "lost-marks"}
+NOISE = {"Chinese": "homophones (pool=gb2312-1)", "Vietnamese": "missing-diacritics"}
 #: Rows of the ablation: a name of ours, and the design of ``designs.toml``.
 ABLATION = {
     "the paper's design": "paper",

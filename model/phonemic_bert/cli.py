@@ -8,36 +8,33 @@ try:
 except ImportError as missing:
     raise SystemExit(f'phonemic-bert: the command needs {missing.name}: pip install "phonemic[model]"') from missing
 
-from phonemic.cli import COMMANDS as PHONEMIC
 from phonemic.cli.group import Group
 from phonemic.streams import guard_streams
 from phonemic.version import __version__
 
 #: Command -> its summary, the first sentence of its help.
 COMMANDS = {
-    "card": "Rewrites the model card of CHECKPOINT from its log, with what you add.",
     "embeddings": "Draws the onsets, rimes and tones that CHECKPOINT has learned.",
     "export": "Writes CHECKPOINT, the final folder of a run, to OUT with smaller weights in files of limited size.",
     "finetune": "Fine-tunes encoders on tasks by the paper's protocol, and writes one file of results per run.",
-    "grid": "Writes the grid NAME (base, small), a TOML file that explains every field, to standard output.",
+    "init-config": "Writes settings of pretrain or finetune, a TOML file that explains every field.",
     "inspect": "Shows what CHECKPOINT predicts for each TEXT, syllable by syllable.",
+    "model-card": "Rewrites the model card of CHECKPOINT from its log, with what you add.",
     "ngrams": "Counts the n-grams of IN... for restore and writes them to the file OUT.",
-    "params": "Counts the parameters of each part and compares the sums with the paper's 87.94M.",
-    "prepare": PHONEMIC["prepare"],
-    "preset": "Writes the preset NAME, a TOML file that explains every field, to standard output.",
     "pretrain": "Pretrains on a prepared CORPUS by CONFIG into the folder RUN.",
+    "report": "Makes tables and plots of what finetune wrote to FOLDER.",
     "restore": "Gives TEXT back its Vietnamese diacritics, or corrects its Chinese characters.",
-    "results": "Makes tables and plots of what finetune wrote to FOLDER.",
+    "summary": "Counts the parameters of each part and compares the sums with the paper's 87.94M.",
 }
 #: Command -> the module that it lies in.
 MODULES = {
-    **dict.fromkeys(("card", "export", "preset", "pretrain"), "phonemic_bert.pretraining.commands"),
-    **dict.fromkeys(("finetune", "grid"), "phonemic_bert.finetuning.commands"),
+    **dict.fromkeys(("export", "model-card", "pretrain"), "phonemic_bert.pretraining.commands"),
     **dict.fromkeys(("embeddings", "inspect"), "phonemic_bert.inspection.commands"),
-    "params": "phonemic_bert.params_command",
+    "finetune": "phonemic_bert.finetuning.commands",
+    "init-config": "phonemic_bert.init_config",
     **dict.fromkeys(("ngrams", "restore"), "phonemic_bert.restoration.commands"),
-    "prepare": "phonemic.cli.prepare",
-    "results": "phonemic_bert.finetuning.results_command",
+    "report": "phonemic_bert.finetuning.report_command",
+    "summary": "phonemic_bert.summary_command",
 }
 
 

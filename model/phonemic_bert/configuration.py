@@ -264,7 +264,7 @@ class PhonemicBertConfig(BertConfig):
 
         Arguments:
             preset: ``"paper-12"``, ``"paper-6"``, ``"small"``, ``"mini"``, ``"mini-forms-vi"``, ``"mini-forms-zh"``,
-                ``"micro"`` or ``"tiny"``.
+                ``"micro"`` or ``"paper-tiny"``.
             lang: ``"vi"`` or ``"zh"``.
             kwargs: any other field, which wins over the preset's.
 

@@ -74,5 +74,5 @@ PRESETS: dict[str, dict[str, Any]] = {
         "intermediate_size": 512,
         **_BEYOND,
     },
-    "tiny": {"num_hidden_layers": 2, "hidden_size": 128, "num_attention_heads": 2, "intermediate_size": 512},
+    "paper-tiny": {"num_hidden_layers": 2, "hidden_size": 128, "num_attention_heads": 2, "intermediate_size": 512},
 }

@@ -22,12 +22,12 @@ COMMANDS = {
     "homophones": "Groups the words of lists that sound the same, one group per line.",
     "noise": "Rewrites a share of the characters or syllables of texts.",
     "prepare": "Turns text into a corpus of ids for pretraining, in the folder OUT.",
-    "read": "Writes the reading of TEXT, or of each line of files or of standard input, in pinyin, zhuyin or IPA.",
     "rhymes": "Groups the words of lists that rhyme, by their last syllables, one group per line.",
     "search": 'Finds the names that sound like QUERY, or like each line of a file, or of standard input for "-".',
     "show": 'Shows the positions of TEXT; of files, where it is their names; or of standard input for "-".',
     "stats": "Measures texts: fertility, lengths, Rényi efficiency and coverage.",
     "train-baseline": "Trains the baseline NAME on texts and saves it where --tokenizers FOLDER finds it.",
+    "transcribe": "Writes the reading of TEXT, or of each line of files or of stdin, in pinyin, zhuyin or IPA.",
     "vocab": "Lists the vocabulary: ids, symbols and what they stand for.",
 }
 

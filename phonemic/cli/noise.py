@@ -38,7 +38,7 @@ Write = Callable[[list[str | None]], None]
 
 #: The options that are for one language.
 _ONLY = {
-    "zh": ("pool", "counts", "min_count", "by_count", "reading", "sound", "same_ids", "phrases", "readings"),
+    "zh": ("pool", "counts", "min_count", "by_count", "match", "sound", "same_ids", "phrases", "readings"),
     "vi": ("kinds", "strict"),
 }
 
@@ -65,11 +65,11 @@ _ONLY = {
 @click.option("--min-count", type=click.IntRange(1), default=1, help="zh: how often they must occur.")
 @click.option("--by-count", is_flag=True, help="zh: choose in proportion to how often they occur.")
 @click.option(
-    "--reading",
+    "--match",
     type=click.Choice(READINGS),
     default="context",
     show_default=True,
-    help="zh: the reading of a character.",
+    help="zh: the reading of a character that is matched.",
 )
 @click.option(
     "--sound",
@@ -182,7 +182,7 @@ def _maker(options: dict[str, Any]) -> Noise:
         if lang == "vi":
             return Misspellings(options["kinds"], tokenizer, **common)
         return Homophones(
-            _pool(options), options["reading"], options["same_ids"], tokenizer, sound=options["sound"], **common
+            _pool(options), options["match"], options["same_ids"], tokenizer, sound=options["sound"], **common
         )
     except PhonemicError:
         raise

@@ -1,4 +1,4 @@
-"""``phonemic prepare``: from raw text to a corpus of ids. ``phonemic-bert prepare`` is the same command."""
+"""``phonemic prepare``: from raw text to a corpus of ids."""
 
 from __future__ import annotations
 

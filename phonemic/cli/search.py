@@ -38,11 +38,13 @@ if TYPE_CHECKING:
 @language_option(required=False, description="The language; a text needs it, an index has its own.")
 @tokenizer_option("phrases")
 @tokenizer_option("readings")
-@click.option("--no-marks", "bare", is_flag=True, help="Vietnamese: compare without diacritics, as names are typed.")
-@click.option("-k", "most", type=click.IntRange(1), default=10, show_default=True, help="The largest number of names.")
+@click.option("--ignore-diacritics", is_flag=True, help="Vietnamese: compare without diacritics, as names are typed.")
+@click.option(
+    "-k", "--limit", type=click.IntRange(1), default=10, show_default=True, help="The largest number of names."
+)
 @click.option("--all", "every", is_flag=True, help="All names within the distance, not only the nearest few.")
 @click.option(
-    "--within",
+    "--max-distance",
     type=click.FloatRange(0),
     default=1.0,
     show_default=True,
@@ -62,10 +64,10 @@ def search(
     lang: str | None,
     phrases: Path | None,
     readings: str,
-    bare: bool,
-    most: int,
+    ignore_diacritics: bool,
+    limit: int,
     every: bool,
-    within: float,
+    max_distance: float,
     form: str,
     output: str | None,
     column: str,
@@ -88,7 +90,7 @@ def search(
         raise click.UsageError('NAMES and QUERY cannot both be "-"')
     check_column([names, *files], column)
     claim([output], force, [names, *files])
-    index = _index(names, lang, phrases, readings, bare, column, errors, encoding, max_line)
+    index = _index(names, lang, phrases, readings, ignore_diacritics, column, errors, encoding, max_line)
     if query and not files:
         check_heard(" ".join(query), index.tokenizer, "QUERY")
     if output:
@@ -98,18 +100,18 @@ def search(
     anything = False
     with standard_output() as file:
         if form == "tsv":
-            file.write(b"query\tdistance\trow\tname\n")
+            file.write(b"query\tdistance\tindex\tname\n")
         for text in _queries(query, files, column, errors, encoding, max_line):
             try:
                 heard = is_heard(text, index.tokenizer)
-                search = partial(index.search, text, None if every else most, within, pinyin=index.lang == "zh")
+                search = partial(index.search, text, None if every else limit, max_distance, pinyin=index.lang == "zh")
                 found = search() if heard else []
             except ValueError as error:
                 raise InputError(f"{cell(text)[:40]!r}: {error}") from error
             file.write(_shown(text, found, form, bool(files)).encode("utf-8", "surrogateescape"))
             anything = anything or bool(found)
     if not anything:
-        say(f"no name within {within:g} of {'any query' if files else cell(' '.join(query))[:40]}", err=True)
+        say(f"no name within {max_distance:g} of {'any query' if files else cell(' '.join(query))[:40]}", err=True)
         click.get_current_context().exit(1)
 
 
@@ -118,7 +120,7 @@ def _index(
     lang: str | None,
     phrases: Path | None,
     readings: str,
-    bare: bool,
+    ignore_diacritics: bool,
     column: str,
     errors: str,
     encoding: str,
@@ -131,19 +133,19 @@ def _index(
     if names != "-" and is_index(names):
         index = Index.load(names)
         given = click.get_current_context().get_parameter_source("readings") is click.core.ParameterSource.COMMANDLINE
-        other = (given and readings != index.tokenizer.readings) or (bare and index.marks)
+        other = (given and readings != index.tokenizer.readings) or (ignore_diacritics and not index.ignore_diacritics)
         if phrases or lang not in (None, index.lang) or other:
             raise click.UsageError(f"{names} is an index for {index.lang} with its own options; leave the others out")
         return index
     if lang is None:
         raise click.UsageError(f"{names} is a text: give its language with --lang")
-    if bare and lang != "vi":
-        raise click.UsageError("--no-marks is for Vietnamese: Chinese characters have none")
+    if ignore_diacritics and lang != "vi":
+        raise click.UsageError("--ignore-diacritics is for Vietnamese: Chinese characters have none")
     tokenizer = make_tokenizer(lang, phrases=phrases, readings=readings)
     texts = words_of([names], column, errors, max_line, encoding)
     check_language(texts, tokenizer)
     try:
-        return Index(texts, tokenizer=tokenizer, marks=not bare)
+        return Index(texts, tokenizer=tokenizer, ignore_diacritics=ignore_diacritics)
     except ValueError as error:
         raise InputError(f"{names}: {error} (counted from 0, without blank lines)") from error
 
@@ -162,7 +164,7 @@ def _shown(query: str, found: list[Match], form: str, several: bool) -> str:
     if form == "json":
         return json_text({"query": query, "matches": [match._asdict() for match in found]}, indent=None) + "\n"
     if form == "tsv":
-        rows = ((cell(query), f"{match.distance:.3f}", str(match.row), cell(match.name)) for match in found)
+        rows = ((cell(query), f"{match.distance:.3f}", str(match.index), cell(match.name)) for match in found)
         return "".join("\t".join(row) + "\n" for row in rows)
     lines = [f"{match.distance:.3f}  {match.name}\n" for match in found]
     return "".join([f"{query}\n", *("  " + line for line in lines)] if several else lines)

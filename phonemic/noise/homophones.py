@@ -106,8 +106,8 @@ class Homophones(Noise):
     Arguments:
         pool: what to choose from. A name (see :func:`characters`) or some characters: all are chosen alike. A mapping
             of characters to counts (see :func:`count_characters`): in proportion to the counts.
-        reading: as what a character is read: ``"context"``, in its phrase (*háng* in 银行), or ``"default"``, as it is
-            read alone (*xíng*).
+        match: the reading of a character that is matched: ``"context"``, in its phrase (*háng* in 银行), or
+            ``"default"``, by itself (*xíng*).
         same_ids: only replacements after which the whole text still has the same ids. Without it, every replacement
             reads the same by itself, but a phrase that it breaks or makes may change its reading or its neighbours'.
             The time grows with the square of the length of an unbroken run of Han characters, or of a sentence where
@@ -132,7 +132,7 @@ class Homophones(Noise):
     def __init__(
         self,
         pool: str | Iterable[str] | Mapping[str, float] = "all",
-        reading: str = "context",
+        match: str = "context",
         same_ids: bool = False,
         tokenizer: Tokenizer | None = None,
         seed: int = 0,
@@ -141,8 +141,8 @@ class Homophones(Noise):
         nested: bool = True,
         sound: str = "same",
     ) -> None:
-        if reading not in READINGS:
-            raise ValueError(f"reading must be one of {', '.join(READINGS)}, not {reading!r}")
+        if match not in READINGS:
+            raise ValueError(f"match must be one of {', '.join(READINGS)}, not {match!r}")
         if sound not in SOUNDS:
             raise ValueError(f"sound must be one of {', '.join(SOUNDS)}, not {sound!r}")
         if same_ids and sound != "same":
@@ -150,7 +150,7 @@ class Homophones(Noise):
         super().__init__(tokenizer, seed, share, draw, nested)
         if self.tokenizer.options.erhua:
             raise ValueError("a tokenizer with erhua=True reads two characters as one syllable: take one without")
-        self.reading, self.sound = reading, sound
+        self.match, self.sound = match, sound
         self.same_ids = bool(same_ids)
         self._equal = mandarin.compatibility_ideographs()
         self._default = dict(self._read(characters("all")))
@@ -174,7 +174,7 @@ class Homophones(Noise):
                 continue
             while borders[run + 1] <= start:
                 run += 2
-            wanted = packed if self.reading == "context" else self._default.get(text[start])
+            wanted = packed if self.match == "context" else self._default.get(text[start])
             options = self._options_of(text[start], wanted) if end == start + 1 and wanted is not None else None
             context = borders[run], min(borders[run + 1] + by_context, len(text))  # what ends a sentence is looked at
             units.append(Unit(start, end, options, context))

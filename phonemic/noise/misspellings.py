@@ -18,8 +18,8 @@ from phonemic.tokenizer import Tokenizer
 #: Names for several kinds. Those of ``same-sound`` never change an id.
 GROUPS = {
     "same-sound": ("i-y", "tone-placement", "normal-form"),
-    "lost-marks": ("without-tone", "without-diacritics"),
-    "typing": ("neighbour-key", "doubled-letter", "dropped-letter", "swapped-letters", "telex", "vni"),
+    "missing-diacritics": ("without-tone", "without-diacritics"),
+    "typing": ("adjacent-key", "doubled-letter", "dropped-letter", "swapped-letters", "telex", "vni"),
 }
 
 #: Syllables whose respellings are remembered at a time.

@@ -145,7 +145,7 @@ def _neighbours() -> dict[str, list[str]]:
     }
 
 
-def neighbour_key(syllable: str) -> list[str]:
+def adjacent_key(syllable: str) -> list[str]:
     """A letter without marks as its neighbour on a QWERTY keyboard."""
     letters = _nfc(syllable)
     return [
@@ -220,7 +220,7 @@ KINDS: dict[str, Callable[[str], list[str]]] = {
     "without-tone": without_tone,
     "without-diacritics": without_diacritics,
     "wrong-tone": wrong_tone,
-    "neighbour-key": neighbour_key,
+    "adjacent-key": adjacent_key,
     "doubled-letter": doubled_letter,
     "dropped-letter": dropped_letter,
     "swapped-letters": swapped_letters,

@@ -38,12 +38,12 @@ class Match(NamedTuple):
     Attributes:
         name: as it was given.
         distance: from the query, in syllables; see :func:`phonemic.distance`.
-        row: its place among the names of the index, from 0.
+        index: the place of the name in the index, from 0.
     """
 
     name: str
     distance: float
-    row: int
+    index: int  # type: ignore[assignment]  # instead of tuple.index
 
 
 class Index(Sequence[str]):
@@ -60,13 +60,13 @@ class Index(Sequence[str]):
         names: the names, of at most 1,000 syllables each; an Arrow array of strings, too.
         lang: ``"vi"`` or ``"zh"``.
         tokenizer: reads names and queries instead of ``Tokenizer(lang)``, with phrases of your own perhaps.
-        marks: False compares names and queries without their diacritics, for Vietnamese that is typed without:
+        ignore_diacritics: compare names and queries without their diacritics, for Vietnamese that is typed without:
             *Nguyen Van Lam* is near *Nguyễn Văn Lan*.
 
     Raises:
         TypeError: a name is not a str, or nothing says the language.
-        ValueError: an unknown language, a name that is too long (the message says which), or ``marks=False`` for
-            Mandarin.
+        ValueError: an unknown language, a name that is too long (the message says which), or
+            ``ignore_diacritics=True`` for Mandarin.
     """
 
     def __init__(
@@ -75,16 +75,18 @@ class Index(Sequence[str]):
         lang: str | None = None,
         *,
         tokenizer: Tokenizer | None = None,
-        marks: bool = True,
+        ignore_diacritics: bool = False,
     ) -> None:
         if isinstance(names, str):
             raise TypeError("Index takes a list of names, not one str")
         texts = listed(names)
         own = reader(lang, tokenizer)
-        if not marks and own.lang != "vi":
-            raise ValueError("marks=False is for Vietnamese: Chinese characters have none")
+        if ignore_diacritics and own.lang != "vi":
+            raise ValueError("ignore_diacritics=True is for Vietnamese: Chinese characters have none")
         found = sounds(own.lang)
-        rows, offsets = found.heard_batch(own.encode_batch(texts if marks else [_bare(text) for text in texts]))
+        rows, offsets = found.heard_batch(
+            own.encode_batch([_bare(text) for text in texts] if ignore_diacritics else texts)
+        )
         lengths = np.diff(offsets)
         if int(lengths.max(initial=0)) > LONGEST:
             longest = int(lengths.argmax())
@@ -95,22 +97,25 @@ class Index(Sequence[str]):
         options = {
             "tokenizer": own.options.to_json(),
             "tables": _tables(own),
-            "marks": bool(marks),
+            "ignore_diacritics": bool(ignore_diacritics),
         }
         arrays: dict[str, NDArray[Any]] = build(rows, offsets, found)
         arrays["offsets"] = np.cumsum([0, *map(len, encoded)], dtype=np.int64)
         arrays["text"] = np.frombuffer(b"".join(encoded), np.uint8)
         arrays["options"] = np.frombuffer(json.dumps(options, ensure_ascii=False).encode(), np.uint8)
-        self._use(arrays, own, bool(marks), "an index")
+        self._use(arrays, own, bool(ignore_diacritics), "an index")
 
-    def _use(self, arrays: dict[str, NDArray[Any]], tokenizer: Tokenizer, marks: bool, where: object) -> None:
+    def _use(
+        self, arrays: dict[str, NDArray[Any]], tokenizer: Tokenizer, ignore_diacritics: bool, where: object
+    ) -> None:
         found = sounds(tokenizer.lang)
         offsets, names = arrays["offsets"], len(arrays["offsets"]) - 1
         with damaged(where, SavedIndexError, "build it again"):
             check(arrays, found, names)
             if offsets[0] or offsets[-1] != len(arrays["text"]) or np.any(np.diff(offsets) < 0):
                 raise ValueError("its names do not fit together")
-        self._arrays, self._tokenizer, self._marks, self._where = arrays, tokenizer, marks, where
+        self._arrays, self._tokenizer, self._where = arrays, tokenizer, where
+        self._ignore_diacritics = ignore_diacritics
         table, groups = arrays["sounds"].reshape(-1, 3), arrays["groups"].reshape(-1, 3)
         self._names = Names(table, arrays["symbols"], groups, arrays["rows"], arrays["order"], costs(found), SYLLABLE)
 
@@ -125,9 +130,9 @@ class Index(Sequence[str]):
         return self._tokenizer.lang
 
     @property
-    def marks(self) -> bool:
-        """Whether diacritics count."""
-        return self._marks
+    def ignore_diacritics(self) -> bool:
+        """Whether names are compared without their diacritics."""
+        return self._ignore_diacritics
 
     @property
     def nbytes(self) -> int:
@@ -144,40 +149,46 @@ class Index(Sequence[str]):
         return made
 
     def search(
-        self, query: str | Encoding, k: int | None = 10, within: float | None = 1.0, *, pinyin: bool = False
+        self,
+        query: str | Encoding,
+        limit: int | None = 10,
+        max_distance: float | None = 1.0,
+        *,
+        pinyin: bool = False,
     ) -> list[Match]:
         """The names that sound most like a query, the nearest first.
 
         Arguments:
             query: a name as it was heard or typed, of at most 1,000 syllables.
-            k: how many names; None for all that are near enough.
-            within: the greatest distance, in syllables; None for any, which takes longer where nothing is near.
+            limit: how many names at most; None for all that are near enough.
+            max_distance: the greatest distance, in syllables; None for any, which takes longer where nothing is near.
             pinyin: Mandarin: a query in Latin letters is also read as pinyin (*zhāng sān*, *zhang1 san1*), whose tones
                 may be left out (*zhangsan*), or as first letters (*zs*).
 
         Raises:
-            TypeError: the query is not a text, ``k`` not a whole number or ``within`` not a number.
-            ValueError: ``k`` is below 1, ``within`` is negative or not a number, the query is too long, or ``pinyin``
-                is asked for in Vietnamese.
+            TypeError: the query is not a text, ``limit`` not a whole number or ``max_distance`` not a number.
+            ValueError: ``limit`` is below 1, ``max_distance`` is negative or NaN, the query is too long, or
+                ``pinyin`` is asked for in Vietnamese.
         """
-        if k is not None and not _is_number(k, Integral):
-            raise TypeError(f"k must be a whole number, or None for all, not {k!r}")
-        if k is not None and k < 1:
-            raise ValueError(f"k must be at least 1, or None for all, not {k}")
+        if limit is not None and not _is_number(limit, Integral):
+            raise TypeError(f"limit must be a whole number, or None for all, not {limit!r}")
+        if limit is not None and limit < 1:
+            raise ValueError(f"limit must be at least 1, or None for all, not {limit}")
         if pinyin and self.lang != "zh":
             raise ValueError("pinyin=True is for Mandarin")
-        rows, limit, most = self._heard(self._encoded(query))[0], thousandths(within), min(k or 0, len(self) or 1)
-        keys = self._names.search(rows, limit, most).tolist()
+        rows, most = self._heard(self._encoded(query))[0], min(limit or 0, len(self) or 1)
+        reach = thousandths(max_distance)
+        keys = self._names.search(rows, reach, most).tolist()
         if pinyin and isinstance(query, str) and (read := typed(query)) and len(read.rows) <= LONGEST:
-            keys += self._names.search(read.rows, min(limit, read.limit), most).tolist()
+            keys += self._names.search(read.rows, min(reach, read.limit), most).tolist()
             nearest = {key & 0xFFFFFFFF: key for key in sorted(keys, reverse=True)}
-            keys = sorted(nearest.values())[: k or None]
+            keys = sorted(nearest.values())[: limit or None]
         return [self._match(key) for key in keys]
 
     def occurrences(
         self,
         text: Encoding,
-        within: float,
+        max_distance: float,
         *,
         starts: Iterable[int] | None = None,
         ends: Iterable[int] | None = None,
@@ -187,7 +198,7 @@ class Index(Sequence[str]):
 
         Arguments:
             text: the text, encoded.
-            within: the greatest distance, in syllables.
+            max_distance: the greatest distance, in syllables.
             starts: the positions of the text at which a name may begin; None for all.
             ends: those before which it may end; None for all, and the end of the text.
             breaks: those before which no name goes on.
@@ -196,21 +207,21 @@ class Index(Sequence[str]):
             Every match, its first position and the one behind its last, by these two, then the nearest first.
 
         Raises:
-            TypeError: ``within`` is not a number.
-            ValueError: it is negative, or the index is one without marks.
+            TypeError: ``max_distance`` is not a number.
+            ValueError: it is negative, or the index ignores diacritics.
         """
-        if not self._marks:
-            raise ValueError("an index with marks=False finds names, not places in a text: leave it out")
+        if self._ignore_diacritics:
+            raise ValueError("an index with ignore_diacritics=True finds names, not places in a text: leave it out")
         rows, where = sounds(self.lang).heard(self._encoded(text).ids)
-        limit, size = thousandths(within), len(text)
+        reach, size = thousandths(max_distance), len(text)
         begin = _numbers(where, starts, size)
         end = np.unique(np.searchsorted(where, sorted({*(range(1, size + 1) if ends is None else ends)})))
         cuts = np.append(np.searchsorted(where, sorted({*breaks})), len(rows))
         found = []
         weights, gaps = self._arrays["groups"].reshape(-1, 3)[:, 1], sounds(self.lang).gaps[rows[:, 0]]
-        for first, last in parts_near(weights, gaps, begin, end, cuts, limit):
+        for first, last in parts_near(weights, gaps, begin, end, cuts, reach):
             start, stop = int(first[0]), int(last.max())
-            near = self._names.parts(rows[start:stop], limit, first - start, last - start)
+            near = self._names.parts(rows[start:stop], reach, first - start, last - start)
             for part, keys in near:
                 place = int(where[first[part]]), int(where[last[part] - 1]) + 1
                 found += [(self._match(key), *place) for key in keys.tolist()]
@@ -218,10 +229,10 @@ class Index(Sequence[str]):
 
     def _encoded(self, query: str | Encoding) -> Encoding:
         if not isinstance(query, Encoding):
-            return self._tokenizer.encode(query if self._marks else _bare(query))
+            return self._tokenizer.encode(_bare(query) if self._ignore_diacritics else query)
         if query.vocabulary.lang != self.lang:
             raise ValueError(f"the names are read as {self.lang!r}, but the query as {query.vocabulary.lang!r}")
-        if self._marks:
+        if not self._ignore_diacritics:
             return query
         text = query.text
         if query.has_spans:  # of a part of a text, which may be one, that part
@@ -259,7 +270,8 @@ class Index(Sequence[str]):
         return (self[row] for row in range(len(self)))
 
     def __repr__(self) -> str:
-        return f"Index({len(self):,} names, {self._tokenizer!r}{'' if self._marks else ', marks=False'})"
+        ignoring = ", ignore_diacritics=True" if self._ignore_diacritics else ""
+        return f"Index({len(self):,} names, {self._tokenizer!r}{ignoring})"
 
     def save(self, path: AnyPath, overwrite: bool = True) -> None:
         """Writes the index to a file, which :meth:`load` reads.
@@ -306,11 +318,8 @@ class Index(Sequence[str]):
         arrays = storage.read(data, _DTYPES, where)
         with damaged(where, SavedIndexError, "build it again"):
             options = loads(arrays["options"].tobytes())
-        fields = {"tokenizer": dict, "tables": dict}
+        fields = {"tokenizer": dict, "tables": dict, "ignore_diacritics": bool}
         state = checked(options, fields, where, SavedIndexError)
-        marks = options.get("marks", True)  # an older one has none
-        if not isinstance(marks, bool):
-            raise SavedIndexError(f"{where}: marks is {marks!r}, neither true nor false; build it again from its names")
         tokenizer = Tokenizer.restore(state["tokenizer"], where)
         now = _tables(tokenizer)
         if other := sorted(name for name in {*now, *state["tables"]} if now.get(name) != state["tables"].get(name)):
@@ -319,7 +328,7 @@ class Index(Sequence[str]):
                 "it again from its names"
             )
         made = cls.__new__(cls)
-        made._use(arrays, tokenizer, marks, where)
+        made._use(arrays, tokenizer, state["ignore_diacritics"], where)
         return made
 
     def _little(self) -> dict[str, NDArray[Any]]:
@@ -355,18 +364,18 @@ def _is_number(value: object, kind: type[Integral] | type[Real]) -> bool:
     return isinstance(value, kind) and not isinstance(value, bool)
 
 
-def thousandths(within: float | None) -> int:
+def thousandths(max_distance: float | None) -> int:
     """A distance in syllables as the index has it; any is as far as two names can be from each other.
 
     Raises:
         TypeError: it is not a number.
         ValueError: it is negative, or nan.
     """
-    if within is not None and not _is_number(within, Real):
-        raise TypeError(f"within must be a number, or None for any distance, not {within!r}")
+    if max_distance is not None and not _is_number(max_distance, Real):
+        raise TypeError(f"max_distance must be a number, or None for any distance, not {max_distance!r}")
     most = 2 * LONGEST * SYLLABLE
-    if within is None:
+    if max_distance is None:
         return most
-    if not within >= 0:
-        raise ValueError(f"within must be 0 or more, not {within}")
-    return min(most, math.floor(within * SYLLABLE + 1e-6)) if within < most else most
+    if not max_distance >= 0:
+        raise ValueError(f"max_distance must be 0 or more, not {max_distance}")
+    return min(most, math.floor(max_distance * SYLLABLE + 1e-6)) if max_distance < most else most

@@ -339,7 +339,7 @@ class TestStandardOutput:
     @pytest.mark.parametrize(
         "arguments",
         [
-            ("read", "--lang", "zh", "音乐"),
+            ("transcribe", "--lang", "zh", "音乐"),
             ("noise", "in.txt", "--lang", "vi", "--ratio", "0.5", "--kind", "wrong-tone"),
             ("rhymes", "in.txt", "--lang", "vi"),
             ("decode", "ids.parquet"),
@@ -355,7 +355,7 @@ class TestStandardOutput:
     @pytest.mark.parametrize(
         "arguments",
         [
-            ("read", "--lang", "vi", "xin"),
+            ("transcribe", "--lang", "vi", "xin"),
             ("vocab", "--lang", "vi"),
             ("vocab", "--lang", "vi", "--json"),
             ("encode", "in.txt", "-", "--lang", "vi"),
@@ -370,7 +370,7 @@ class TestStandardOutput:
         assert done.stderr.decode().splitlines() == [
             "Error: standard output is closed: give it somewhere to go, or name a file"
         ]
-        if os.path.exists("/dev/full") and arguments[0] in ("read", "encode", "search"):
+        if os.path.exists("/dev/full") and arguments[0] in ("transcribe", "encode", "search"):
             with open("/dev/full", "wb") as full:
                 done = subprocess.run(
                     command(*arguments), stdout=full, stderr=subprocess.PIPE, env=environment(), check=False

@@ -109,7 +109,7 @@ def test_a_full_disk(ready):
     assert b"File too large" in found.stderr
     left = {name: data for name, data in contents().items() if Path(name).parts[0] not in ready.roots}
     assert left == {name: data for name, data in before.items() if Path(name).parts[0] not in ready.roots}
-    assert not written(ready) or ready.name == "card"
+    assert not written(ready) or ready.name == "model-card"
     done = ready.run()
     assert done.returncode == 0, done.stderr
 

@@ -68,7 +68,7 @@ class TestTexts:
         Path("mine.tsv").write_text("朝阳\tzhao1 yang2\n", encoding="utf-8")
         Path("in.txt").write_text("朝阳世界是世界\n" * 3, encoding="utf-8")
         options = {
-            "--share": "changeable", "--draw": "independent", "--reading": "default", "--phrases": "mine.tsv", "--pool": "gb2312-1"
+            "--share": "changeable", "--draw": "independent", "--match": "default", "--phrases": "mine.tsv", "--pool": "gb2312-1"
         }  # fmt: skip
         words = [word for pair in options.items() for word in pair]
         shown = run("in.txt", "--lang", "zh", "--ratio", "0.5", "--not-nested", "--same-ids", *words).stdout

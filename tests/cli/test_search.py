@@ -28,28 +28,31 @@ class TestSearch:
 
     def test_the_nearest_and_all(self, names):
         found = json.loads(run("search", names, "lan", "--lang", "vi", "--format", "json", "-k", "2").stdout)
-        rows = [match.name for match in Index([name.strip() for name in NAMES if name], "vi").search("lan", k=2)]
+        rows = [match.name for match in Index([name.strip() for name in NAMES if name], "vi").search("lan", limit=2)]
         assert found["query"] == "lan"
         assert [match["name"] for match in found["matches"]] == rows == ["lan", "lang"]
-        assert [match["row"] for match in found["matches"]] == [3, 4]  # blank lines do not count
-        near = run("search", names, "lan", "--lang", "vi", "--within", "0.06", "--all").stdout
+        assert [match["index"] for match in found["matches"]] == [3, 4]  # blank lines do not count
+        near = run("search", names, "lan", "--lang", "vi", "--max-distance", "0.06", "--all").stdout
         assert [line.split()[1] for line in near.splitlines()] == ["lan", "lang", "nan"]
-        assert len(run("search", names, "lan", "--lang", "vi", "--within", "inf", "--all").stdout.splitlines()) == 6
+        assert (
+            len(run("search", names, "lan", "--lang", "vi", "--max-distance", "inf", "--all").stdout.splitlines()) == 6
+        )
 
     def test_names_typed_without_diacritics(self, names):
         nothing = run("search", names, "nguyen van an", "--lang", "vi", status=1)
         assert (nothing.stdout, nothing.stderr) == ("", "no name within 1 of nguyen van an\n")
         assert (
-            run("search", names, "nguyen van an", "--lang", "vi", "--no-marks", "-k", "1").stdout
+            run("search", names, "nguyen van an", "--lang", "vi", "--ignore-diacritics", "-k", "1").stdout
             == "0.000  Nguyễn Văn An\n"
         )
-        run("search", names, "--lang", "vi", "--no-marks", "--save", "names.index")
-        for options in ((), ("--no-marks",)):
+        run("search", names, "--lang", "vi", "--ignore-diacritics", "--save", "names.index")
+        for options in ((), ("--ignore-diacritics",)):
             assert run("search", "names.index", "ho chi minh", "-k", "1", *options).stdout == "0.000  Hồ Chí Minh\n"
         run("search", names, "--lang", "vi", "--save", "names.index", "--force")
-        assert "with its own options" in run("search", "names.index", "lan", "--no-marks", status=2).stderr
+        assert "with its own options" in run("search", "names.index", "lan", "--ignore-diacritics", status=2).stderr
         assert (
-            "--no-marks is for Vietnamese" in run("search", names, "x", "--lang", "zh", "--no-marks", status=2).stderr
+            "--ignore-diacritics is for Vietnamese"
+            in run("search", names, "x", "--lang", "zh", "--ignore-diacritics", status=2).stderr
         )
 
     def test_an_index_that_was_saved(self, names):
@@ -61,7 +64,7 @@ class TestSearch:
 
     def test_standard_input(self, names):
         queries = "lan\n\nChần Hưng Đạo\n...\n"
-        options = ("--lang", "vi", "--within", "0.05")
+        options = ("--lang", "vi", "--max-distance", "0.05")
         found = run("search", names, "-", *options, "--format", "tsv", stdin=queries).stdout
         rows = list(csv.DictReader(io.StringIO(found), delimiter="\t"))
         assert [(row["query"], row["name"]) for row in rows] == [
@@ -90,12 +93,12 @@ class TestSearch:
     def test_names_read_by_context(self, tmp_path):
         """*Zhào piàn*, and not *piān*; an index keeps how its names are read."""
         (tmp_path / "words.txt").write_text("照片\n招牌\n", "utf-8")
-        options = ("--lang", "zh", "--within", "0")
+        options = ("--lang", "zh", "--max-distance", "0")
         assert not run("search", "words.txt", "兆骗", *options, status=1).stdout
         assert "照片" in run("search", "words.txt", "兆骗", *options, "--readings", "context").stdout
         run("search", "words.txt", "--lang", "zh", "--readings", "context", "--save", "words.index")
-        assert "照片" in run("search", "words.index", "兆骗", "--within", "0").stdout
-        assert "照片" in run("search", "words.index", "兆骗", "--within", "0", "--readings", "context").stdout
+        assert "照片" in run("search", "words.index", "兆骗", "--max-distance", "0").stdout
+        assert "照片" in run("search", "words.index", "兆骗", "--max-distance", "0", "--readings", "context").stdout
         refused = run("search", "words.index", "兆骗", "--readings", "pypinyin", status=2).stderr
         assert "with its own options" in refused
 
@@ -105,8 +108,11 @@ class TestSearch:
         assert "give its language with --lang" in run("search", names, "lan", status=2).stderr
         assert "No such file" in run("search", "none.txt", "lan", "--lang", "vi", status=1).stderr
         assert "cannot both be" in run("search", "-", "-", "--lang", "vi", status=2).stderr
-        assert "x>=0" in run("search", names, "lan", "--lang", "vi", "--within", "-1", status=2).stderr
-        assert "within must be 0" in run("search", names, "lan", "--lang", "vi", "--within", "nan", status=1).stderr
+        assert "x>=0" in run("search", names, "lan", "--lang", "vi", "--max-distance", "-1", status=2).stderr
+        assert (
+            "max_distance must be 0"
+            in run("search", names, "lan", "--lang", "vi", "--max-distance", "nan", status=1).stderr
+        )
         for query in ("", " ", "...", "(!)", "Олег", "😀 ~"):
             refused = run("search", names, query, "--lang", "vi", "--save", "names.index", status=1)
             assert refused.stdout == ""

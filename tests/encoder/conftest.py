@@ -70,7 +70,7 @@ def trained(tmp_path_factory):
     options = {
         "paths.train": folder / "train.spacy",
         "paths.dev": folder / "train.spacy",
-        "components.phonemic_transformer.model.preset": "tiny",
+        "components.phonemic_transformer.model.preset": "paper-tiny",
         "components.phonemic_transformer.model.learn_rate_factor": 0.5,
         "training.max_steps": 120,
         "training.optimizer.learn_rate.total_steps": 120,

@@ -85,7 +85,7 @@ def example(nlp, text):
 
 def pipeline(checkpoint=None, **options):
     nlp = spacy.blank("vi", config=SYLLABLES)
-    model = {"checkpoint": checkpoint, "preset": "tiny", **options}
+    model = {"checkpoint": checkpoint, "preset": "paper-tiny", **options}
     if checkpoint:
         model.update(window=62, stride=40)
     nlp.add_pipe("phonemic_transformer", config={"model": model})

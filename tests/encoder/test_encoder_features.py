@@ -28,7 +28,7 @@ def made(checkpoint=None):
     """The pipeline of the ready config with both encoders, small."""
     config = Config().from_str(config_text("ner_pos", "vi", "both"))
     encoder = config["components"]["phonemic_transformer"]["model"]["encoder"]
-    encoder.update(checkpoint=checkpoint, preset="tiny", window=62 if checkpoint else None)
+    encoder.update(checkpoint=checkpoint, preset="paper-tiny", window=62 if checkpoint else None)
     return load_model_from_config(config, auto_fill=True)
 
 
@@ -140,7 +140,12 @@ class TestCheck:
         config = tmp_path / "ner.cfg"
         config.write_text(config_text("ner", "vi", steps=70), encoding="utf-8")
         option = "--components.phonemic_transformer.model"
-        paths = [f"--paths.train={corpus}", f"--paths.dev={corpus}", f"{option}.preset=tiny", f"{option}.window=6"]
+        paths = [
+            f"--paths.train={corpus}",
+            f"--paths.dev={corpus}",
+            f"{option}.preset=paper-tiny",
+            f"{option}.window=6",
+        ]
         before = sorted(tmp_path.iterdir())
         assert main(["check", str(config), *paths]) == 0
         told = capsys.readouterr().out
@@ -201,7 +206,7 @@ class TestCheck:
     def test_fresh_weights_at_a_low_rate(self, check, checkpoint, encoder):
         model = "--components.phonemic_transformer.model" + (".encoder" if encoder == "both" else "")
         rate = "--training.optimizer.learn_rate.initial_rate"
-        tiny = [f"{model}.preset=tiny", "--training.optimizer.learn_rate.warmup_steps=2"]
+        tiny = [f"{model}.preset=paper-tiny", "--training.optimizer.learn_rate.warmup_steps=2"]
         pretrained = [f"--paths.checkpoint={checkpoint['vi']}", f"{model}.window=62"]
         for options, warned in (
             ([*tiny], None),
@@ -222,7 +227,7 @@ class TestCheck:
         config["training"]["optimizer"]["learn_rate"] = 0.0001
         config.to_disk(tmp_path / "same.cfg")
         settings = {"paths.train": str(corpus), "paths.dev": str(corpus)}
-        settings["components.phonemic_transformer.model.preset"] = "tiny"
+        settings["components.phonemic_transformer.model.preset"] = "paper-tiny"
         assert any("learns at 0.0001 at most" in line for line in report(tmp_path / "same.cfg", settings))
 
     def test_corpora_with_nothing_to_learn(self, check, tmp_path):

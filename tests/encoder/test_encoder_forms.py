@@ -105,7 +105,7 @@ def test_shares_of_a_checkpoint_without_forms_are_refused(checkpoint):
     with pytest.raises(CheckpointError, match=r"reads no forms: leave form_dropout out"):
         encoder(checkpoint["vi"], docs_of("vi", [VI]), form_dropout=0.1)
     with pytest.raises(CheckpointError, match=r"does not read forms"):
-        encoder(None, docs_of("vi", [VI]), preset="tiny", form_noise=0.1)
+        encoder(None, docs_of("vi", [VI]), preset="paper-tiny", form_noise=0.1)
 
 
 @pytest.mark.parametrize("name", ["form_dropout", "form_noise"])

@@ -104,7 +104,7 @@ class TestOptions:
 
     def test_used_before_it_has_weights(self):
         with pytest.raises(ValueError, match="initialize"):
-            phonemic_bert(preset="tiny").predict(docs_of("vi", [VI]))
+            phonemic_bert(preset="paper-tiny").predict(docs_of("vi", [VI]))
 
     @pytest.mark.parametrize("lang", ["vi", "zh"])  # BERT and ModernBERT
     def test_frozen_layers(self, checkpoint, lang):
@@ -146,7 +146,7 @@ class TestOptions:
         """Whole for fresh weights, less for pretrained ones, and told where a fresh model is to learn too slowly."""
         docs = docs_of("vi", [VI])
         assert encoder(checkpoint["vi"], docs).shims[0]._model.rate("mix") == 0.3
-        fresh = {"checkpoint": None, "preset": "tiny", "window": None, "stride": None}
+        fresh = {"checkpoint": None, "preset": "paper-tiny", "window": None, "stride": None}
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             assert encoder(docs=docs, **fresh).shims[0]._model.rate("mix") == 1.0

@@ -81,7 +81,7 @@ class TestVectors:
 
     def test_longer_than_512(self):
         docs = docs_of("vi", ["hoà bình ở Huế " * 300])
-        model = encoder(None, docs, preset="tiny", window=510, stride=384)
+        model = encoder(None, docs, preset="paper-tiny", window=510, stride=384)
         (vectors,) = model.predict(docs)
         assert vectors.shape == (1200, 128)
         assert np.abs(vectors).min(axis=1).max() > 0
@@ -120,7 +120,7 @@ class TestVectors:
 
     def test_dropout_is_for_training(self):
         docs = docs_of("vi", [VI])
-        model = encoder(None, docs, preset="tiny")
+        model = encoder(None, docs, preset="paper-tiny")
         one, other = (model.predict(docs)[0] for _ in range(2))
         assert np.array_equal(one, other)
         (one,), (other,) = (model.begin_update(docs)[0] for _ in range(2))

@@ -248,7 +248,7 @@ def test_pretrain_and_finetune(tmp_path):
     with locked(run):
         before = contents(run)
         with pytest.raises(LockedError, match="is at work in it"):
-            pretrain(Settings.load("tiny", []), corpus, run)
+            pretrain(Settings.load("paper-tiny", []), corpus, run)
         assert contents(run) == before
         with pytest.raises(LockedError, match="is at work in it"):
             Sweep([], [], lambda name: TuningSettings.load("small"), [1], run).execute()

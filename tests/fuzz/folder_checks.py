@@ -179,10 +179,10 @@ def _pretrain() -> None:
 
 _PREPARE, _RESUME = RECIPES["corpus"].words.split(), RECIPES["unfinished"].words.split()
 _SHOWS = (
-    lambda: command("params", "--config", "run/final"),
+    lambda: command("summary", "--config", "run/final"),
     lambda: command("inspect", "run/final", "bé ăn xôi"),
     lambda: command("export", "run/final", "out"),
-    lambda: command("card", "run/final"),
+    lambda: command("model-card", "run/final"),
 )
 
 TARGETS = {
@@ -201,9 +201,9 @@ TARGETS = {
             ("results", "run", "mood.csv"),
             "results",
             (
-                lambda: command("results", "results"),
-                lambda: command("results", "results", "--format", "csv", "--against", "tiny"),
-                lambda: command("results", "results", "--robustness"),
+                lambda: command("report", "results"),
+                lambda: command("report", "results", "--format", "csv", "--against", "tiny"),
+                lambda: command("report", "results", "--robustness"),
                 _tune,
             ),
         ),

@@ -93,11 +93,11 @@ def check_spacing(made: cases.Options, texts: list[str], compared: slice) -> Non
     plain, tokenizer = replace(made, form=False).tokenizer(), made.tokenizer()
     batch, written = (each.encode_batch(texts, spans=True) for each in (plain, tokenizer))
     for way in SPACED[made.lang]:
-        found = plain.decode_batch(batch, keep="spacing", **way)
-        assert tokenizer.decode_batch(written, keep="spacing", **way) == found
+        found = plain.decode_batch(batch, preserve_text=True, **way)
+        assert tokenizer.decode_batch(written, preserve_text=True, **way) == found
         write = decoder(plain, way.get("to"), way.get("style", "new"), True, way.get("dialect"), "strict")
         for row, text in list(zip(batch, found, strict=True))[compared]:
-            assert tokenizer.decode(tokenizer.encode(row.text), keep="spacing", **way) == text, ascii(row.text)
+            assert tokenizer.decode(tokenizer.encode(row.text), preserve_text=True, **way) == text, ascii(row.text)
             assert spaced(row, write._syllable, write.name) == text, ascii(row.text)
 
 

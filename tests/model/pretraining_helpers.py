@@ -45,7 +45,7 @@ def overrides(**more):
 
 
 def settings(**more):
-    return Settings.load("tiny", overrides(**more))
+    return Settings.load("paper-tiny", overrides(**more))
 
 
 def log(folder, timed=False):
@@ -76,7 +76,17 @@ def assert_alike(one, other, rel):
 
 def command(corpus, folder, *options, **more):
     sets = [part for value in overrides(**more) for part in ("--set", value)]
-    return [sys.executable, "-m", "phonemic_bert.cli", "pretrain", "tiny", str(corpus), str(folder), *sets, *options]
+    return [
+        sys.executable,
+        "-m",
+        "phonemic_bert.cli",
+        "pretrain",
+        "paper-tiny",
+        str(corpus),
+        str(folder),
+        *sets,
+        *options,
+    ]
 
 
 def environment(**more):

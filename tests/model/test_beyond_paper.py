@@ -25,8 +25,8 @@ from phonemic_bert import (
     PhonemicBertForTokenClassification,
     PhonemicBertModel,
 )
-from phonemic_bert.modeling.modern import modern_config
 from phonemic_bert.modeling.adjacent import Bigrams
+from phonemic_bert.modeling.modern import modern_config
 from phonemic_bert.pretraining.trainer import separate
 from phonemic_bert.triples import triples
 

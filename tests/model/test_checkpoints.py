@@ -47,7 +47,7 @@ from phonemic_bert.pretraining.finish import export
 from phonemic_bert.pretraining.settings import PRESETS, preset_text
 
 PACKAGE = Path(__file__).parents[2] / "model" / "checkpoints"
-NAME = "phonemic-bert-small-vi"
+NAME = "phonemic-bert-mini-vi"
 
 
 @pytest.fixture(scope="module")
@@ -106,13 +106,13 @@ def test_spacy_takes_the_name(installed):
 def test_names_that_are_not_there(installed, monkeypatch):
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)  # it would be asked again and again
     with pytest.raises(CheckpointError, match="its package phonemic_bert_checkpoints holds none; reinstall"):
-        PhonemicBertForMaskedLM.from_pretrained("phonemic-bert-small-zh")
+        PhonemicBertForMaskedLM.from_pretrained("phonemic-bert-mini-zh")
     with pytest.raises(
-        CheckpointError, match=r"neither a folder nor installed \(installed: .*small-vi.*\): pip install"
+        CheckpointError, match=r"neither a folder nor installed \(installed: .*mini-vi.*\): pip install"
     ):
         PhonemicBertTokenizer.from_pretrained("phonemic-bert-huge-vi")
     with pytest.raises(OSError, match=r"nothing|connect"):
-        PhonemicBertConfig.from_pretrained("nothing/phonemic-bert-small-vi")
+        PhonemicBertConfig.from_pretrained("nothing/phonemic-bert-mini-vi")
 
 
 TINY = "phonemic-bert-tiny-vi"
@@ -283,7 +283,7 @@ def checkpoint(tiny, tmp_path):
     folder = tmp_path / "final"
     PhonemicBertForMaskedLM(tiny()).save_pretrained(folder)
     PhonemicBertTokenizer("vi").save_pretrained(folder)
-    settings = phonemic_bert.pretraining.settings.Settings.load("tiny").as_dict()
+    settings = phonemic_bert.pretraining.settings.Settings.load("paper-tiny").as_dict()
     log = [
         {"step": 1, "loss": 3.0},
         {"step": 1, "eval_loss": 2.5, "eval_bits_per_character": 1.25, "eval_accuracy": 0.5},
@@ -333,9 +333,9 @@ def test_export_refuses_what_does_not_fit(checkpoint, tmp_path):
 def test_commands(checkpoint, tmp_path):
     run = CliRunner().invoke
     for name in PRESETS:
-        assert run(cli, ["preset", name]).output == preset_text(name)
-    assert run(cli, ["preset", "huge"]).exit_code == 1
-    found = run(cli, ["card", str(checkpoint), "--licence", "cc-by-4.0", "--data", "Text of *news*."])
+        assert run(cli, ["init-config", "pretrain", name]).output == preset_text(name)
+    assert run(cli, ["init-config", "pretrain", "huge"]).exit_code == 1
+    found = run(cli, ["model-card", str(checkpoint), "--licence", "cc-by-4.0", "--data", "Text of *news*."])
     assert found.exit_code == 0, found.output
     card = (checkpoint / "README.md").read_text()
     for part in (
@@ -351,10 +351,10 @@ def test_commands(checkpoint, tmp_path):
     found = run(cli, ["export", str(checkpoint), str(tmp_path / "out"), "--shard-mb", "0.03"])
     assert found.exit_code == 0, found.output
     assert "Text of *news*." in (tmp_path / "out" / "README.md").read_text()
-    found = run(cli, ["pretrain", "tiny", str(tmp_path), str(tmp_path / "run"), "--set", "model.layer=2"])
+    found = run(cli, ["pretrain", "paper-tiny", str(tmp_path), str(tmp_path / "run"), "--set", "model.layer=2"])
     assert found.exit_code == 1
     assert "unknown field 'layer': did you mean 'layers'?" in found.output
-    found = run(cli, ["pretrain", "tiny", str(tmp_path), str(tmp_path / "run")])
+    found = run(cli, ["pretrain", "paper-tiny", str(tmp_path), str(tmp_path / "run")])
     assert "not a prepared corpus" in found.output
     assert not (tmp_path / "run").exists()
 
@@ -370,11 +370,11 @@ def test_what_a_card_says_stays(checkpoint, monkeypatch, killed):
         done.append(replace(*args))
 
     monkeypatch.setattr(os, "replace", kill)
-    run(cli, ["card", str(checkpoint), "--licence", "cc-by-4.0"])
+    run(cli, ["model-card", str(checkpoint), "--licence", "cc-by-4.0"])
     monkeypatch.undo()
     card = checkpoint / "README.md"
     said = card.exists() and "license: cc-by-4.0" in card.read_text()
-    assert run(cli, ["card", str(checkpoint)]).exit_code == 0
+    assert run(cli, ["model-card", str(checkpoint)]).exit_code == 0
     assert "license: cc-by-4.0" in card.read_text() or not said
 
 

@@ -13,11 +13,8 @@ from phonemic_bert import PhonemicBertForMaskedLM, PhonemicBertTokenizer, fill_m
 ROOT = Path(__file__).parents[2]
 CHECKPOINTS = ROOT / "model" / "checkpoints"
 
-#: The checkpoint of the paper's design and the one that follows it, by language.
-SUCCESSORS = {
-    "vi": ("phonemic-bert-small-vi", "phonemic-bert-mini-vi"),
-    "zh": ("phonemic-bert-small-zh", "phonemic-bert-mini-zh"),
-}
+#: How many of the 100 sentences a checkpoint must guess, by its likeliest syllable and by one of the ten likeliest.
+LEAST = {"vi": (70, 85), "zh": (55, 80)}
 #: What anybody would guess: the one name, and the openings where people wait (出口 街口 进口 窗口 路口 入口 门口), and how
 #: many of them must be among the ten likeliest. The Mandarin checkpoint does
 #: not think of 路口.
@@ -29,8 +26,8 @@ OBVIOUS = {
 pytestmark = pytest.mark.skipif(not CHECKPOINTS.exists(), reason="needs the source tree's model/checkpoints")
 
 
-def load(name):
-    folder = CHECKPOINTS / name
+def load(lang):
+    folder = CHECKPOINTS / f"phonemic-bert-mini-{lang}"
     return PhonemicBertForMaskedLM.from_pretrained(folder).eval(), PhonemicBertTokenizer.from_pretrained(folder)
 
 
@@ -41,9 +38,9 @@ def sentences(lang):
         yield f"{before}[MASK]{after}", before + syllable + after, len(before)
 
 
-def right(lang, name):
+def right(lang):
     """In how many sentences the likeliest syllable is the one that stands there, and one of the ten likeliest."""
-    model, tokenizer = load(name)
+    model, tokenizer = load(lang)
     first = ten = 0
     for masked, whole, start in sentences(lang):
         encoding = tokenizer.phonemic.encode(whole)
@@ -55,18 +52,16 @@ def right(lang, name):
     return first, ten
 
 
-@pytest.mark.parametrize("lang", SUCCESSORS)
-def test_a_successor_guesses_three_times_as_many(lang):
-    before, now = (right(lang, name) for name in SUCCESSORS[lang])
+@pytest.mark.parametrize("lang", LEAST)
+def test_most_sentences_are_guessed(lang):
     assert len(list(sentences(lang))) == 100
-    assert min(before) > 0
-    assert all(new >= 3 * old for new, old in zip(now, before, strict=True)), (before, now)
+    assert all(found >= least for found, least in zip(right(lang), LEAST[lang], strict=True))
 
 
 @pytest.mark.parametrize("lang", OBVIOUS)
 def test_what_is_obvious(lang):
     text, expected, least = OBVIOUS[lang]
-    [found] = fill_mask(*load(SUCCESSORS[lang][1]), text, k=10)
+    [found] = fill_mask(*load(lang), text, k=10)
     syllables = [filling.syllable for filling in found]
     assert syllables[0] in expected
     assert len(expected.intersection(syllables)) >= least

@@ -42,7 +42,7 @@ def small(monkeypatch, tmp_path, vi_lines):
     table = {
         "corpora": {"vi": {"lang": "vi", "texts": ["text.txt"]}},
         "treebanks": {"sentences": 9, "vi": ["bank.conllu"]},
-        "settings": {"preset": "tiny", "seeds": [0, 1], "overrides": SMALL},
+        "settings": {"preset": "paper-tiny", "seeds": [0, 1], "overrides": SMALL},
         "designs": {
             "paper": {"on": ["vi"], "set": []},
             "joint, 5 %": {"on": ["vi"], "set": ["model.head=joint", "model.backbone=modernbert"]},

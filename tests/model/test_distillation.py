@@ -330,7 +330,9 @@ def test_a_teacher_that_does_not_fit_is_refused(taught, tmp_path, changes, error
 def test_a_teacher_is_for_a_joint_head():
     """It is refused before anything is written, so that the corrected command runs."""
     with pytest.raises(SettingsError, match=r'only a PhonemicBERT with model\.head = "joint"'):
-        Settings.load("tiny", ["distillation.teacher=there", "distillation.corpus=there", "model.head=independent"])
+        Settings.load(
+            "paper-tiny", ["distillation.teacher=there", "distillation.corpus=there", "model.head=independent"]
+        )
 
 
 def broken(folder, change):
@@ -376,4 +378,4 @@ def test_a_teacher_of_another_vocabulary_is_refused(taught, tmp_path):
 )
 def test_what_is_wrong_is_named(override, message):
     with pytest.raises(SettingsError, match=message):
-        Settings.load("tiny", [override])
+        Settings.load("paper-tiny", [override])

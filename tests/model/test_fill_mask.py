@@ -127,7 +127,7 @@ def test_scores_of_a_joint_head_are_its_probabilities(tiny, lang, text):
 def test_a_model_that_knows_one_sentence_fills_it():
     torch.manual_seed(0)
     tokenizer = PhonemicBertTokenizer("vi")
-    config = PhonemicBertConfig.from_preset("tiny", hidden_dropout_prob=0, attention_probs_dropout_prob=0)
+    config = PhonemicBertConfig.from_preset("paper-tiny", hidden_dropout_prob=0, attention_probs_dropout_prob=0)
     model = PhonemicBertForMaskedLM(config).train()
     whole = tokenizer("tôi yêu tiếng việt", return_tensors="pt")["input_ids"]
     rows = torch.cat([whole.clone().index_fill(1, torch.tensor([at]), tokenizer.mask_token_id) for at in range(1, 5)])
@@ -180,7 +180,7 @@ def test_another_reading_than_the_model_has_learned_is_refused(tmp_path, tiny):
     assert fill_mask(made.eval(), PhonemicBertTokenizer("zh"), "我[MASK]你")  # nothing says how it has learned
 
 
-@pytest.mark.parametrize(("preset", "lang"), [("paper-12", "vi"), ("paper-6", "zh"), ("tiny", "zh")])
+@pytest.mark.parametrize(("preset", "lang"), [("paper-12", "vi"), ("paper-6", "zh"), ("paper-tiny", "zh")])
 def test_parameter_counts(preset, lang):
     config = PhonemicBertConfig.from_preset(preset, lang)
     parts, sums = count_parameters(config), totals(count_parameters(config))
@@ -207,7 +207,7 @@ def test_parameter_counts_beyond_the_paper(lang, composition):
         "num_bigram_buckets": 90,
         "composition": composition,
     }
-    config = PhonemicBertConfig.from_preset("tiny", lang, **options)
+    config = PhonemicBertConfig.from_preset("paper-tiny", lang, **options)
     parts, sums = count_parameters(config), totals(count_parameters(config))
     d, f, size = config.hidden_size, config.intermediate_size, config.vocab_size
     layer = 4 * d * d + 3 * d * f + 2 * d
@@ -231,17 +231,17 @@ def test_params_command(tmp_path):
     runner = pytest.importorskip("click.testing", reason="needs click").CliRunner()
     from phonemic_bert.cli import cli
 
-    shown = runner.invoke(cli, ["params"])
+    shown = runner.invoke(cli, ["summary"])
     assert shown.exit_code == 0
     assert "encoder: 87.42M, -0.52M from the paper's 87.94M" in shown.output
-    written = json.loads(runner.invoke(cli, ["params", "--preset", "tiny", "--lang", "zh", "--json"]).output)
+    written = json.loads(runner.invoke(cli, ["summary", "--preset", "paper-tiny", "--lang", "zh", "--json"]).output)
     assert written["parts"]["tone head"] == 112 * 129
     PhonemicBertConfig.from_preset("small").save_pretrained(tmp_path)
-    assert "6 layers of 384, vi" in runner.invoke(cli, ["params", "--config", str(tmp_path)]).output
+    assert "6 layers of 384, vi" in runner.invoke(cli, ["summary", "--config", str(tmp_path)]).output
     (tmp_path / "config.json").write_text(
         (tmp_path / "config.json").read_text().replace(vocabulary("vi").checksum, "0")
     )
-    refused = runner.invoke(cli, ["params", "--config", str(tmp_path)])
+    refused = runner.invoke(cli, ["summary", "--config", str(tmp_path)])
     assert refused.exit_code == 1
     assert "config.json: the checkpoint's vi vocabulary has checksum 0" in refused.output
 

@@ -71,7 +71,7 @@ def test_what_cannot_be_left_open_is_refused():
 def test_a_run_goes_on_as_it_began(corpus, tmp_path, monkeypatch):
     """On a machine of another sort the numbers stay those that the run began with; [machine] is found anew."""
     left = [f"{name}=auto" for name in AUTOS]
-    settings = Settings.load("tiny", [*overrides(optimization__max_steps=8), *left])
+    settings = Settings.load("paper-tiny", [*overrides(optimization__max_steps=8), *left])
     monkeypatch.setattr(Computer, "here", lambda device: Computer(False, 0, False, False))
     run, quiet = tmp_path / "run", Console(quiet=True)
     pretrain(settings, corpus, run, quiet)
@@ -82,4 +82,6 @@ def test_a_run_goes_on_as_it_began(corpus, tmp_path, monkeypatch):
     pretrain(settings, corpus, run, quiet)
     assert len(log(run)) == len(log(run, timed=True)) > 0
     with pytest.raises(RunError, match=r"this run has optimization\.bf16 = False, not True"):
-        pretrain(Settings.load("tiny", [*overrides(optimization__max_steps=8), "optimization.bf16=true"]), corpus, run)
+        pretrain(
+            Settings.load("paper-tiny", [*overrides(optimization__max_steps=8), "optimization.bf16=true"]), corpus, run
+        )

@@ -65,7 +65,7 @@ def test_baselines_are_counted_right():
 def test_arithmetic_is_what_torch_counts(name):
     speed = load("training_speed")
     entries = speed.MODELS[name]
-    model = speed.build(entries, "tiny", 64).train()
+    model = speed.build(entries, "paper-tiny", 64).train()
     model.set_attn_implementation("eager") if hasattr(model, "set_attn_implementation") else None
     batch = speed.batches(entries, 4, 64, 1, "cpu")[0]
     with FlopCounterMode(display=False) as counter:

@@ -130,7 +130,7 @@ AUTO = {
 
 
 @pytest.mark.parametrize("kind", AUTO)
-def test_save_and_load(tiny, tmp_path, kind, random_ids):
+def test_save_and_load(paper-tiny, tmp_path, kind, random_ids):
     model = kind(tiny("zh", hidden_dropout_prob=0.2)).eval()
     model.save_pretrained(tmp_path)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["config.json", "model.safetensors"]
@@ -221,7 +221,7 @@ def test_wrong_checkpoints(tiny, tmp_path):
 def test_presets():
     assert PhonemicBertConfig.from_preset("paper-6", "zh").num_hidden_layers == 6
     assert PhonemicBertConfig().to_dict() == PhonemicBertConfig.from_preset("paper-12").to_dict()
-    assert PhonemicBertConfig.from_preset("tiny", hidden_dropout_prob=0.3).hidden_dropout_prob == 0.3
+    assert PhonemicBertConfig.from_preset("paper-tiny", hidden_dropout_prob=0.3).hidden_dropout_prob == 0.3
     names = "paper-12, paper-6, small, mini, mini-forms-vi, mini-forms-zh, micro, tiny"
     with pytest.raises(ValueError, match=f"unknown preset 'huge': choose one of {names}"):
         PhonemicBertConfig.from_preset("huge")

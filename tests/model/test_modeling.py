@@ -291,7 +291,7 @@ def test_bf16_within_tolerance(random_ids):
     from phonemic_bert import PhonemicBertConfig
 
     torch.manual_seed(0)
-    model = PhonemicBertForMaskedLM(PhonemicBertConfig.from_preset("tiny")).eval()
+    model = PhonemicBertForMaskedLM(PhonemicBertConfig.from_preset("paper-tiny")).eval()
     inputs, labels = masked(*random_ids(length=40))
     exact = model(inputs, labels=labels)
     with torch.autocast("cpu", torch.bfloat16):

@@ -263,7 +263,7 @@ def test_from_text_to_a_checkpoint(tmp_path, vi_lines, fallback):
     assert found.exit_code == 0, found.output
     options = [part for value in overrides(optimization__max_steps=3) for part in ("--set", value)]
     folders = [str(tmp_path / "corpus"), str(tmp_path / "run")]
-    found = CliRunner().invoke(cli, ["pretrain", "tiny", *folders, *options, "--export", "fp16"])
+    found = CliRunner().invoke(cli, ["pretrain", "paper-tiny", *folders, *options, "--export", "fp16"])
     assert found.exit_code == 0, found.output
     assert "lines.txt" in (tmp_path / "run" / "final-fp16" / "README.md").read_text()
     assert str(tmp_path) not in (tmp_path / "run" / "final-fp16" / "pretraining.json").read_text()

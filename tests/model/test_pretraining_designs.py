@@ -104,15 +104,15 @@ def test_the_card_names_the_design(run):
         ("model.backbone=roberta", "choose one of 'bert', 'modernbert'"),
         ("model.head=two", "choose one of 'independent', 'joint'"),
         ("model.composition=sum", "choose one of 'linear', 'product', 'table'"),
-        ("model.conv_kernel_size=4", "neighbours must be 0 or an odd number from 3"),
+        ("model.conv_kernel_size=4", "conv_kernel_size must be 0 or an odd number from 3"),
         ("model.num_bigram_buckets=-1", "model.num_bigram_buckets"),
-        ("model.conv_kernel_size=1", "neighbours must be 0 or an odd number from 3"),
+        ("model.conv_kernel_size=1", "conv_kernel_size must be 0 or an odd number from 3"),
         ("optimization.decay_ratio=1.5", "must not be more than 1 together"),
     ],
 )
 def test_what_is_wrong_is_named(override, message):
     with pytest.raises(SettingsError, match=message):
-        Settings.load("paper-vi-12", [override])
+        Settings.load("paper-12", [override])
 
 
 @pytest.mark.parametrize("name", ["conv_kernel_size", "num_bigram_buckets"])
@@ -125,4 +125,4 @@ def test_plain_bert_has_no_neighbours(name, tmp_path, zh_lines):
 def test_modernbert_has_no_position_embeddings_to_begin_with():
     overrides = ["model.backbone=modernbert", "model.position_init=sinusoidal"]
     with pytest.raises(SettingsError, match="position_init must be"):
-        Settings.load("tiny", overrides)
+        Settings.load("paper-tiny", overrides)

@@ -75,7 +75,7 @@ def test_only_what_is_to_be_trained_is_reported(tmp_path, head, backbone):
         PhonemicBertModel,
     )
 
-    config = PhonemicBertConfig.from_preset("tiny", "vi", head=head, backbone=backbone)
+    config = PhonemicBertConfig.from_preset("paper-tiny", "vi", head=head, backbone=backbone)
     PhonemicBertForMaskedLM(config).save_pretrained(tmp_path)
     for cls, new in (
         (PhonemicBertForMaskedLM, set()),

@@ -45,7 +45,7 @@ def test_corpora_take_turns(tmp_path, vi_lines, monkeypatch):
     monkeypatch.setattr(update_cost, "compile_training", lambda model: None)
     corpora = [phonemic_corpus(tmp_path / "vi", vi_lines), character_corpus(tmp_path / "characters", vi_lines)]
     options = [part for value in overrides(**PLAIN) for part in ("--set", value)]
-    command = [*map(str, corpora), "--preset", "tiny", "--turns", "2", "--before", "1", *options]
+    command = [*map(str, corpora), "--preset", "paper-tiny", "--turns", "2", "--before", "1", *options]
     done = CliRunner().invoke(update_cost.main, command, catch_exceptions=False)
     rows = [line.split(" | ") for line in done.output.splitlines()[-4:]]
     assert [(row[0], row[1]) for row in rows] == [

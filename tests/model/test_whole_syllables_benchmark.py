@@ -48,8 +48,8 @@ def work(tmp_path_factory, vi_lines):
         (phonemic, ["train-baseline", "Byte-BPE", folder / "tokenizers", text, "--vocab-size", "300"]),
         (phonemic_bert, ["prepare", text, folder / "corpus", "--lang", "vi"]),
         (phonemic_bert, ["prepare", text, folder / "pieces", "--lang", "vi", *tokenizer]),
-        (phonemic_bert, ["pretrain", "tiny", folder / "corpus", folder / "run", *sets]),
-        (phonemic_bert, ["pretrain", "tiny", folder / "pieces", folder / "pieces-run", *sets]),
+        (phonemic_bert, ["pretrain", "paper-tiny", folder / "corpus", folder / "run", *sets]),
+        (phonemic_bert, ["pretrain", "paper-tiny", folder / "pieces", folder / "pieces-run", *sets]),
     ):
         done = CliRunner().invoke(command, [str(part) for part in arguments], catch_exceptions=False)
         assert done.exit_code == 0, done.output

@@ -127,7 +127,7 @@ class TestSound:
 
     def test_the_default_reading(self):
         text = "银行行长在重庆不了了之"
-        changes = Homophones("gb2312", reading="default").apply(text, 1).changes
+        changes = Homophones("gb2312", match="default").apply(text, 1).changes
         assert [change.reading for change in changes] == [alone(change.old) for change in changes]
         assert {"xing2", "zhong4"} <= {change.reading for change in changes}
 
@@ -253,7 +253,7 @@ class TestRatio:
             common.apply(TEXT, ratio)
 
     def test_wrong_options(self):
-        for options in ({"share": "han"}, {"draw": "random"}, {"reading": "pinyin"}, {"tokenizer": Tokenizer("vi")}):
+        for options in ({"share": "han"}, {"draw": "random"}, {"match": "pinyin"}, {"tokenizer": Tokenizer("vi")}):
             with pytest.raises(ValueError, match=r"must be one of|needs a tokenizer for zh"):
                 Homophones("gb2312", **options)
         with pytest.raises(TypeError):
@@ -397,7 +397,7 @@ def confused(one, other, pairs):
 
 @pytest.mark.parametrize("pool", ["gb2312-1", "big5-1"])
 def test_another_tone_has_the_same_syllable(pool):
-    noisy = Homophones(pool, reading="default", sound="other-tone").apply(TEXT, 1)
+    noisy = Homophones(pool, match="default", sound="other-tone").apply(TEXT, 1)
     assert len(noisy.changes) > 100
     for change in noisy.changes:
         old, new = alone(change.old), alone(change.new)
@@ -407,7 +407,7 @@ def test_another_tone_has_the_same_syllable(pool):
 
 
 def test_confused_sounds_have_the_same_tone_and_a_confused_initial_or_final():
-    noisy = Homophones("gb2312-1", reading="default", sound="confused").apply(TEXT, 1)
+    noisy = Homophones("gb2312-1", match="default", sound="confused").apply(TEXT, 1)
     assert len(noisy.changes) > 100
     for change in noisy.changes:
         assert change.kind == "confused"

@@ -98,8 +98,8 @@ class TestKinds:
             ("wrong-tone", "QUỐC", ["QUỘC"]),
             ("wrong-tone", "việt", ["viết"]),
             ("wrong-tone", "ban", []),
-            ("neighbour-key", "á", []),
-            ("neighbour-key", "Ế", []),
+            ("adjacent-key", "á", []),
+            ("adjacent-key", "Ế", []),
             ("doubled-letter", "Ăn", ["Ăăn", "Ănn"]),
             ("doubled-letter", "ĂN", ["ĂNN", "ĂĂN"]),
             ("dropped-letter", "ở", []),
@@ -119,8 +119,8 @@ class TestKinds:
         assert options(kind, word) == sorted(expected)
 
     def test_neighbours_on_the_keyboard(self):
-        assert options("neighbour-key", "Dế") == sorted(key + "ế" for key in "ERSFXC")
-        assert options("neighbour-key", "ào") == sorted("à" + key for key in "ipkl")
+        assert options("adjacent-key", "Dế") == sorted(key + "ế" for key in "ERSFXC")
+        assert options("adjacent-key", "ào") == sorted("à" + key for key in "ipkl")
 
     def test_normal_forms(self):
         """Of *ế*: composed; e, circumflex, acute; ê, acute."""
@@ -233,9 +233,9 @@ def test_nothing_but_the_changes_changes(text, ratio):
 class TestDraws:
     def test_kinds_are_drawn_alike(self):
         """tiếng has 1 respelling without its tone and dozens of neighbouring keys."""
-        noise = Misspellings(["without-tone", "neighbour-key", "telex"])
+        noise = Misspellings(["without-tone", "adjacent-key", "telex"])
         drawn = Counter(noise.apply("tiếng", 1, key).changes[0].kind for key in range(3000))
-        assert drawn.keys() == {"without-tone", "neighbour-key", "telex"}
+        assert drawn.keys() == {"without-tone", "adjacent-key", "telex"}
         assert sum((count - 1000) ** 2 / 1000 for count in drawn.values()) < 2 + 5 * 2
 
     def test_respellings_are_drawn_alike(self):

@@ -28,7 +28,7 @@ def test_packed_positions_of_marks():
     ids = np.array([vocab.pack((".", ",", "x")), vocab.pack((".", ",", "-"))], np.int32)
     forged = Encoding("ab", ids, np.array([[0, 1], [1, 2]], np.int32), None, vocab)
     assert distance(forged, "x", "vi") == 0
-    assert Index(["m", "x"], "vi").search(forged, k=1)[0].name == "x"
+    assert Index(["m", "x"], "vi").search(forged, limit=1)[0].name == "x"
 
 
 @pytest.mark.parametrize(

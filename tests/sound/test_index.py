@@ -33,10 +33,10 @@ def names_of(lang, most=5):
     return st.lists(st.sampled_from(SYLLABLES[lang]), max_size=most).map(joint.join)
 
 
-def brute(names, query, lang, k=None, within=1.0):
+def brute(names, query, lang, limit=None, max_distance=1.0):
     found = [Match(name, distance(query, name, lang), row) for row, name in enumerate(names)]
-    near = [match for match in found if within is None or match.distance <= within + 1e-9]
-    return sorted(near, key=lambda match: (match.distance, match.row))[:k]
+    near = [match for match in found if max_distance is None or match.distance <= max_distance + 1e-9]
+    return sorted(near, key=lambda match: (match.distance, match.index))[:limit]
 
 
 lists = st.sampled_from(["vi", "zh"]).flatmap(
@@ -49,7 +49,7 @@ lists = st.sampled_from(["vi", "zh"]).flatmap(
 )
 def test_found_is_what_comparing_with_every_name_finds(drawn, k, within):
     lang, names, query = drawn
-    assert Index(names, lang).search(query, k=k, within=within) == brute(names, query, lang, k, within)
+    assert Index(names, lang).search(query, limit=k, max_distance=within) == brute(names, query, lang, k, within)
 
 
 @pytest.mark.parametrize("lang", ["vi", "zh"])
@@ -62,10 +62,10 @@ def test_many_names(lang):
     assert list(index) == names
     for length in (0, 1, 3, 8, 14):
         query = joint.join(dice.choices(SYLLABLES[lang], k=length))
-        every = brute(names, query, lang, within=None)
-        assert index.search(query, k=None, within=None) == every
-        assert index.search(query, k=25, within=None) == every[:25]
-        assert index.search(query, k=4000, within=2) == [match for match in every if match.distance <= 2]
+        every = brute(names, query, lang, max_distance=None)
+        assert index.search(query, limit=None, max_distance=None) == every
+        assert index.search(query, limit=25, max_distance=None) == every[:25]
+        assert index.search(query, limit=4000, max_distance=2) == [match for match in every if match.distance <= 2]
 
 
 @given(names=st.lists(st.text(max_size=12), max_size=8), lang=st.sampled_from(["vi", "zh"]))
@@ -77,29 +77,29 @@ def test_lengths_are_what_is_heard_of_each_name(names, lang):
 
 def test_equally_far_names_come_as_they_were_given():
     index = Index(["lan", "nan", "Lan", "LAN", "nan"], "vi")
-    assert [match.row for match in index.search("lan")] == [0, 2, 3, 1, 4]
-    assert [match.row for match in index.search("lan", k=2)] == [0, 2]
-    assert [match.row for match in index.search("nan", k=3)] == [1, 4, 0]
-    assert index.search("lan", k=1) == [Match("lan", 0.0, 0)]
+    assert [match.index for match in index.search("lan")] == [0, 2, 3, 1, 4]
+    assert [match.index for match in index.search("lan", limit=2)] == [0, 2]
+    assert [match.index for match in index.search("nan", limit=3)] == [1, 4, 0]
+    assert index.search("lan", limit=1) == [Match("lan", 0.0, 0)]
 
 
 @given(st.lists(st.text(max_size=6), max_size=8), st.text(max_size=6), st.sampled_from(["vi", "zh"]))
 def test_any_text_is_a_name(names, query, lang):
     index = Index(names, lang)
     assert list(index) == names
-    assert index.search(query, k=None, within=None) == brute(names, query, lang, within=None)
+    assert index.search(query, limit=None, max_distance=None) == brute(names, query, lang, max_distance=None)
     again = Index.from_bytes(index.to_bytes())
     assert list(again) == names
-    assert again.search(query, k=None, within=3) == index.search(query, k=None, within=3)
+    assert again.search(query, limit=None, max_distance=3) == index.search(query, limit=None, max_distance=3)
 
 
 def test_own_readings_and_packed_letters():
     own = Tokenizer("zh", phrases={"朝阳": "zhao1 yang2"}, fallback="packed")
     index = Index(["朝阳区", "招阳区", "COVID-19", "covid19"], tokenizer=own)
-    assert [match.row for match in index.search("昭阳区", within=0)] == [0, 1]
-    assert [match.row for match in index.search("Covid 19", within=0)] == [2, 3]
+    assert [match.index for match in index.search("昭阳区", max_distance=0)] == [0, 1]
+    assert [match.index for match in index.search("Covid 19", max_distance=0)] == [2, 3]
     assert Index.from_bytes(index.to_bytes()).tokenizer == own
-    assert index.search(own.encode("昭阳区"), k=1) == index.search("昭阳区", k=1)
+    assert index.search(own.encode("昭阳区"), limit=1) == index.search("昭阳区", limit=1)
 
 
 def test_occurrences_are_the_searches_of_all_parts(vi):
@@ -115,7 +115,7 @@ def test_occurrences_are_the_searches_of_all_parts(vi):
             for start in starts
             for end in ends
             if start < end and not start < cut < end
-            for match in index.search(" ".join(words[start:end]), k=None, within=0.5)
+            for match in index.search(" ".join(words[start:end]), limit=None, max_distance=0.5)
         ]
         encoding = vi.encode(" ".join(words))
         assert index.occurrences(encoding, 0.5, starts=starts, ends=ends, breaks=[cut]) == expected
@@ -134,7 +134,7 @@ def test_occurrences_of_names_of_all_lengths(vi, block, monkeypatch):
             (match, start, stop)
             for start in range(len(encoding))
             for stop in range(start + 1, len(encoding) + 1)
-            for match in index.search(encoding[start:stop], k=None, within=within)
+            for match in index.search(encoding[start:stop], limit=None, max_distance=within)
         ]
         assert index.occurrences(encoding, within) == expected
         assert not within or expected
@@ -165,7 +165,7 @@ def test_occurrences_in_text(vi):
     ]
     assert index.occurrences(text, 0.3, breaks=[6])[1:] == []
     assert index.occurrences(vi.encode(""), 0.3) == []
-    with pytest.raises(ValueError, match="within"):
+    with pytest.raises(ValueError, match="max_distance"):
         index.occurrences(text, -1)
 
 
@@ -178,7 +178,7 @@ def test_names_without_a_sound(lang):
     names = ["an"] + [f"an {name}" for name in UNHEARD[lang]] + UNHEARD[lang]
     index, count = Index(names, lang), len(UNHEARD[lang])
     assert index.lengths.tolist() == [len(index.tokenizer.encode("an"))] * (count + 1) + [0] * count
-    assert [match.row for match in index.search("an", k=None, within=0.2)] == [*range(count + 1)]
+    assert [match.index for match in index.search("an", limit=None, max_distance=0.2)] == [*range(count + 1)]
     assert homophones(UNHEARD[lang], lang) == rhymes(UNHEARD[lang], lang) == []
     assert homophones(names, lang)[0].words == tuple(names[: count + 1])
 
@@ -208,7 +208,11 @@ def test_an_index_names_the_tables_that_it_depends_on(lang, options, names, monk
         saved = Index.from_bytes(index.to_bytes())
         saved._arrays["options"] = np.frombuffer(
             json.dumps(
-                {"tokenizer": index.tokenizer.options.to_json(), "marks": True, "tables": tables | {name: "0"}}
+                {
+                    "tokenizer": index.tokenizer.options.to_json(),
+                    "ignore_diacritics": False,
+                    "tables": tables | {name: "0"},
+                }
             ).encode(),
             np.uint8,
         )
@@ -260,9 +264,11 @@ def test_arrow_arrays():
 def test_threads_share_an_index():
     dice = random.Random(1)
     index = Index([" ".join(dice.choices(SYLLABLES["vi"], k=3)) for _ in range(2000)], "vi")
-    expected, found = index.search("lan sâu ngã", k=50), []
+    expected, found = index.search("lan sâu ngã", limit=50), []
     threads = [
-        threading.Thread(target=lambda: found.extend(index.search("lan sâu ngã", k=50) == expected for _ in range(50)))
+        threading.Thread(
+            target=lambda: found.extend(index.search("lan sâu ngã", limit=50) == expected for _ in range(50))
+        )
         for _ in range(4)
     ]
     for thread in threads:
@@ -281,7 +287,7 @@ names = [f"{a} {b} {c}" for a in ("lan", "nan", "sâu", "bọ") for b in ("an", 
 Index(names, "vi").save(path)
 index, whole = Index.load(path), open(path, "rb").read()
 queries = [index.tokenizer.encode(query) for query in ("lan an em", "sâu cha", "bọ")]
-searches = lambda: ([index.search(query, k=5) for query in queries], index.occurrences(queries[0], 0.5)[:5], index[-1])
+searches = lambda: ([index.search(query, limit=5) for query in queries], index.occurrences(queries[0], 0.5)[:5], index[-1])
 expected = searches()
 for content in (b"\\xff" * len(whole), bytes(len(whole)), os.urandom(len(whole)), whole[: len(whole) // 2], b""):
     with open(path, "r+b") as file:  # in place: the same inode
@@ -328,7 +334,7 @@ class TestHostileFiles:
         changed[16:20] = struct.pack("<I", zlib.crc32(bytes(changed[20:])))
         with contextlib.suppress(PhonemicError):
             index = Index.from_bytes(bytes(changed))
-            index.search("nan sâu", k=None, within=None)
+            index.search("nan sâu", limit=None, max_distance=None)
             index.search("nan sâu bọ")
             list(index)
 
@@ -404,31 +410,31 @@ def test_what_does_not_fit_is_refused():
     with pytest.raises(ValueError, match="name 1 has 1,001 positions"):
         Index(["lan", "lan " * 1001], "vi")
     index = Index(["lan"] * 3, "vi")
-    with pytest.raises(ValueError, match="k must be at least 1"):
-        index.search("lan", k=0)
+    with pytest.raises(ValueError, match="limit must be at least 1"):
+        index.search("lan", limit=0)
     for within in (-1, float("nan")):
-        with pytest.raises(ValueError, match="within must be 0 or more"):
-            index.search("lan", within=within)
+        with pytest.raises(ValueError, match="max_distance must be 0 or more"):
+            index.search("lan", max_distance=within)
     with pytest.raises(ValueError, match="the query has 1,001 positions"):
         index.search("lan " * 1001)
     with pytest.raises(TypeError):
         index.search(None)
     for within in ("1", True, [1]):
-        with pytest.raises(TypeError, match="within must be a number, or None"):
-            index.search("lan", within=within)
-        with pytest.raises(TypeError, match="within must be a number, or None"):
+        with pytest.raises(TypeError, match="max_distance must be a number, or None"):
+            index.search("lan", max_distance=within)
+        with pytest.raises(TypeError, match="max_distance must be a number, or None"):
             index.occurrences(Tokenizer("vi").encode("lan"), within)
     for k in (1.5, "2"):
-        with pytest.raises(TypeError, match="k must be a whole number, or None"):
-            index.search("lan", k=k)
-    assert len(index.search("lan", k=np.int64(2), within=np.float32(1))) == 2
+        with pytest.raises(TypeError, match="limit must be a whole number, or None"):
+            index.search("lan", limit=k)
+    assert len(index.search("lan", limit=np.int64(2), max_distance=np.float32(1))) == 2
     with pytest.raises(TypeError, match="PathLike"):
         Index.load(3)
     with pytest.raises(ValueError, match="read as 'vi', but the query as 'zh'"):
         index.search(Tokenizer("zh").encode("兰"))
     with pytest.raises(IndexError, match="row 3"):
         index[3]
-    assert len(index.search("lan " * 1000, within=float("inf"))) == 3
+    assert len(index.search("lan " * 1000, max_distance=float("inf"))) == 3
 
 
 def test_letters_are_no_syllables_and_spaces_are_not_heard():

@@ -35,14 +35,14 @@ def names(query, **options):
 )
 def test_found(query, found):
     assert names(query)[: len(found)] == found
-    assert names(query, k=1) == found[:1]
-    assert names(query, within=None, k=None)[: len(found)] == found
+    assert names(query, limit=1) == found[:1]
+    assert names(query, max_distance=None, limit=None)[: len(found)] == found
 
 
 def test_other_queries_find_what_they_found():
     for query in ("张三", "章三", "李", "xyz?", "", "...", "李 san"):
-        assert names(query, k=None) == [(match.name, match.distance) for match in INDEX.search(query, k=None)]
-    assert INDEX.search("zhang san", k=1) == []
+        assert names(query, limit=None) == [(match.name, match.distance) for match in INDEX.search(query, limit=None)]
+    assert INDEX.search("zhang san", limit=1) == []
     with pytest.raises(ValueError, match="pinyin=True is for Mandarin"):
         Index(["An"], "vi").search("an", pinyin=True)
 
@@ -67,8 +67,8 @@ def test_with_tones_as_far_as_by_characters(syllables):
     }
     said, text = "".join(characters[one] for one in syllables), " ".join(syllables)
     by_pinyin, toneless = (
-        dict(names(text, within=None, k=None)),
-        dict(names(text.translate({ord(d): "" for d in "12345"}), within=None, k=None)),
+        dict(names(text, max_distance=None, limit=None)),
+        dict(names(text.translate({ord(d): "" for d in "12345"}), max_distance=None, limit=None)),
     )
     for name in NAMES[:6]:
         far = distance(said, name, "zh")

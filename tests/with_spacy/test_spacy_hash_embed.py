@@ -345,7 +345,7 @@ def test_mark_errors_are_for_training_only():
     for plain, found in zip(clean, features.predict(docs), strict=True):
         assert np.array_equal(plain, found)
     fix_random_seed(0)
-    errors = Misspellings(["lost-marks", "wrong-tone"])
+    errors = Misspellings(["missing-diacritics", "wrong-tone"])
     spellings = {
         number: {changed_words(docs[number], errors.apply(docs[number].text, share, key).changes)[at]
                  for share in (0, 1) for key in range(40)}

@@ -141,7 +141,7 @@ class TestBorders:
     @pytest.mark.parametrize("least", [-1, True, 1.5, "2", None])
     def test_least_is_a_number_of_syllables(self, least):
         with pytest.raises(ValueError, match="0 or more, not"):
-            PhonemicMatcher(spacy.blank("vi").vocab, "vi", least=least)
+            PhonemicMatcher(spacy.blank("vi").vocab, "vi", min_syllables=least)
 
     def test_an_empty_label_is_refused(self):
         _, matcher = vietnamese()
@@ -208,7 +208,7 @@ class TestOptions:
     def test_within(self):
         near = distance("Chần", "Trần", "vi")
         for within, count in ((0, 0), (near - 0.001, 0), (near, 1), (1, 1)):
-            nlp, matcher = vietnamese(within=within)
+            nlp, matcher = vietnamese(max_distance=within)
             matcher.add("PER", PEOPLE)
             assert len(nlp("ông Chần Hưng Đạo").ents) == count
 
@@ -217,8 +217,8 @@ class TestOptions:
         for config, found in (
             ({"labels": ["LOC"]}, ["Hà Lội"]),
             ({"labels": []}, []),
-            ({"within": {"LOC": 0.2}}, ["Hà Lội"]),
-            ({"within": {"LOC": 0, "PER": 0.2}}, ["Chần Hưng Đạo"]),
+            ({"max_distance": {"LOC": 0.2}}, ["Hà Lội"]),
+            ({"max_distance": {"LOC": 0, "PER": 0.2}}, ["Chần Hưng Đạo"]),
         ):
             nlp, matcher = vietnamese(**config)
             matcher.add("PER", PEOPLE)
@@ -229,14 +229,14 @@ class TestOptions:
         nlp, matcher = vietnamese()
         matcher.add("PER", ["Lan"])
         assert [span.text for span in nlp("Nan gặp lan").ents] == ["lan"]
-        nlp, matcher = vietnamese(least=1)
+        nlp, matcher = vietnamese(min_syllables=1)
         matcher.add("PER", ["Lan"])
         assert [span.text for span in nlp("Nan gặp lan").ents] == ["Nan", "lan"]
 
     def test_what_does_not_fit(self):
         for within in (-1, float("nan"), {"PER": "near"}):
-            with pytest.raises(ValueError, match="within is a distance"):
-                PhonemicMatcher(spacy.blank("vi").vocab, "vi", within=within)
+            with pytest.raises(ValueError, match="max_distance is a distance"):
+                PhonemicMatcher(spacy.blank("vi").vocab, "vi", max_distance=within)
         with pytest.raises(ValueError, match="read as 'vi' or 'zh', not 'en'"):
             spacy.blank("en").add_pipe("phonemic_matcher")
         _, matcher = vietnamese()
@@ -267,7 +267,7 @@ class TestOptions:
 
 class TestSaved:
     def trained(self):
-        nlp, matcher = vietnamese(within={"PER": 0.3, "LOC": 0.1}, spans_key="heard", least=1)
+        nlp, matcher = vietnamese(max_distance={"PER": 0.3, "LOC": 0.1}, spans_key="heard", min_syllables=1)
         matcher.add("PER", PEOPLE, ids=["a", "b", "c"])
         matcher.add("LOC", ["Hà Nội", "Huế"])
         return nlp
@@ -331,8 +331,8 @@ class TestSaved:
         for text, what in (
             (whole[:-9], "is not JSON"),
             ("[]", "object is expected"),
-            (whole.replace('"least"', '"most"'), "least is missing"),
-            (whole.replace('"within": 0.3', '"within": -1'), "within is a distance"),
+            (whole.replace('"min_syllables"', '"most"'), "min_syllables is missing"),
+            (whole.replace('"max_distance": 0.3', '"max_distance": -1'), "max_distance is a distance"),
             (whole.replace("Hồ Chí Minh", "…"), "'…' has no sound"),
             (whole.replace('"lang": "vi"', '"lang": "en"'), "en"),
         ):

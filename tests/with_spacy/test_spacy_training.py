@@ -166,7 +166,7 @@ class TestBenchmark:
             "--steps",
             "2",
             "--preset",
-            "tiny",
+            "paper-tiny",
         ]
         first = CliRunner().invoke(benchmark.main, options, catch_exceptions=False)
         assert first.exit_code == 0
@@ -193,7 +193,7 @@ class TestBenchmark:
 
     def test_until_the_development_score_rises_no_more_each_config_keeps_its_own_patience(self, tmp_path):
         benchmark = self.load()
-        setting = benchmark.Setting(5000, "tiny", 1.0, 0.3, 0, -1, spacy.__version__, batch=300, until_dev=True)
+        setting = benchmark.Setting(5000, "paper-tiny", 1.0, 0.3, 0, -1, spacy.__version__, batch=300, until_dev=True)
         for model in ("spacy init config", "PhonemicHashEmbed"):
             config = benchmark.config_of(benchmark.TASKS["gsd"], model, 1, setting, None, tmp_path)
             training = config["training"]
@@ -202,7 +202,7 @@ class TestBenchmark:
 
     def test_batches_of_the_configs_own(self, tmp_path):
         benchmark = self.load()
-        setting = benchmark.Setting(5000, "tiny", 1.0, 0.3, 0, -1, spacy.__version__, batch=0, until_dev=True)
+        setting = benchmark.Setting(5000, "paper-tiny", 1.0, 0.3, 0, -1, spacy.__version__, batch=0, until_dev=True)
         sizes = {}
         for task, model in product(("gsd", "weibo"), ("HashEmbedCNN", "PhonemicBERT from scratch")):
             config = benchmark.config_of(benchmark.TASKS[task], model, 1, setting, None, tmp_path)
@@ -217,7 +217,7 @@ class TestBenchmark:
     def test_a_bound_of_tokens_is_of_as_many_for_all(self, tmp_path):
         benchmark = self.load()
         setting = benchmark.Setting(
-            *(7, "tiny", 1.0, 0.0, 0, -1, spacy.__version__, 0, True), tokens=2_000_000, patience=500_000
+            *(7, "paper-tiny", 1.0, 0.0, 0, -1, spacy.__version__, 0, True), tokens=2_000_000, patience=500_000
         )
         factors = {}
         for name, model in product(
@@ -284,7 +284,7 @@ class TestBenchmark:
         benchmark = self.load()
         for task in benchmark.TASKS.values():
             ours = [model for model in benchmark.MODELS if model != "spacy init config"]
-            setting = benchmark.Setting(100, "tiny", 0.3, 0.3, 0, -1, spacy.__version__)
+            setting = benchmark.Setting(100, "paper-tiny", 0.3, 0.3, 0, -1, spacy.__version__)
             made = [benchmark.config_of(task, model, 1, setting, None, tmp_path) for model in ours]
             for config in made:
                 nlp = spacy.util.load_model_from_config(config.copy(), auto_fill=True)
@@ -296,7 +296,7 @@ class TestBenchmark:
     def test_the_config_that_spacy_makes_sees_as_many_words(self, tmp_path, steps):
         """The sizes of its batches, from spaCy's own schedule, add up to what the ready configs see at most."""
         benchmark = self.load()
-        setting = benchmark.Setting(steps, "tiny", 1.0, 0.3, 0, -1, spacy.__version__)
+        setting = benchmark.Setting(steps, "paper-tiny", 1.0, 0.3, 0, -1, spacy.__version__)
         config = benchmark.config_of(benchmark.TASKS["gsd"], "spacy init config", 1, setting, None, tmp_path)
         nlp = spacy.util.load_model_from_config(config.copy(), auto_fill=True)
         assert nlp.pipe_names == ["tok2vec", "tagger", "morphologizer"]
@@ -304,7 +304,7 @@ class TestBenchmark:
         words = sum(islice(sizes, config["training"]["max_steps"]))
         assert words == pytest.approx(steps * benchmark.BATCH, rel=0.01)
         tokens = steps * benchmark.BATCH
-        until = benchmark.Setting(9, "tiny", 1.0, 0.3, 0, -1, spacy.__version__, until_dev=True, tokens=tokens)
+        until = benchmark.Setting(9, "paper-tiny", 1.0, 0.3, 0, -1, spacy.__version__, until_dev=True, tokens=tokens)
         bound = benchmark.config_of(benchmark.TASKS["gsd"], "spacy init config", 1, until, None, tmp_path)["training"]
         assert bound["max_steps"] == config["training"]["max_steps"]
         assert bound["patience"] > 0

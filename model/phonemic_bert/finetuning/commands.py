@@ -12,7 +12,7 @@ import click
 from phonemic.errors import InputError
 from phonemic.files import require
 from phonemic.inventory import LANGUAGES
-from phonemic.terminal import console, say
+from phonemic.terminal import console
 from phonemic_bert.checkpoints import checkpoint_folder
 from phonemic_bert.errors import CheckpointError
 
@@ -53,7 +53,7 @@ _LIMIT = click.IntRange(1)
 @click.option("--max-dev", type=_LIMIT, help="Use at most this many dev examples, drawn by seed.")
 @click.option("--max-test", type=_LIMIT, help="Test on at most this many examples, the same for every seed.")
 @click.option(
-    "--custom", "--own", metavar="KIND", help="Files of your own: classification, sentence-pair, sequence-labelling ..."
+    "--custom", metavar="KIND", help="Files of your own: classification, sentence-pair, sequence-labelling ..."
 )
 @click.option("--train", metavar="FILE", help="With --custom: the training set.")
 @click.option("--dev", metavar="FILE", help="With --custom: the dev set. [default, with --test: a tenth of --train]")
@@ -196,12 +196,3 @@ def _numbers(written: str, kind: type, option: str) -> list[Any]:
     if len(set(numbers)) != len(numbers):
         raise click.BadParameter(f"{written!r}: a number is given twice", param_hint=option)
     return numbers
-
-
-@click.command(name="grid")
-@click.argument("name")
-def grid(name: str) -> None:
-    """Writes the grid NAME (base, small), a TOML file that explains every field, to standard output."""
-    from phonemic_bert.finetuning.settings import grid_text
-
-    say(grid_text(name), end="")

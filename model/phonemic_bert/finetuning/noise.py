@@ -31,7 +31,7 @@ NAMES = (HOMOPHONES, *GROUPS, *RESPELLINGS)
 
 #: The options of all noise, those of homophones besides, and which of them are "true" or "false".
 _OPTIONS = ("share", "draw", "nested")
-_OF_HOMOPHONES = ("pool", COUNTS, "min_count", "by_count", "reading", "sound", "same_ids")
+_OF_HOMOPHONES = ("pool", COUNTS, "min_count", "by_count", "match", "sound", "same_ids")
 _FLAGS = ("nested", "by_count", "same_ids")
 #: Recorded beside ``counts``, as the start of the file's SHA-256: another file is other noise.
 _DIGEST = "counts_sha256"
@@ -59,7 +59,7 @@ class NoiseCondition:
 
 
 def parse(written: str, ratios: Sequence[float]) -> list[NoiseCondition]:
-    """``homophones`` or ``homophones:pool=gb2312-1,reading=default`` at some ratios.
+    """``homophones`` or ``homophones:pool=gb2312-1,match=default`` at some ratios.
 
     Raises:
         InputError: there is no such noise or option, an option's value is wrong, or a ratio is not between 0 and 1.

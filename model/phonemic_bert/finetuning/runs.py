@@ -249,7 +249,7 @@ class Run:
             "dev": trained.dev,
             "test": prepared.score(prepared.test.gold, predicted),
             "noise": noise,
-            "lost_gold": prepared.lost,
+            "unreachable_gold": prepared.lost,
             "epochs": trained.epochs,
             "seconds": round(time.monotonic() - begun, 3),
             "device": device_name(trained.model.device),

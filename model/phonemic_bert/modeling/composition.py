@@ -10,9 +10,9 @@ from torch.nn import functional
 
 from phonemic.inventory import CLS, EMPTY_ID, FORM_SHIFT, PAD, SPECIALS, TRIPLE, UNKNOWN_ID
 from phonemic_bert.configuration import COMPONENTS, PhonemicBertConfig
+from phonemic_bert.modeling.adjacent import Bigrams, ResidualConvolution
 from phonemic_bert.modeling.forms import FormEmbedding
 from phonemic_bert.modeling.lists import TripleList
-from phonemic_bert.modeling.adjacent import Bigrams, ResidualConvolution
 
 
 def components(packed: Tensor) -> Tensor:
@@ -139,9 +139,7 @@ class Composing(nn.Module):
         )
         ids = {"first": CLS * 0x010101, "padding": PAD * 0x010101}
         self.neighbours = (
-            ResidualConvolution(config.conv_kernel_size, config.hidden_size, **ids)
-            if config.conv_kernel_size
-            else None
+            ResidualConvolution(config.conv_kernel_size, config.hidden_size, **ids) if config.conv_kernel_size else None
         )
 
     @torch.no_grad()

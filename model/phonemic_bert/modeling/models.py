@@ -27,13 +27,13 @@ from phonemic.inventory import vocabulary
 from phonemic_bert.checkpoints import keep_name, resolve
 from phonemic_bert.configuration import PhonemicBertConfig
 from phonemic_bert.errors import CheckpointError
+from phonemic_bert.modeling.adjacent import Bigrams
 from phonemic_bert.modeling.composition import Composing, Product, TripleEmbedding
 from phonemic_bert.modeling.forms import FormEmbedding
 from phonemic_bert.modeling.heads import IndependentHeads, JointHead, Predicted
 from phonemic_bert.modeling.kernels import without_cudnn
 from phonemic_bert.modeling.lists import Frozen
 from phonemic_bert.modeling.modern import ModernEncoder, PhonemicModernBertEmbeddings, modern_config
-from phonemic_bert.modeling.adjacent import Bigrams
 from phonemic_bert.modeling.pair_heads import PairHead, PairsPredicted
 from phonemic_bert.untrusted import check_folder, loading
 
@@ -112,7 +112,7 @@ class PhonemicBertPreTrainedModel(BertPreTrainedModel):
 
         Arguments:
             pretrained_model_name_or_path: a folder that ``save_pretrained`` wrote, the name of an installed checkpoint
-                (``phonemic-bert-small-vi``), or a model's name on a hub.
+                (``phonemic-bert-mini-vi``), or a model's name on a hub.
             args: as for ``transformers.PreTrainedModel.from_pretrained``.
             kwargs: likewise; ``use_safetensors`` may only be True.
 

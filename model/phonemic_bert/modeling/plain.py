@@ -15,6 +15,7 @@ from transformers.modeling_outputs import MaskedLMOutput
 from transformers.models.bert.modeling_bert import BertPredictionHeadTransform
 
 from phonemic_bert.configuration import PlainModernBertConfig
+from phonemic_bert.modeling.adjacent import Bigrams, ResidualConvolution
 from phonemic_bert.modeling.models import (
     IGNORE,
     PhonemicBertForMultipleChoice,
@@ -26,7 +27,6 @@ from phonemic_bert.modeling.models import (
     as_asked,
 )
 from phonemic_bert.modeling.modern import modern_config
-from phonemic_bert.modeling.adjacent import Bigrams, ResidualConvolution
 from phonemic_bert.tokenization.positions import PLAIN_SPECIALS
 
 
@@ -42,9 +42,7 @@ class PlainModernBertEmbeddings(nn.Module):
         self.bigrams = Bigrams(config.num_bigram_buckets, config.hidden_size) if config.num_bigram_buckets else None
         ids = {"first": config.first_id, "padding": int(config.pad_token_id or 0)}
         self.neighbours = (
-            ResidualConvolution(config.conv_kernel_size, config.hidden_size, **ids)
-            if config.conv_kernel_size
-            else None
+            ResidualConvolution(config.conv_kernel_size, config.hidden_size, **ids) if config.conv_kernel_size else None
         )
 
     def forward(self, input_ids: Tensor | None = None, inputs_embeds: Tensor | None = None) -> Tensor:

@@ -11,7 +11,6 @@ import click
 from phonemic.cli.common import force_option
 from phonemic.files import require
 from phonemic.files.outputs import check_own
-from phonemic.terminal import say
 from phonemic_bert.checkpoints import silent_transformers
 from phonemic_bert.origin import ORIGIN, read_origin
 
@@ -50,15 +49,6 @@ def pretrain(config: str, corpus: str, run: str, overrides: tuple[str, ...], dty
         write_export(Path(run, "final"), out)
 
 
-@click.command(name="preset")
-@click.argument("name")
-def preset(name: str) -> None:
-    """Writes the preset NAME, a TOML file that explains every field, to standard output."""
-    from phonemic_bert.pretraining.settings import preset_text
-
-    say(preset_text(name), end="")
-
-
 @click.command(name="export")
 @click.argument("checkpoint", type=_FOLDER)
 @click.argument("out", type=_FOLDER)
@@ -75,11 +65,11 @@ def export(checkpoint: str, out: str, dtype: str, shard_mb: float, force: bool) 
         write_export(Path(checkpoint), Path(out), dtype, int(shard_mb * 1e6), force)
 
 
-@click.command(name="card")
+@click.command(name="model-card")
 @click.argument("checkpoint", type=_FOLDER)
 @click.option("--licence", "--license", help="The licence of the weights, an SPDX name.")
 @click.option("--data", help="What the text is and where it comes from.")
-def card(checkpoint: str, licence: str | None, data: str | None) -> None:
+def model_card(checkpoint: str, licence: str | None, data: str | None) -> None:
     """Rewrites the model card of CHECKPOINT from its log, with what you add."""
     folder = Path(checkpoint)
     check_own(folder)

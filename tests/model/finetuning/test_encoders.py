@@ -149,7 +149,7 @@ class TestLoading:
 
     def test_an_installed_name(self, monkeypatch, phonemic):
         monkeypatch.setattr("phonemic_bert.checkpoints.checkpoint_path", lambda name: phonemic)
-        assert load_encoder("phonemic-bert-small-zh").path == phonemic
+        assert load_encoder("phonemic-bert-mini-zh").path == phonemic
 
     def test_a_model_fine_tuned_from_a_baseline(self, baseline, tokenizers, tmp_path):
         one = load_encoder(baseline, tokenizers)
@@ -189,7 +189,7 @@ class TestLoading:
             "model.num_attention_heads=3",
         ]
         values = [value.replace("=cpu", '="cpu"') for value in values]
-        pretrain(Settings.load("tiny", values), corpus, tmp_path / "run", Console(quiet=True))
+        pretrain(Settings.load("paper-tiny", values), corpus, tmp_path / "run", Console(quiet=True))
 
         encoder = load_encoder(tmp_path / "run/final", tokenizers)
         assert (encoder.name, encoder.kind, encoder.lang, encoder.max_length) == ("run", "baseline", "zh", 32)

@@ -119,7 +119,7 @@ def test_a_signal_leaves_nothing_half_written(checkpoint, tmp_path):
 def test_grids_are_written_out():
     from phonemic_bert.finetuning.settings import grid_text
 
-    assert CliRunner().invoke(cli, ["grid", "small"]).output == grid_text("small")
+    assert CliRunner().invoke(cli, ["init-config", "finetune", "small"]).output == grid_text("small")
 
 
 def test_files_of_ones_own(checkpoint, tmp_path):

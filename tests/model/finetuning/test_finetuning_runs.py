@@ -47,7 +47,7 @@ def test_what_a_run_leaves(checkpoint, data, tmp_path):
     assert re.fullmatch(r"classification-macro-f1/tiny-vi/[0-9a-f]{12}-seed-1\.json", path)
     assert files(tmp_path / "results") == [path, path.replace(".json", ".predictions.jsonl")]
     want = {"format": 1, "lang": "vi", "kind": "classification", "metric": "macro-f1", "target": "label", "seed": 1}
-    want |= {"encoder": "tiny-vi", "encoder_kind": "phonemic", "noise": [], "lost_gold": 0, "divided": None}
+    want |= {"encoder": "tiny-vi", "encoder_kind": "phonemic", "noise": [], "unreachable_gold": 0, "divided": None}
     want |= {"hyperparameters": {"learning_rate": 3e-3, "batch_size": 16, "epochs": 4}}
     assert want.items() <= result.items()
     assert result["settings"]["text"]["max_length"] == 64  # the encoder's limit
@@ -215,7 +215,7 @@ def test_results_of_other_tables_are_others(checkpoint, data, tmp_path, monkeypa
 
 
 def test_noise_that_was_tested_before_stays(checkpoint, data, tmp_path):
-    job, ways = [(dataset(data), data)], ("neighbour-key", "without-tone")
+    job, ways = [(dataset(data), data)], ("adjacent-key", "without-tone")
     for way in ways:
         sweep(tmp_path, job, [checkpoint()], outputs=RunOutputs(tuple(parse(way, [0.3]))), limits=FEW, **SHORT)
     both = RunOutputs(tuple(noise for way in ways for noise in parse(way, [0.3])))
@@ -227,10 +227,10 @@ def test_noise_that_was_tested_before_stays(checkpoint, data, tmp_path):
 def test_a_finished_run_is_repeated_for_what_it_lacks(checkpoint, data, tmp_path):
     job = [(dataset(data), data)]
     sweep(tmp_path / "results", job, [checkpoint()], limits=FEW, **SHORT)
-    more = RunOutputs(tuple(parse("neighbour-key", [0.3])), True, tmp_path / "models")
+    more = RunOutputs(tuple(parse("adjacent-key", [0.3])), True, tmp_path / "models")
     outcome = sweep(tmp_path / "results", job, [checkpoint()], outputs=more, limits=FEW, **SHORT)
     assert not outcome.repeated
-    assert [one["name"] for one in outcome.results[0]["noise"]] == ["neighbour-key"]
+    assert [one["name"] for one in outcome.results[0]["noise"]] == ["adjacent-key"]
     assert len(list((tmp_path / "models").rglob("config.json"))) == 1
     assert sweep(tmp_path / "results", job, [checkpoint()], outputs=more, limits=FEW, **SHORT).repeated == 1
     assert sweep(tmp_path / "results", job, [checkpoint()], limits=FEW, **SHORT).repeated == 1

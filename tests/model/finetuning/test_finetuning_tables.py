@@ -67,7 +67,7 @@ def noise(*scores: float) -> list[dict[str, Any]]:
 
 
 def command(*arguments: Any) -> Result:
-    return CliRunner().invoke(cli, ["results", *map(str, arguments)])
+    return CliRunner().invoke(cli, ["report", *map(str, arguments)])
 
 
 def output(*arguments: Any) -> str:

@@ -1,4 +1,4 @@
-"""The command ``phonemic-bert results``."""
+"""The command ``phonemic-bert report``."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from phonemic.files.writing import replacing_text, write_text
 from phonemic.terminal import console
 
 
-@click.command(name="results")
+@click.command(name="report")
 @click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
 @click.option(
     "--format", "form", type=click.Choice(["screen", "markdown", "latex", "csv"]), default="screen", show_default=True
@@ -22,7 +22,7 @@ from phonemic.terminal import console
 @click.option("--against", metavar="ENCODER", help="Also show each encoder's lead over this one, seed by seed.")
 @click.option("--robustness", is_flag=True, help="Show scores by the ratio of noise instead.")
 @force_option
-def results(
+def report(
     folder: Path, form: str, out: Path | None, plot: Path | None, against: str | None, robustness: bool, force: bool
 ) -> None:
     """Makes tables and plots of what ``finetune`` wrote to FOLDER.

@@ -41,27 +41,30 @@ def stripped(text):
 def test_it_is_what_comparing_what_is_left_finds(names, query):
     found = [Match(name, distance(stripped(query), stripped(name), "vi"), row) for row, name in enumerate(names)]
     near = sorted(
-        (match for match in found if match.distance <= 1 + 1e-9), key=lambda match: (match.distance, match.row)
+        (match for match in found if match.distance <= 1 + 1e-9), key=lambda match: (match.distance, match.index)
     )
-    assert Index(names, "vi", marks=False).search(query, k=None) == near
+    assert Index(names, "vi", ignore_diacritics=True).search(query, limit=None) == near
 
 
 def test_typed_names():
-    index = Index(NAMES, "vi", marks=False)
+    index = Index(NAMES, "vi", ignore_diacritics=True)
     for row, name in enumerate(NAMES):
         for query in (name, stripped(name), stripped(name).lower(), unicodedata.normalize("NFD", name)):
-            assert index.search(query, k=1) == [Match(name, 0.0, row)]
-        assert index.search(Tokenizer("vi").encode(name), k=1) == [Match(name, 0.0, row)]
+            assert index.search(query, limit=1) == [Match(name, 0.0, row)]
+        assert index.search(Tokenizer("vi").encode(name), limit=1) == [Match(name, 0.0, row)]
     assert Index(NAMES, "vi").search("Nguyen Van Lam") == []
     assert [index[row] for row in range(len(index))] == NAMES
 
 
 def test_it_stays_so_when_it_is_saved(tmp_path):
-    index = Index(NAMES, "vi", marks=False)
+    index = Index(NAMES, "vi", ignore_diacritics=True)
     index.save(tmp_path / "names.index")
     for again in (Index.load(tmp_path / "names.index"), pickle.loads(pickle.dumps(index))):
-        assert (again.marks, repr(again)) == (False, "Index(8 names, Tokenizer('vi'), marks=False)")
-        assert again.search("Do Thi Lan", k=1) == [Match("Đỗ Thị Lan", 0.0, 3)]
+        assert (again.ignore_diacritics, repr(again)) == (
+            True,
+            "Index(8 names, Tokenizer('vi'), ignore_diacritics=True)",
+        )
+        assert again.search("Do Thi Lan", limit=1) == [Match("Đỗ Thị Lan", 0.0, 3)]
 
 
 def resaved(index, change):
@@ -74,18 +77,12 @@ def resaved(index, change):
     return file.getvalue()
 
 
-def test_an_index_of_before_has_marks():
-    old = resaved(Index(NAMES, "vi"), lambda options: {key: options[key] for key in options if key != "marks"})
-    assert Index.from_bytes(old).marks
-    assert Index.from_bytes(old).search("Đỗ Thị Lan", k=1) == [Match("Đỗ Thị Lan", 0.0, 3)]
-
-
 def test_anything_else_is_refused():
-    with pytest.raises(SavedIndexError, match="marks is 'no'"):
-        Index.from_bytes(resaved(Index(NAMES, "vi"), lambda options: options | {"marks": "no"}))
-    with pytest.raises(ValueError, match="marks=False is for Vietnamese"):
-        Index(["银行"], "zh", marks=False)
-    index = Index(NAMES, "vi", marks=False)
+    with pytest.raises(SavedIndexError, match="ignore_diacritics"):
+        Index.from_bytes(resaved(Index(NAMES, "vi"), lambda options: options | {"ignore_diacritics": "no"}))
+    with pytest.raises(ValueError, match="ignore_diacritics=True is for Vietnamese"):
+        Index(["银行"], "zh", ignore_diacritics=True)
+    index = Index(NAMES, "vi", ignore_diacritics=True)
     with pytest.raises(ValueError, match="finds names, not places"):
         index.occurrences(Tokenizer("vi").encode("Nguyen Van Lam"), 0.2)
     with pytest.raises(TypeError, match="str, not int"):
@@ -94,6 +91,6 @@ def test_anything_else_is_refused():
 
 def test_a_part_of_a_text_is_that_part():
     encoding = Tokenizer("vi").encode("tôi đi Hà Nội hôm nay")
-    for marks in (True, False):
-        assert Index(["Hà Nội"], "vi", marks=marks).search(encoding[2:4]) == [Match("Hà Nội", 0.0, 0)]
-        assert Index(["Hà Nội"], "vi", marks=marks).search(encoding[:0]) == []
+    for ignored in (True, False):
+        assert Index(["Hà Nội"], "vi", ignore_diacritics=ignored).search(encoding[2:4]) == [Match("Hà Nội", 0.0, 0)]
+        assert Index(["Hà Nội"], "vi", ignore_diacritics=ignored).search(encoding[:0]) == []

@@ -1,4 +1,4 @@
-"""``phonemic read``: a text as it is read, in one step."""
+"""``phonemic transcribe``: a text as it is read, in one step."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ Write = Callable[[Batch | list[Encoding]], str]
 @encoding_option
 @max_line_option
 @force_option
-def read(
+def transcribe(
     *,
     text: tuple[str, ...],
     tokenizer: Tokenizer,
@@ -92,7 +92,7 @@ def read(
     max_line: int,
     force: bool,
 ) -> None:
-    """Writes the reading of TEXT, or of each line of files or of standard input, in pinyin, zhuyin or IPA.
+    """Writes the reading of TEXT, or of each line of files or of stdin, in pinyin, zhuyin or IPA.
 
     Where TEXT is the name of a file, or names of files, these are read: plain text, JSON lines or Parquet, also
     compressed. What is not a syllable stays as it is.
@@ -116,10 +116,10 @@ def read(
     if every or layout != "text" or name == "triples":
         one = partial(_all, name=name) if every else partial(_WRITERS[layout], spell=spell, name=name)
     else:
-        one = partial(_plain, decode=partial(tokenizer.decode, to=name, dialect=dialect, keep="spacing"))
+        one = partial(_plain, decode=partial(tokenizer.decode, to=name, dialect=dialect, preserve_text=True))
     write: Write = lambda batch: "".join(map(one, batch))  # noqa: E731
     if one.func is _plain and not markup:
-        rows = partial(tokenizer.decode_batch, to=name, dialect=dialect, keep="spacing")
+        rows = partial(tokenizer.decode_batch, to=name, dialect=dialect, preserve_text=True)
         write = lambda batch: "".join(f"{line}\n" for line in rows(batch))  # noqa: E731
     check = LanguageCheck(lang)
     with output_file(output, force) as file:
@@ -212,5 +212,5 @@ def _around(layout: str, lang: str) -> tuple[str, str]:
         return "\t".join(("text", "reading", "onset", "rime", "tone", "start", "end")) + "\n", ""
     if layout != "ruby":
         return "", ""
-    before, _, after = page(f'<main style="{_RUBY}">\0</main>', "phonemic read", lang).partition("\0")
+    before, _, after = page(f'<main style="{_RUBY}">\0</main>', "phonemic transcribe", lang).partition("\0")
     return before + "\n", after

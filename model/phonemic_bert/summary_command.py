@@ -1,4 +1,4 @@
-"""``phonemic-bert params``: what each part of a model counts."""
+"""``phonemic-bert summary``: what each part of a model counts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from phonemic_bert.shapes import PRESETS
 @click.option("--lang", type=click.Choice(LANGUAGES), default="vi", show_default=True, help="The language.")
 @click.option("--config", metavar="FOLDER", help="A checkpoint's configuration instead of a preset's.")
 @click.option("--json", "as_json", is_flag=True, help="Write JSON.")
-def params(preset: str, lang: str, config: str | None, as_json: bool) -> None:
+def summary(preset: str, lang: str, config: str | None, as_json: bool) -> None:
     """Counts the parameters of each part and compares the sums with the paper's 87.94M."""
     from phonemic_bert.configuration import PhonemicBertConfig
     from phonemic_bert.parameters import PAPER_MILLIONS, count_parameters, totals

@@ -1,4 +1,4 @@
-"""``phonemic read``: a text as it is read, in each form."""
+"""``phonemic transcribe``: a text as it is read, in each form."""
 
 import csv
 import io
@@ -45,13 +45,16 @@ class Ruby(HTMLParser):
 
 
 def test_text_and_standard_input():
-    assert run("read", "--lang", "zh", "银行行长", "3:30").stdout == "yín háng háng zhǎng 3:30\n"
-    assert run("read", "--lang", "zh", stdin=TEXT).stdout.splitlines() == [
+    assert run("transcribe", "--lang", "zh", "银行行长", "3:30").stdout == "yín háng háng zhǎng 3:30\n"
+    assert run("transcribe", "--lang", "zh", stdin=TEXT).stdout.splitlines() == [
         "yín háng háng zhǎng 3:30 zài ATM jī，“zǒu ba”。",
         "",
         "chóng qìng<b>&amp;😀",
     ]
-    assert run("read", "--lang", "zh", "-", stdin=TEXT).stdout == run("read", "--lang", "zh", stdin=TEXT).stdout
+    assert (
+        run("transcribe", "--lang", "zh", "-", stdin=TEXT).stdout
+        == run("transcribe", "--lang", "zh", stdin=TEXT).stdout
+    )
 
 
 @pytest.mark.parametrize(
@@ -68,12 +71,14 @@ def test_text_and_standard_input():
 )
 def test_notations(lang, options, read):
     text = {"vi": "Giếng 3", "zh": "银行3"}[lang]
-    assert run("read", "--lang", lang, *options, text).stdout == f"{read}\n"
+    assert run("transcribe", "--lang", lang, *options, text).stdout == f"{read}\n"
 
 
 def test_tsv():
     rows = list(
-        csv.DictReader(io.StringIO(run("read", "--lang", "zh", "--format", "tsv", "银行3").stdout), delimiter="\t")
+        csv.DictReader(
+            io.StringIO(run("transcribe", "--lang", "zh", "--format", "tsv", "银行3").stdout), delimiter="\t"
+        )
     )
     assert [row["text"] for row in rows] == ["银", "行", "3"]
     assert [row["reading"] for row in rows[:2]] == lazy_pinyin("银行", style=1)
@@ -87,7 +92,8 @@ def test_tsv():
 
 def test_json():
     rows = [
-        json.loads(line) for line in run("read", "--lang", "zh", "--format", "json", stdin=TEXT).stdout.splitlines()
+        json.loads(line)
+        for line in run("transcribe", "--lang", "zh", "--format", "json", stdin=TEXT).stdout.splitlines()
     ]
     assert [row["text"] for row in rows] == LINES
     for row in rows:
@@ -98,46 +104,49 @@ def test_json():
 
 
 def test_ruby():
-    page = Ruby(run("read", "--lang", "zh", "--format", "ruby", stdin=TEXT).stdout)
+    page = Ruby(run("transcribe", "--lang", "zh", "--format", "ruby", stdin=TEXT).stdout)
     assert page.base == LINES
     assert "".join(page.ruby) == "银行行长在机走吧重庆"
     assert page.above == [*lazy_pinyin("银行行长", style=1), "zài", "jī", "zǒu", "ba", "chóng", "qìng"]
 
 
 def test_a_page_is_one_whatever_the_text(in_tmp_path, tmp_path):
-    run("read", "--lang", "zh", "--format", "ruby", "-o", "poem.html", "床前\r\n疑是👨\u200d👩\x1b[31m")
+    run("transcribe", "--lang", "zh", "--format", "ruby", "-o", "poem.html", "床前\r\n疑是👨\u200d👩\x1b[31m")
     html = (tmp_path / "poem.html").read_text("utf-8")
     assert html.count("<br>") == 1
     assert "👨\u200d👩" in html
     assert "\x1b" not in html
     assert "\\x1b[31m" in html
     assert Ruby(html).above == [*lazy_pinyin("床前疑是", style=1)]
-    run("read", "--lang", "vi", "--format", "ruby", "-o", "damaged.html", os.fsdecode(b"gi\xff"))
+    run("transcribe", "--lang", "vi", "--format", "ruby", "-o", "damaged.html", os.fsdecode(b"gi\xff"))
     assert "\\udcff" in (tmp_path / "damaged.html").read_text("utf-8")
 
 
 def test_output_file(in_tmp_path, tmp_path):
-    run("read", "--lang", "vi", "-o", "out.txt", "giếng")
+    run("transcribe", "--lang", "vi", "-o", "out.txt", "giếng")
     assert (tmp_path / "out.txt").read_text("utf-8") == "zieŋ˧˥\n"
-    assert "--force" in run("read", "--lang", "vi", "-o", "out.txt", "giếng", status=1).stderr
+    assert "--force" in run("transcribe", "--lang", "vi", "-o", "out.txt", "giếng", status=1).stderr
 
 
 def test_what_does_not_fit():
-    assert "cannot decode vi to 'pinyin'" in run("read", "--lang", "vi", "--to", "pinyin", "a", status=2).stderr
-    assert "dialects are Vietnamese" in run("read", "--lang", "zh", "--dialect", "hue", "行", status=2).stderr
-    found = run("read", "--lang", "vi", "--dialect", "hue", "--to", "spelling", "a", status=2)
+    assert "cannot decode vi to 'pinyin'" in run("transcribe", "--lang", "vi", "--to", "pinyin", "a", status=2).stderr
+    assert "dialects are Vietnamese" in run("transcribe", "--lang", "zh", "--dialect", "hue", "行", status=2).stderr
+    found = run("transcribe", "--lang", "vi", "--dialect", "hue", "--to", "spelling", "a", status=2)
     assert "a dialect is written in IPA" in found.stderr
-    assert "is the text Mandarin?" in run("read", "--lang", "zh", "Hôm nay trời đẹp quá nhỉ").stderr
+    assert "is the text Mandarin?" in run("transcribe", "--lang", "zh", "Hôm nay trời đẹp quá nhỉ").stderr
 
 
-@pytest.mark.parametrize("command", [("read",), ("show", "--format", "tsv")])
+@pytest.mark.parametrize("command", [("transcribe",), ("show", "--format", "tsv")])
 def test_names_of_files_are_no_text(in_tmp_path, command):
     Path("b.txt").write_text("你好\n北京\n", "utf-8")
     Path("c.jsonl").write_text('{"t": "上海"}\n', "utf-8")
     text = run(*command, "--lang", "zh", "-", stdin="你好\n北京\n").stdout
     assert run(*command, "b.txt", "--lang", "zh").stdout == text
     assert "ʂ" in run("show", "c.jsonl", "--lang", "zh", "--column", "t").stdout
-    assert run("read", "c.jsonl", "--lang", "zh", "--column", "t").stdout == run("read", "上海", "--lang", "zh").stdout
-    assert "b.txt" in run("read", "b.txt", "你好", "--lang", "zh").stdout  # not both are files
-    told = run("read", "b.txt", "--lang", "zh", "-o", "b.txt", "--force", status=1).stderr
+    assert (
+        run("transcribe", "c.jsonl", "--lang", "zh", "--column", "t").stdout
+        == run("transcribe", "上海", "--lang", "zh").stdout
+    )
+    assert "b.txt" in run("transcribe", "b.txt", "你好", "--lang", "zh").stdout  # not both are files
+    told = run("transcribe", "b.txt", "--lang", "zh", "-o", "b.txt", "--force", status=1).stderr
     assert "b.txt: is also read" in told
