@@ -130,7 +130,7 @@ AUTO = {
 
 
 @pytest.mark.parametrize("kind", AUTO)
-def test_save_and_load(paper-tiny, tmp_path, kind, random_ids):
+def test_save_and_load(tiny, tmp_path, kind, random_ids):
     model = kind(tiny("zh", hidden_dropout_prob=0.2)).eval()
     model.save_pretrained(tmp_path)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["config.json", "model.safetensors"]

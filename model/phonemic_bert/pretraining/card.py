@@ -74,7 +74,7 @@ def write_card(folder: Path, origin: dict[str, Any]) -> None:
     head = {"language": tokenizer.get("lang"), "license": licence, "library_name": "transformers"}
     blocks = [
         "---\n" + "".join(f"{name}: {value}\n" for name, value in head.items() if value) + "tags: [fill-mask]\n---",
-        f"# {'PhonemicBERT' if phonemic else encoder + ' over ' + tokenizer['name']}, {shape['layers']} layers of "
+        f"# {'PhonemicBERT' if phonemic else encoder + ' over ' + tokenizer['name']}, {shape['num_hidden_layers']} layers of "
         f"{shape['hidden_size']}",
         _loading(phonemic),
         *([_design(shape, encoder)] if phonemic else []),
@@ -184,7 +184,9 @@ def _beginning(origin: dict[str, Any]) -> str:
     """Which weights the run began with, where they were not fresh."""
     if "weights" not in origin:
         return ""
-    return f" It began with the weights of {origin['settings']['model'].get('weights') or 'another checkpoint'}."
+    return (
+        f" It began with the weights of {origin['settings']['model'].get('init_checkpoint') or 'another checkpoint'}."
+    )
 
 
 def _fall(optimization: dict[str, Any]) -> str:

@@ -63,9 +63,9 @@ def finish(folder: Path) -> Path:
 def _public(record: dict[str, Any]) -> dict[str, Any]:
     """The record without the folders that its files lay in: a checkpoint is passed on."""
     settings, corpus = dict(record["settings"]), dict(record["corpus"])
-    settings["machine"] = settings["machine"] | {"cache": ""}
-    if settings["model"].get("weights", "") not in checkpoint_names():
-        settings["model"] = settings["model"] | {"weights": ""}
+    settings["machine"] = settings["machine"] | {"cache_dir": ""}
+    if settings["model"]["init_checkpoint"] not in checkpoint_names():
+        settings["model"] = settings["model"] | {"init_checkpoint": ""}
     if "distillation" in settings:
         settings["distillation"] = settings["distillation"] | {"teacher": "", "corpus": ""}
     corpus["sources"] = [source | {"path": source_name(source)} for source in corpus.get("sources") or ()]
