@@ -212,7 +212,7 @@ def config_of(task: Task, model: str, seed: int, setting: Setting, checkpoint: s
     if model == "HashEmbedCNN":  # what spacy.HashEmbedCNN.v2 makes: our layer without the columns of sounds
         embed = config["components"]["tok2vec"]["model"]["embed"]
         embed["@architectures"] = "spacy.MultiHashEmbed.v2"
-        for column in ("components", "mishearing", "mark_errors"):
+        for column in ("components", "homophone_noise", "diacritic_noise"):
             del embed[column]
     return config
 

@@ -43,7 +43,7 @@ def phonemic_bert(
     freeze_layers: int = 0,
     learn_rate_factor: float | None = None,
     layer_decay: float = 1.0,
-    mark_errors: float = 0.0,
+    diacritic_noise: float = 0.0,
     form_dropout: float | None = None,
     form_noise: float | None = None,
 ) -> Model[list[Doc], list[Floats2d]]:
@@ -73,7 +73,7 @@ def phonemic_bert(
             a pretrained encoder of at most 384 dimensions, 0.05 for a wider one; they suit a rate of 0.001.
         layer_decay: each layer's learning rate as a part of that of the layer above it; the embeddings are the lowest
             layer. 1: all have the same.
-        mark_errors: for Vietnamese: in half of the Docs of training, this share of the syllables is written without
+        diacritic_noise: for Vietnamese: in half of the Docs of training, this share of the syllables is written without
             its tone mark, without any mark, or with another tone mark; at least 0 and below 1.
         form_dropout: of a model that reads how a text is written: the share of the positions whose form it is not shown
             in training. None: as in its pretraining.
@@ -99,7 +99,7 @@ def phonemic_bert(
         freeze_layers=freeze_layers,
         learn_rate_factor=learn_rate_factor,
         layer_decay=layer_decay,
-        mark_errors=mark_errors,
+        diacritic_noise=diacritic_noise,
         form_dropout=form_dropout,
         form_noise=form_noise,
     )
@@ -250,8 +250,8 @@ def _initialize(model: Model[Any, Any], X: Sequence[Doc] | None = None, Y: Any =
 def _forward(model: Model[Any, Any], X: Sequence[Doc], is_train: bool) -> tuple[Any, Callable[..., Any]]:  # noqa: N803
     network = _network(model)
     _check_weights(network)
-    if is_train and network.options.mark_errors:
-        X = misread(X, network.options.mark_errors)  # noqa: N806
+    if is_train and network.options.diacritic_noise:
+        X = misread(X, network.options.diacritic_noise)  # noqa: N806
     return pytorch_forward(model, X, is_train)
 
 

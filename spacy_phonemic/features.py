@@ -18,7 +18,7 @@ def phonemic_bert_and_features(
     width: int,
     encoder: Model[list[Doc], list[Floats2d]],
     features: Model[list[Doc], list[Floats2d]],
-    mark_errors: float = 0.0,
+    diacritic_noise: float = 0.0,
 ) -> Model[list[Doc], list[Floats2d]]:
     """The vectors of two layers side by side, through one linear layer: for ``phonemic_transformer``.
 
@@ -27,7 +27,7 @@ def phonemic_bert_and_features(
         encoder: ``spacy_phonemic.PhonemicBert.v1``; its options, learning rate and checkpoint are its own.
         features: a layer that learns from little data, such as ``spacy.Tok2Vec.v2`` with
             ``spacy_phonemic.PhonemicHashEmbed.v1``.
-        mark_errors: for Vietnamese: in half of the Docs of training, this share of the syllables is written without
+        diacritic_noise: for Vietnamese: in half of the Docs of training, this share of the syllables is written without
             its tone mark, without any mark, or with another tone mark, for both layers alike; at least 0 and below 1.
             The same option of ``PhonemicHashEmbed``, or of ``encoder``, would show such errors to that layer
             alone.
@@ -36,22 +36,22 @@ def phonemic_bert_and_features(
         A thinc model from Docs to float32 (tokens, width) for each.
 
     Raises:
-        ValueError: ``mark_errors`` is not a share.
+        ValueError: ``diacritic_noise`` is not a share.
     """
-    check_share("mark_errors", mark_errors)
+    check_share("diacritic_noise", diacritic_noise)
     together: Model[Any, Any] = concatenate(encoder, features)
-    read = misreading(together, mark_errors) if mark_errors else together
+    read = misreading(together, diacritic_noise) if diacritic_noise else together
     return chain(read, list2ragged(), with_array(Linear(width)), ragged2list())
 
 
-def misreading(layer: Model[Any, Any], mark_errors: float) -> Model[Any, Any]:
+def misreading(layer: Model[Any, Any], diacritic_noise: float) -> Model[Any, Any]:
     """A layer that, in training, is given Docs with wrong marks; see :func:`phonemic_bert_and_features`."""
-    return Model("misreading", _forward, init=_initialize, layers=[layer], attrs={"mark_errors": mark_errors})
+    return Model("misreading", _forward, init=_initialize, layers=[layer], attrs={"diacritic_noise": diacritic_noise})
 
 
 def _forward(model: Model[Any, Any], docs: Sequence[Doc], is_train: bool) -> tuple[Any, Callable[[Any], Any]]:
     if is_train:
-        docs = misread(docs, model.attrs["mark_errors"])
+        docs = misread(docs, model.attrs["diacritic_noise"])
     return model.layers[0](docs, is_train)
 
 

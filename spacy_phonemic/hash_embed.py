@@ -44,8 +44,8 @@ def phonemic_hash_embed(
     rows: list[int],
     include_static_vectors: bool = False,
     components: Sequence[str] = tuple(MASKS),
-    mishearing: float = 0.25,
-    mark_errors: float = 0.0,
+    homophone_noise: float = 0.25,
+    diacritic_noise: float = 0.0,
 ) -> Model[list[Doc], list[Floats2d]]:
     """The ``MultiHashEmbed`` of spaCy with columns for the sounds of a token: an ``embed`` for ``spacy.Tok2Vec.v2``.
 
@@ -61,9 +61,9 @@ def phonemic_hash_embed(
     lost: its letters. *tieng* and *viet* are not syllables, so no id can tell that they are *tiếng* and *Việt*.
 
     During training, half of the Docs stay as they are. In the others, a token's spelling is at times that of another
-    token, and so, less often, are its onset, its rime and so on (``mishearing``): the layers above learn what to trust
+    token, and so, less often, are its onset, its rime and so on (``homophone_noise``): the layers above learn what to trust
     where a word is written as another that sounds alike, though they never see one. Or a syllable's marks are lost or
-    wrong (``mark_errors``), and all of its columns with them.
+    wrong (``diacritic_noise``), and all of its columns with them.
 
     Arguments:
         width: of the vectors that come out, and of a spelling's column; a sound's column has a third of it.
@@ -72,9 +72,9 @@ def phonemic_hash_embed(
         include_static_vectors: whether the word vectors of the vocab are a column too, looked up in NFC.
         components: any of ``"onset"``, ``"rime"``, ``"tone"``, ``"toneless"`` (onset and rime), ``"syllable"``,
             ``"bigram"`` and ``"undiacritized"``.
-        mishearing: how often a spelling is exchanged in those Docs: a share of the tokens, at least 0 and below 1. A
+        homophone_noise: how often a spelling is exchanged in those Docs: a share of the tokens, at least 0 and below 1. A
             component is exchanged a quarter as often.
-        mark_errors: for Vietnamese: the share of the syllables of those Docs that are written without their tone mark,
+        diacritic_noise: for Vietnamese: the share of the syllables of those Docs that are written without their tone mark,
             without any mark, or with another tone mark, at least 0 and below 1.
 
     Returns:
@@ -83,7 +83,7 @@ def phonemic_hash_embed(
     Raises:
         ValueError: an argument does not fit.
     """
-    _check(attrs, rows, components, {"mishearing": mishearing, "mark_errors": mark_errors})
+    _check(attrs, rows, components, {"homophone_noise": homophone_noise, "diacritic_noise": diacritic_noise})
     if width < 1:
         raise ValueError(f"width={width}: must be at least 1")
     narrow = max(1, width // _NARROWER)
@@ -98,7 +98,11 @@ def phonemic_hash_embed(
     ]
     read: dict[str, Any] = {"attrs": attrs, "components": components}
     columns: Model[Any, Any] = chain(
-        Model("phonemic_columns", _forward, attrs=read | {"mishearing": mishearing, "mark_errors": mark_errors}),
+        Model(
+            "phonemic_columns",
+            _forward,
+            attrs=read | {"homophone_noise": homophone_noise, "diacritic_noise": diacritic_noise},
+        ),
         cast("Model[Any, Any]", list2ragged()),
         with_array(concatenate(*tables) if len(tables) > 1 else tables[0]),
     )
@@ -140,14 +144,14 @@ def _forward(
     model: Model[Any, Any], docs: Sequence[Doc], is_train: bool
 ) -> tuple[list[Any], Callable[[Any], Sequence[Doc]]]:
     attrs, components = model.attrs["attrs"], model.attrs["components"]
-    mishearing, mark_errors = model.attrs["mishearing"], model.attrs["mark_errors"]
-    training = is_train and bool(docs) and bool(mishearing or mark_errors)
+    homophone_noise, diacritic_noise = model.attrs["homophone_noise"], model.attrs["diacritic_noise"]
+    training = is_train and bool(docs) and bool(homophone_noise or diacritic_noise)
     changed = drawn(len(docs) if training else 0)
-    if training and mark_errors:
-        docs = with_mark_errors(docs, mark_errors, changed)
+    if training and diacritic_noise:
+        docs = with_mark_errors(docs, diacritic_noise, changed)
     found = [token_columns(doc, attrs, components) for doc in docs]
-    if training and mishearing:
-        found = _exchanged(found, len(attrs), mishearing, changed)
+    if training and homophone_noise:
+        found = _exchanged(found, len(attrs), homophone_noise, changed)
     return [model.ops.asarray(cast("Any", columns), dtype="uint64") for columns in found], lambda gradients: []
 
 

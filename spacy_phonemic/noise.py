@@ -87,5 +87,5 @@ def _misspelt(doc: Doc, share: float) -> Doc:
 @lru_cache(maxsize=4)
 def _mark_errors(tokenizer: Tokenizer) -> Misspellings:
     if tokenizer.lang != Misspellings.lang:
-        raise ValueError("mark_errors is for Vietnamese: set it to 0 where the pipeline reads Chinese")
+        raise ValueError("diacritic_noise is for Vietnamese: set it to 0 where the pipeline reads Chinese")
     return Misspellings(["missing-diacritics", "wrong-tone"], tokenizer)

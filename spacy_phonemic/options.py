@@ -45,7 +45,7 @@ class EncoderOptions:
     freeze_layers: int
     learn_rate_factor: float | None
     layer_decay: float = 1.0
-    mark_errors: float = 0.0
+    diacritic_noise: float = 0.0
     form_dropout: float | None = None
     form_noise: float | None = None
 
@@ -67,7 +67,7 @@ class EncoderOptions:
 
         if not 0 < self.layer_decay <= 1:
             raise ValueError(f"layer_decay={self.layer_decay}: must be above 0 and at most 1")
-        check_share("mark_errors", self.mark_errors)
+        check_share("diacritic_noise", self.diacritic_noise)
         for name, share in self.form_shares.items():
             check_share(name, share)
 

@@ -84,8 +84,8 @@ def config_text(
         errors = _MARK_ERRORS_OF_NAMES if encoder == "hash" and names else _MARK_ERRORS
         changes |= {
             '"toneless","syllable"]': '"toneless","syllable","undiacritized"]',
-            "mishearing = 0.25": "mishearing = 0.0",
-            "mark_errors = 0.0": f"mark_errors = {errors}",
+            "homophone_noise = 0.25": "homophone_noise = 0.0",
+            "diacritic_noise = 0.0": f"diacritic_noise = {errors}",
         }
     elif names:  # bigrams help those of Mandarin, and no parts of speech
         changes['"toneless","syllable"]'] = '"toneless","syllable","bigram"]'

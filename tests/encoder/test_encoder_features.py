@@ -102,7 +102,7 @@ def test_both_are_shown_the_same_mark_errors_in_training_only():
     docs = [nlp.make_doc(text) for text in ("Tôi yêu tiếng Việt", "Hà Nội", "")]
     clean = [[token.text for token in doc] for doc in docs]
     encoder, features = [], []
-    model = phonemic_bert_and_features(3, recording(encoder), recording(features), mark_errors=0.5)
+    model = phonemic_bert_and_features(3, recording(encoder), recording(features), diacritic_noise=0.5)
     model.initialize(docs)
     model.predict(docs)
     assert encoder[-1] == features[-1] == clean
@@ -121,11 +121,11 @@ def test_both_are_shown_the_same_mark_errors_in_training_only():
 
 
 def test_mark_errors_are_a_share_and_vietnamese():
-    with pytest.raises(ValueError, match=r"mark_errors=1\.5: must be at least 0 and below 1"):
-        phonemic_bert_and_features(3, recording([]), recording([]), mark_errors=1.5)
+    with pytest.raises(ValueError, match=r"diacritic_noise=1\.5: must be at least 0 and below 1"):
+        phonemic_bert_and_features(3, recording([]), recording([]), diacritic_noise=1.5)
     nlp = spacy.blank("zh", config=SYLLABLES)
-    model = phonemic_bert_and_features(3, recording([]), recording([]), mark_errors=0.5)
-    with pytest.raises(ValueError, match="mark_errors is for Vietnamese"):
+    model = phonemic_bert_and_features(3, recording([]), recording([]), diacritic_noise=0.5)
+    with pytest.raises(ValueError, match="diacritic_noise is for Vietnamese"):
         model.begin_update([nlp.make_doc("银行行长")] * 30)
 
 

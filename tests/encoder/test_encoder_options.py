@@ -40,7 +40,7 @@ class TestOptions:
             ({"layers": "most"}, "layers='most'"),
             ({"layer_decay": 0}, "layer_decay=0"),
             ({"layer_decay": 1.5}, "at most 1"),
-            ({"mark_errors": 1}, "mark_errors=1: must be at least 0 and below 1"),
+            ({"diacritic_noise": 1}, "diacritic_noise=1: must be at least 0 and below 1"),
         ],
     )
     def test_refused_when_built(self, options, message):
@@ -184,7 +184,7 @@ class TestOptions:
         docs, seen = docs_of("vi", TEXTS[:4]), []
         aligned = module._aligned
         monkeypatch.setattr(module, "_aligned", lambda doc, lang: seen.append(doc) or aligned(doc, lang))
-        model = encoder(checkpoint["vi"], docs, mark_errors=0.5)
+        model = encoder(checkpoint["vi"], docs, diacritic_noise=0.5)
         seen.clear()
         model.predict(docs)
         assert [doc.text for doc in seen] == [doc.text for doc in docs]
@@ -196,8 +196,8 @@ class TestOptions:
             assert [*map(len, vectors)] == [*map(len, seen)] == [*map(len, docs)]
             changed += sum(one.text != other.text for one, other in zip(seen, docs, strict=True))
         assert 60 < changed < 120  # half of 200 Docs
-        model = encoder(checkpoint["zh"], docs_of("zh", [ZH]), mark_errors=0.5)
-        with pytest.raises(ValueError, match="mark_errors is for Vietnamese: set it to 0"):
+        model = encoder(checkpoint["zh"], docs_of("zh", [ZH]), diacritic_noise=0.5)
+        with pytest.raises(ValueError, match="diacritic_noise is for Vietnamese: set it to 0"):
             model.begin_update(docs_of("zh", [ZH]) * 30)
 
     def test_gradient_checkpointing_changes_no_gradient(self, checkpoint):
@@ -305,7 +305,7 @@ class TestConfigs:
         def shares(lang):
             config = Config().from_str(config_text(task, lang, encoder), interpolate=False)
             model = next(iter(config["components"].values()))["model"]
-            return [part["mark_errors"] for part in (model, model.get("embed", {})) if "mark_errors" in part]
+            return [part["diacritic_noise"] for part in (model, model.get("embed", {})) if "diacritic_noise" in part]
 
         assert shares("vi") == [share]
         assert shares("zh") == [0.0]

@@ -59,7 +59,7 @@ def test_plain_values_and_back(name):
             r"\[optimization\] unknown field 'learning_rte': did you mean 'learning_rate'\?",
         ),
         ("optimisation.steps=1", "unknown section 'optimisation': did you mean 'optimization'"),
-        ("machine.zzz=1", "unknown field 'zzz': there are device_batch_size, workers"),
+        ("machine.zzz=1", "unknown field 'zzz': there are per_device_train_batch_size, dataloader_num_workers"),
         ("optimization.max_steps=1.5", r"steps = 1\.5: this must be a whole number"),
         ("optimization.max_steps=true", "steps = True: this must be a whole number"),
         ("output.tensorboard=1", "tensorboard = 1: this must be a true or false"),

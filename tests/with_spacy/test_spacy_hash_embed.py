@@ -216,7 +216,7 @@ OURS = {
     "attrs": ["NORM"],
     "rows": [500],
     "include_static_vectors": False,
-    "mishearing": 0.5,
+    "homophone_noise": 0.5,
 }
 THEIRS = {
     "@architectures": "spacy.MultiHashEmbed.v2",
@@ -312,7 +312,7 @@ def test_static_vectors_are_those_of_the_words_in_nfc():
 
 def test_mishearing_is_for_training_only():
     docs = docs_of("vi", [VI, "Tôi yêu tiếng Việt", ""])
-    features = phonemic_hash_embed(12, **SPELLING, mishearing=0.3).layers[0].layers[0]
+    features = phonemic_hash_embed(12, **SPELLING, homophone_noise=0.3).layers[0].layers[0]
     clean = [token_columns(doc, features.attrs["attrs"], features.attrs["components"]) for doc in docs]
     for plain, found in zip(clean, features.predict(docs), strict=True):
         assert np.array_equal(plain, found)
@@ -338,7 +338,7 @@ def test_mishearing_is_for_training_only():
 def test_mark_errors_are_for_training_only():
     """Then half of the Docs have words of the same letters instead, whose every column is what the Doc would have."""
     docs = docs_of("vi", [VI, "Tôi yêu tiếng Việt", ""])
-    features = phonemic_hash_embed(12, **SPELLING, mishearing=0, mark_errors=0.5).layers[0].layers[0]
+    features = phonemic_hash_embed(12, **SPELLING, homophone_noise=0, diacritic_noise=0.5).layers[0].layers[0]
     read = features.attrs["attrs"], [*features.attrs["components"], "undiacritized"]
     features.attrs["components"] = read[1]
     clean = [token_columns(doc, *read) for doc in docs]
@@ -364,8 +364,8 @@ def test_mark_errors_are_for_training_only():
 
 
 def test_mark_errors_are_vietnamese():
-    features = phonemic_hash_embed(12, **SPELLING, mark_errors=0.5).layers[0].layers[0]
-    with pytest.raises(ValueError, match="mark_errors is for Vietnamese: set it to 0"):
+    features = phonemic_hash_embed(12, **SPELLING, diacritic_noise=0.5).layers[0].layers[0]
+    with pytest.raises(ValueError, match="diacritic_noise is for Vietnamese: set it to 0"):
         features.begin_update(docs_of("zh", [ZH] * 30))
 
 
@@ -387,9 +387,9 @@ def test_words_with_changes_stay_words():
         ({"components": ["coda"]}, "choose some of onset"),
         ({"components": ["onset", "onset"]}, "each once"),
         ({"attrs": [], "rows": [], "components": []}, "there are no columns"),
-        ({"mishearing": 1}, "below 1"),
-        ({"mishearing": -0.1}, "at least 0"),
-        ({"mark_errors": 1}, "mark_errors=1: .*below 1"),
+        ({"homophone_noise": 1}, "below 1"),
+        ({"homophone_noise": -0.1}, "at least 0"),
+        ({"diacritic_noise": 1}, "diacritic_noise=1: .*below 1"),
     ],
 )
 def test_what_does_not_fit_is_refused(options, message):

@@ -22,7 +22,7 @@ WORDS = ["Tôi", "tôi", "yêu", "Huế", "Hà Nội", "covid", "2024", ",", "�
 
 def filled(**options):
     """A model whose tables say something: those of sounds begin with zeros."""
-    model = phonemic_hash_embed(12, ["NORM", "SHAPE"], [100, 50], mishearing=0, **options)
+    model = phonemic_hash_embed(12, ["NORM", "SHAPE"], [100, 50], homophone_noise=0, **options)
     model.initialize(X=[NLP.make_doc(VI)])
     rng = np.random.default_rng(0)
     for node in model.walk():
@@ -75,7 +75,7 @@ def test_words_that_would_be_taken_for_one_are_not(monkeypatch):
 def test_a_model_that_was_saved_before_is_read():
     """The layers are a chain's still, so that its bytes fit."""
     before = chain(*filled().layers)
-    model = phonemic_hash_embed(12, ["NORM", "SHAPE"], [100, 50], mishearing=0).from_bytes(before.to_bytes())
+    model = phonemic_hash_embed(12, ["NORM", "SHAPE"], [100, 50], homophone_noise=0).from_bytes(before.to_bytes())
     docs = [NLP.make_doc(VI)]
     assert_alike(model.predict(docs), before.predict(docs))
 
