@@ -61,8 +61,8 @@ def phonemic_hash_embed(
     lost: its letters. *tieng* and *viet* are not syllables, so no id can tell that they are *tiếng* and *Việt*.
 
     During training, half of the Docs stay as they are. In the others, a token's spelling is at times that of another
-    token, and so, less often, are its onset, its rime and so on (``homophone_noise``): the layers above learn what to trust
-    where a word is written as another that sounds alike, though they never see one. Or a syllable's marks are lost or
+    token, and so, less often, are its onset, its rime and so on (``homophone_noise``): the layers above learn what to
+    trust where a word is written as another that sounds alike, though they never see one. Or a syllable's marks are lost or
     wrong (``diacritic_noise``), and all of its columns with them.
 
     Arguments:
@@ -72,10 +72,10 @@ def phonemic_hash_embed(
         include_static_vectors: whether the word vectors of the vocab are a column too, looked up in NFC.
         components: any of ``"onset"``, ``"rime"``, ``"tone"``, ``"toneless"`` (onset and rime), ``"syllable"``,
             ``"bigram"`` and ``"undiacritized"``.
-        homophone_noise: how often a spelling is exchanged in those Docs: a share of the tokens, at least 0 and below 1. A
-            component is exchanged a quarter as often.
-        diacritic_noise: for Vietnamese: the share of the syllables of those Docs that are written without their tone mark,
-            without any mark, or with another tone mark, at least 0 and below 1.
+        homophone_noise: how often a spelling is exchanged in those Docs: a share of the tokens, at least 0 and below 1.
+            A component is exchanged a quarter as often.
+        diacritic_noise: for Vietnamese: the share of the syllables of those Docs that are written without their tone
+            mark, without any mark, or with another tone mark, at least 0 and below 1.
 
     Returns:
         A thinc model from Docs to float32 (tokens, width) for each.

@@ -74,8 +74,8 @@ def write_card(folder: Path, origin: dict[str, Any]) -> None:
     head = {"language": tokenizer.get("lang"), "license": licence, "library_name": "transformers"}
     blocks = [
         "---\n" + "".join(f"{name}: {value}\n" for name, value in head.items() if value) + "tags: [fill-mask]\n---",
-        f"# {'PhonemicBERT' if phonemic else encoder + ' over ' + tokenizer['name']}, {shape['num_hidden_layers']} layers "
-        f"of {shape['hidden_size']}",
+        f"# {'PhonemicBERT' if phonemic else encoder + ' over ' + tokenizer['name']}, "
+        f"{shape['num_hidden_layers']} layers of {shape['hidden_size']}",
         _loading(phonemic),
         *([_design(shape, encoder)] if phonemic else []),
         "## Data",
