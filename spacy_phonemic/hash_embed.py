@@ -62,8 +62,8 @@ def phonemic_hash_embed(
 
     During training, half of the Docs stay as they are. In the others, a token's spelling is at times that of another
     token, and so, less often, are its onset, its rime and so on (``homophone_noise``): the layers above learn what to
-    trust where a word is written as another that sounds alike, though they never see one. Or a syllable's marks are lost or
-    wrong (``diacritic_noise``), and all of its columns with them.
+    trust where a word is written as another that sounds alike, though they never see one. Or a syllable's marks are
+    lost or wrong (``diacritic_noise``), and all of its columns with them.
 
     Arguments:
         width: of the vectors that come out, and of a spelling's column; a sound's column has a third of it.
