@@ -17,7 +17,7 @@ TEST := python -m pytest -n $(WORKERS) --dist loadfile
 TRANSFORMERS ?= 4.53.2 5.23.0 5.24.0
 DEMO := build/demo
 # What an installed copy is made from.
-SOURCES := pyproject.toml setup.py $(shell find phonemic -name '*.pyx' -o -name '*.pxd' -o -name '*.h' -o -name '*.tsv' -o -path '*/lexicon/*.py')
+SOURCES := pyproject.toml setup.py $(shell find phonemic -name '*.pyx' -o -name '*.pxd' -o -name '*.h' -o -name '*.tsv' -o -path '*/lexicon/*.py' -o -path '*/compiling/*.py' -o -path '*/reading/*.py')
 LANG_OF_FILE := $(if $(filter vi zh,$(LANG)),--lang $(LANG))
 
 .PHONY: demo test test-benchmarks test-models lint format docs bench bench-gate sanitize sdist-check release-check packages-check clean

@@ -36,9 +36,9 @@ class BuildTables(build_py):
         package = ModuleType("phonemic")
         package.__path__ = [os.path.join(os.path.dirname(os.path.abspath(__file__)), "phonemic")]
         sys.modules["phonemic"] = package
-        from phonemic.lexicon import compile as compile_tables
+        from phonemic.compiling.tables import main
 
-        compile_tables.main()
+        main()
         super().run()
 
 

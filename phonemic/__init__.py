@@ -18,10 +18,10 @@ try:
     )
     from phonemic.inventory import PositionKind, Triple, Vocabulary, pack, unpack
     from phonemic.options import TokenizerOptions
-    from phonemic.pinyin import from_pinyin
-    from phonemic.polyphones import readings_of
+    from phonemic.reading.polyphones import readings_of
     from phonemic.tokenizer import Tokenizer
     from phonemic.version import __version__
+    from phonemic.writing.pinyin import from_pinyin
 except ModuleNotFoundError as error:
     if (error.name or "").rpartition(".")[2] not in ("_batch", "_core"):
         raise

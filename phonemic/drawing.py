@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from html import escape
 
-from phonemic.notations import tone_name
+from phonemic.writing.notations import tone_name
 
 #: Tone -> the colour behind it. High and rising tones are warm, low and falling ones cold.
 TONE_COLORS = {

@@ -11,6 +11,7 @@ from phonemic.characters import plain
 from phonemic.inventory import (
     CLS,
     EMPTY,
+    FORM_SHIFT,
     NATIVE,
     SEP,
     TRIPLE,
@@ -25,7 +26,6 @@ from phonemic.inventory import (
     forms_of,
     kinds_of,
     unpack,
-    whole,
 )
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def syllable_of(triple: Triple, native: bool, text: str, start: int, end: int) -
     onset, rime, tone = ("" if symbol == EMPTY or not native else symbol for symbol in triple)
     own, ipa = text[start:end], onset + rime + tone
     if native and not _RHOTIC.isdisjoint(own[1:]):
-        from phonemic.notations import with_erhua
+        from phonemic.writing.notations import with_erhua
 
         ipa = with_erhua(ipa, "ipa")
     return Syllable(own, onset, rime, tone, ipa, start, end)
@@ -250,7 +250,7 @@ class Encoding(_Positions):
         """The first ``max_length`` positions, as a view; fewer where the cut would fall among the bytes of a character
         or between a position and the bytes of how it is written (``form=True``).
         """
-        return self[: whole(self.ids, special_room(max_length, special_tokens=False))]
+        return self[: _whole(self.ids, special_room(max_length, special_tokens=False))]
 
     def pad(self, max_length: int | None = None, special_tokens: bool = True) -> dict[str, NDArray[np.int32]]:
         """``input_ids`` and ``attention_mask``, int32 (N,): a padded batch of one, see :meth:`Batch.pad`."""
@@ -458,7 +458,7 @@ class Batch(_Positions, Sequence[Encoding]):
         """How many positions are left of each text."""
         lengths: NDArray[np.int64] = np.minimum(self.lengths, limit)
         for row in np.flatnonzero(self.lengths > limit).tolist():
-            lengths[row] = whole(self.ids[self.offsets[row] : self.offsets[row + 1]], limit)
+            lengths[row] = _whole(self.ids[self.offsets[row] : self.offsets[row + 1]], limit)
         return lengths
 
     def __len__(self) -> int:
@@ -512,6 +512,15 @@ def _asked_for(array: NDArray[Any] | None, name: str) -> NDArray[Any]:
 
 def _part(array: NDArray[np.int32] | None, index: slice) -> NDArray[np.int32] | None:
     return None if array is None else array[index]
+
+
+def _whole(ids: NDArray[np.int32], limit: int) -> int:
+    """:func:`phonemic.forms.whole`, which is not imported where ids have no forms."""
+    if limit >= len(ids) or ids[limit] >> FORM_SHIFT == 0:
+        return limit
+    from phonemic.forms import whole
+
+    return whole(ids, limit)
 
 
 def _first(lengths: NDArray[np.int64], kept: NDArray[np.int64]) -> NDArray[np.bool_]:

@@ -415,3 +415,19 @@ def triples_with_forms(lang: str) -> list[int]:
         return packed + [vocab.pack(mandarin.factorize(pinyin)) for pinyin in forms(lang).syllables]
     heard = {(spelling.onset, spelling.rime) for spelling in vietnamese.spellings().values()}
     return packed + [vocab.pack(Triple(onset, rime, tone)) for onset, rime in sorted(heard) for tone in _tone_marks()]
+
+
+def whole(ids: NDArray[np.int32], limit: int) -> int:
+    """How many of the first ``limit`` ids to keep, so that no character and no escape is cut.
+
+    Arguments:
+        ids: packed ids, shape (N,).
+        limit: positions there is room for.
+
+    Returns:
+        ``limit``, or less; but ``limit`` where nothing would be left, or nothing is cut.
+    """
+    if limit >= len(ids) or ids[limit] >> FORM_SHIFT == 0 or ids[limit] & TRIPLE != UNKNOWN_ID:
+        return limit
+    places = np.flatnonzero(beginnings(ids[: limit + 4])[1 : limit + 1])
+    return int(places[-1]) + 1 if len(places) else limit

@@ -301,24 +301,6 @@ def forms_of(packed: Any) -> NDArray[np.uint8]:
     return (ids >> FORM_SHIFT).astype(np.uint8)
 
 
-def whole(ids: NDArray[np.int32], limit: int) -> int:
-    """How many of the first ``limit`` ids to keep, so that no character and no escape is cut.
-
-    Arguments:
-        ids: packed ids, shape (N,).
-        limit: positions there is room for.
-
-    Returns:
-        ``limit``, or less; but ``limit`` where nothing would be left, or nothing is cut.
-    """
-    if limit >= len(ids) or ids[limit] >> FORM_SHIFT == 0 or ids[limit] & TRIPLE != UNKNOWN_ID:
-        return limit
-    from phonemic.forms import beginnings
-
-    places = np.flatnonzero(beginnings(ids[: limit + 4])[1 : limit + 1])
-    return int(places[-1]) + 1 if len(places) else limit
-
-
 def kinds_of(packed: NDArray[np.int32]) -> NDArray[np.uint8]:
     """NATIVE, FALLBACK, UNKNOWN or SPECIAL for each packed id, whatever its form: uint8 of the same shape."""
     ids = np.asarray(packed, dtype=np.int32) & TRIPLE

@@ -70,7 +70,7 @@ class TokenizerOptions:
             traditional text as the same text in simplified characters; your own ``phrases`` still win. One character
             of ``phrases`` is then always read so.
         sandhi: Mandarin: write the tones of 一 and 不, a third tone before a third tone, and the neutral tones of
-            listed words as they are said (*bú qù*, *ní hǎo*, *péng you*); :mod:`phonemic.speech` has the
+            listed words as they are said (*bú qù*, *ní hǎo*, *péng you*); :mod:`phonemic.reading.speech` has the
             rules. What ``phrases`` of two characters or more say stays.
         erhua: Mandarin: 儿 that is not a syllable of its own (花儿, but not 女儿) is part of the syllable before it:
             one position, with that syllable's triple and a span of both characters.

@@ -11,11 +11,11 @@ from functools import cache
 from typing import NamedTuple
 
 from phonemic import mandarin, vietnamese
-from phonemic import readings as context
 from phonemic.characters import IGNORABLE, JAMO, LETTER, MARK, SPACE, WORD_BREAKS, fold, kind_of, normalize
 from phonemic.inventory import SPECIALS, UNK, Triple, Vocabulary, fallback_triple, packs, vocabulary
 from phonemic.lexicon.user_phrases import LONGEST_PHRASE
-from phonemic.speech import speak
+from phonemic.reading import context
+from phonemic.reading.speech import speak
 
 #: No phrase of the lexicon is longer, and no user's.
 MAX_PHRASE = LONGEST_PHRASE

@@ -237,8 +237,8 @@ class Tokenizer:
             return self.encode(text).syllables
         if not self.form:
             raise TypeError("only with form=True do ids have their text; give the text")
-        from phonemic.decoding import packed_ids
-        from phonemic.written import syllables_of
+        from phonemic.writing.decoding import packed_ids
+        from phonemic.writing.written import syllables_of
 
         return syllables_of(packed_ids(text, self.lang), self._vocabulary)
 
@@ -267,7 +267,7 @@ class Tokenizer:
         Raises:
             ValueError: no syllable has these components, an id is not in the vocabulary, or there is no such style.
         """
-        from phonemic.notations import speller
+        from phonemic.writing.notations import speller
 
         write = speller(self.lang, style=style)
         if isinstance(triple, int | np.integer):
@@ -304,7 +304,7 @@ class Tokenizer:
             skip_special_tokens: leave out [CLS], [PAD] and the others; an unknown character is always written, as
                 U+FFFD.
             dialect: Vietnamese in IPA: ``"hanoi"``, ``"hue"`` or ``"saigon"``, as it is spoken there, see
-                :mod:`phonemic.dialects`; None writes the sounds that the spelling keeps apart.
+                :mod:`phonemic.writing.dialects`; None writes the sounds that the spelling keeps apart.
             preserve_text: leave all but the syllables as it was in the text of an Encoding: case, punctuation,
                 digits, unknown characters, white space.
             errors: ``"strict"``, or ``"replace"`` for U+FFFD where an id is of no text.
@@ -322,7 +322,7 @@ class Tokenizer:
             ValueError: ``ids`` is an Encoding of another language, ``to``, ``style``, ``dialect`` or ``errors`` does
                 not fit, there is no text whose spacing could be kept, or the positions do not follow one another in it.
         """
-        from phonemic.decoding import decoder, has_erhua, packed_ids, spaced_texts
+        from phonemic.writing.decoding import decoder, has_erhua, packed_ids, spaced_texts
 
         write = decoder(self, to, style, skip_special_tokens, dialect, errors)
         packed = packed_ids(ids, self.lang)
@@ -360,7 +360,7 @@ class Tokenizer:
                 and the position.
             ValueError: an argument does not fit, or the offsets are not of these ids.
         """
-        from phonemic.decoding import decoder, packed_rows, spaced_texts
+        from phonemic.writing.decoding import decoder, packed_rows, spaced_texts
 
         write = decoder(self, to, style, skip_special_tokens, dialect, errors)
         if preserve_text:

@@ -9,7 +9,7 @@ from typing import Any
 from spacy.tokens import Doc, Span, Token
 
 from phonemic import Encoding, Syllable
-from phonemic.markup import with_readings
+from phonemic.reading.markup import with_readings
 from spacy_phonemic.reading import KEY, Parts, reading_of, state
 from spacy_phonemic.verse import Rhyme, rhymes_of_lines
 

@@ -13,12 +13,12 @@ from spacy.util import minibatch
 from spacy.vocab import Vocab
 
 from phonemic import Tokenizer
-from phonemic.dialects import check_dialect
 from phonemic.errors import SavedTokenizerError
 from phonemic.files.jsons import damaged, loads, read_object
 from phonemic.files.writing import write_json
 from phonemic.inventory import LANGUAGES
 from phonemic.options import OptionArguments, option_defaults, spell_out
+from phonemic.writing.dialects import check_dialect
 from spacy_phonemic.attributes import GETTERS, NAMES, register, register_free
 from spacy_phonemic.reading import KEY, Way, leave_to, make_tokenizer, read_with, restore, store
 from spacy_phonemic.requirements import require

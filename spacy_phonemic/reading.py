@@ -21,14 +21,14 @@ from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
 from phonemic import Batch, Encoding, Tokenizer
-from phonemic.dialects import check_dialect, pronounce
 from phonemic.encoding import syllable_of
 from phonemic.errors import SavedTokenizerError
 from phonemic.files.jsons import checked, damaged
 from phonemic.inventory import LANGUAGES, NATIVE, kinds_of, vocabulary
-from phonemic.notations import is_erhua
 from phonemic.options import OptionArguments
 from phonemic.units import without_bytes
+from phonemic.writing.dialects import check_dialect, pronounce
+from phonemic.writing.notations import is_erhua
 
 #: The options as lookups held them one by one, before they held them as one value.
 _NAMES = ("lang", "strict", "word_joiner", "phrases", "fallback")

@@ -3,8 +3,8 @@
 from collections import defaultdict
 from pathlib import Path
 
-from phonemic.dialects import DIALECTS, rules
 from phonemic.inventory import EMPTY
+from phonemic.writing.dialects import DIALECTS, rules
 
 PAGE = Path(__file__).parent.parent / "docs" / "reference" / "dialects.md"
 _WHERE = {"": "", "glide": "before a glide", "open": "in an open syllable"}

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from phonemic import DecodingError, Tokenizer
 from phonemic.forms import END_OF_ESCAPE, ESCAPED, UNKNOWN, byte_form, triples_with_forms
 from phonemic.inventory import CLS, MASK, SEP
-from phonemic.notations import speller
-from phonemic.written import Writer
+from phonemic.writing.notations import speller
+from phonemic.writing.written import Writer
 from tests.test_forms_properties import FORMS, mandarin_text, vietnamese_text
 
 VI, ZH = FORMS["vi"], FORMS["zh"]
@@ -177,7 +177,7 @@ class TestMixed:
 
 
 def test_many_ids_forget_old_cells():
-    from phonemic import pieces
+    from phonemic.writing import pieces
 
     texts = [chr(code) for code in range(0x4E00, 0x9FA5)]
     batch = ZH.encode_batch(texts)

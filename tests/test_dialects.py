@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from phonemic import Tokenizer, vietnamese
-from phonemic.dialects import DIALECTS, pronounce, rules
+from phonemic.writing.dialects import DIALECTS, pronounce, rules
 
 VI = Tokenizer("vi")
 SYLLABLES = sorted(vietnamese.spellings())

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from phonemic import Tokenizer
-from phonemic.notations import speller
+from phonemic.writing.notations import speller
 
 MARKED = re.compile(r"(.)(?:\{([a-z]+[1-5])\})?")
 

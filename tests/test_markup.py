@@ -5,7 +5,7 @@ from click.testing import CliRunner
 
 from phonemic import PinyinError, Tokenizer
 from phonemic.cli.transcribe import transcribe
-from phonemic.markup import unmarked, with_readings
+from phonemic.reading.markup import unmarked, with_readings
 
 ZH = Tokenizer("zh")
 

@@ -8,9 +8,9 @@ import pytest
 pytest.importorskip("pypinyin", reason="the reference needs pypinyin")
 
 from phonemic import Tokenizer, mandarin
-from phonemic.lexicon.models import reading_data
-from phonemic.lexicon.spoken import words
-from phonemic.speech import LINKED, NEUTRAL
+from phonemic.reading.models import reading_data
+from phonemic.reading.speech import LINKED, NEUTRAL
+from phonemic.reading.spoken import words
 
 READINGS = ("pypinyin", "context")
 SPOKEN = {readings: Tokenizer("zh", readings=readings, sandhi=True) for readings in READINGS}

@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 from pypinyin.phrases_dict import phrases_dict
 from pypinyin.pinyin_dict import pinyin_dict
 
-from phonemic import PinyinError, Tokenizer, from_pinyin, mandarin, zhuyin
+from phonemic import PinyinError, Tokenizer, from_pinyin, mandarin
 from phonemic.inventory import NATIVE, Triple
-from phonemic.notations import NOTATIONS, notation, speller
+from phonemic.writing import zhuyin
+from phonemic.writing.notations import NOTATIONS, notation, speller
 
 VI, ZH = Tokenizer("vi"), Tokenizer("zh")
 SYLLABLES = sorted(

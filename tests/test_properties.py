@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from phonemic import Tokenizer, reference, vietnamese
 from phonemic.characters import IGNORABLE, JAMO, MARK, SPACE, kind_of
-from phonemic.readings import reader
+from phonemic.reading.context import reader
 
 TOKENIZERS = {lang: Tokenizer(lang) for lang in ("vi", "zh")}
 CONTEXT = Tokenizer("zh", readings="context")

@@ -14,10 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from phonemic import Tokenizer, arrow, mandarin, reference
-from phonemic.lexicon.filters import telling
-from phonemic.lexicon.models import DECIDING, Model, _Words, feature_key, reading_data, reviewed, windows
+from phonemic.compiling.filters import telling
 from phonemic.lexicon.tables import context_tables, tables_of
-from phonemic.readings import Reader, read, reader
+from phonemic.reading.context import Reader, read, reader
+from phonemic.reading.models import DECIDING, Model, _Words, feature_key, reading_data, reviewed, windows
 
 ZH = Tokenizer("zh")
 CONTEXT = Tokenizer("zh", readings="context")

@@ -6,7 +6,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from phonemic import Batch, Encoding, Tokenizer
-from phonemic.decoding import decoder, spaced
+from phonemic.writing.decoding import decoder, spaced
 from tests.test_forms_properties import mandarin_text, vietnamese_text
 from tests.test_properties import texts
 

@@ -16,10 +16,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from phonemic import InputError, Tokenizer, arrow, mandarin, reference
-from phonemic.lexicon.models import reading_data
-from phonemic.lexicon.spoken import hand_written, words
 from phonemic.metrics import Statistics
-from phonemic.speech import LINKED, MERGED, NEUTRAL, NUMERALS, PLAIN, YI
+from phonemic.reading.models import reading_data
+from phonemic.reading.speech import LINKED, MERGED, NEUTRAL, NUMERALS, PLAIN, YI
+from phonemic.reading.spoken import hand_written, words
 
 WAYS = [(sandhi, erhua) for sandhi in (False, True) for erhua in (False, True)][1:]
 MADE = {

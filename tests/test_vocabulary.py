@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from phonemic import Tokenizer, inventory, pack, unpack
-from phonemic.lexicon import make_vocabularies
+from phonemic.compiling import make_vocabularies
 
 GOLDEN = Path(__file__).parent / "golden"
 SIZES = {"vi": 256, "zh": 112}

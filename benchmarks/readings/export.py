@@ -2,8 +2,8 @@
 
 Arrays: ``names``, the readings by number. For each of ``chars`` ``counts`` of its ``readings`` and ``bias``,
 how many ``windows`` are looked at, and ``sizes`` of its features. Of these ``slots``, ``firsts`` and ``seconds`` (see
-``phonemic.readings``), with ``weights``, one for each reading but the first. In UTF-8: ``simplified``, pairs of a
-traditional and a simplified character; ``traditional``, the characters of traditional text only; and ``classed``, the
+``phonemic.reading.context``), with ``weights``, one for each reading but the first. In UTF-8: ``simplified``, pairs of
+a traditional and a simplified character; ``traditional``, the characters of traditional text only; and ``classed``, the
 characters that ``classes`` has a class of.
 """
 
@@ -21,7 +21,7 @@ from benchmarks.readings.fold import Votes
 from benchmarks.readings.labels import numbered
 from benchmarks.readings.prepare import Setting, usual
 from benchmarks.readings.train import Examples, Model, prune
-from phonemic.lexicon.models import ALL_SLOTS, DECIDING, MOST_SCORED, SCRIPTS, WIDTHS
+from phonemic.reading.models import ALL_SLOTS, DECIDING, MOST_SCORED, SCRIPTS, WIDTHS
 
 #: The number of a window here -> its slot there: those of two characters come first.
 _SLOTS = np.array([3, 4, 5, 6, 7, 8, 0, 1, 2, 9, 10, 11])

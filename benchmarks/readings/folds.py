@@ -13,8 +13,8 @@ import numpy as np
 
 from benchmarks.readings.cpp import Case, cases
 from phonemic.characters import DATA
-from phonemic.lexicon.models import Feature, windows
-from phonemic.readings import reader
+from phonemic.reading.context import reader
+from phonemic.reading.models import Feature, windows
 
 
 def words() -> dict[str, dict[Feature, str]]:

@@ -18,7 +18,7 @@ from benchmarks.readings.cpp import Case, cases, normal
 from benchmarks.readings.judge import context_reader
 from benchmarks.readings.labels import LEXICONS, agreed, lexicon
 from benchmarks.readings.words import spoken
-from phonemic.lexicon.models import reading_data
+from phonemic.reading.models import reading_data
 
 TESTS = Path(__file__).resolve().parents[2] / "tests"
 

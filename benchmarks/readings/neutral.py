@@ -17,7 +17,7 @@ from pathlib import Path
 
 from benchmarks.readings.labels import numbered
 from phonemic import Tokenizer
-from phonemic.lexicon.models import reading_data
+from phonemic.reading.models import reading_data
 
 BY_HAND = Path(__file__).with_name("neutral.tsv")
 OUTPUT = Path(__file__).parents[2] / "phonemic" / "lexicon" / "speech-neutral.tsv"

@@ -31,7 +31,7 @@ def main() -> None:
     words = DATA / "readings-words.tsv"
     head = [line for line in words.read_text("utf-8").splitlines() if line.startswith("#")]
     words.write_text("\n".join([*head, ""]), "utf-8")
-    compiling = ("-c", "from phonemic.lexicon import compile; compile.main()")
+    compiling = ("-m", "phonemic.compiling")
     for step in (
         ("-m", "benchmarks.readings.teacher", f"{data}/zh", f"{work}/teacher", "--minutes", MINUTES),
         ("-m", "benchmarks.readings.make", str(data), str(work)),

@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from benchmarks.readings.labels import LEXICONS, lexicon
-from phonemic.lexicon.models import reading_data
-from phonemic.lexicon.spoken import hand_written
+from phonemic.reading.models import reading_data
+from phonemic.reading.spoken import hand_written
 
 OUTPUT = Path(__file__).parents[2] / "phonemic" / "lexicon" / "speech-words.tsv"
 NAMES = {

@@ -24,8 +24,8 @@ from benchmarks.readings.judge import context_reader
 from benchmarks.readings.labels import LEXICONS, LONGEST_WORD, Pinyin, agreed, lexicon
 from benchmarks.readings.rivals import RAW, raw
 from phonemic.characters import DATA
-from phonemic.lexicon.models import DECIDING, MOST_READINGS, Feature, Model, reading_data, reviewed, windows
-from phonemic.readings import WINDOWS
+from phonemic.reading.context import WINDOWS
+from phonemic.reading.models import DECIDING, MOST_READINGS, Feature, Model, reading_data, reviewed, windows
 
 #: Characters of each file; and how many times more often a word must be misread than mistaken.
 SIZE, TIMES = 1_500_000, 5

@@ -12,8 +12,8 @@ import numpy as np
 from phonemic.characters import normalize
 from phonemic.forms import form_of
 from phonemic.inventory import TRIPLE
-from phonemic.notations import speller
 from phonemic.options import heard_otherwise
+from phonemic.writing.notations import speller
 from phonemic_bert.pairs import pairs
 from phonemic_bert.syllables import readings, syllables
 

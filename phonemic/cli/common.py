@@ -14,7 +14,6 @@ import click
 import numpy as np
 
 from phonemic.cli.progress import Advance, progress
-from phonemic.dialects import DIALECTS
 from phonemic.errors import PhonemicError, printable
 from phonemic.files import MAX_LINE, kind_of, read_texts, replacing
 from phonemic.files.compressed import shown
@@ -24,6 +23,7 @@ from phonemic.inventory import LANGUAGES, NATIVE
 from phonemic.options import OptionArguments, option_defaults, option_metadata, option_names
 from phonemic.terminal import console, json_text, say, standard_output
 from phonemic.tokenizer import Tokenizer
+from phonemic.writing.dialects import DIALECTS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

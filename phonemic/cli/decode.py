@@ -16,7 +16,7 @@ from phonemic.cli.common import (
 from phonemic.errors import DecodingError, InputError
 from phonemic.files.ids import FORMATS, format_of, reader
 from phonemic.files.jsons import HALF
-from phonemic.notations import NOTATIONS
+from phonemic.writing.notations import NOTATIONS
 
 _TO = tuple(dict.fromkeys(name for names in NOTATIONS.values() for name in names))
 

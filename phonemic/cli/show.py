@@ -17,9 +17,9 @@ from phonemic.cli.common import (
     say,
     tokenizer_options,
 )
-from phonemic.dialects import pronounce
 from phonemic.files import read_texts
 from phonemic.tokenizer import Tokenizer
+from phonemic.writing.dialects import pronounce
 
 
 @click.command()

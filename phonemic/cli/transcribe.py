@@ -29,11 +29,11 @@ from phonemic.cli.common import (
 from phonemic.drawing import COLOR, FONT, page
 from phonemic.encoding import Batch, Encoding
 from phonemic.inventory import NATIVE
-from phonemic.markup import Stated, unmarked, with_readings
-from phonemic.notations import NOTATIONS, is_erhua, notation, speller, with_erhua
-from phonemic.polyphones import readings_of
+from phonemic.reading.markup import Stated, unmarked, with_readings
+from phonemic.reading.polyphones import readings_of
 from phonemic.terminal import json_text
 from phonemic.tokenizer import Tokenizer
+from phonemic.writing.notations import NOTATIONS, is_erhua, notation, speller, with_erhua
 
 _TO = (*dict.fromkeys(name for names in NOTATIONS.values() for name in names), "triples")
 

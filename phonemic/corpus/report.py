@@ -13,7 +13,7 @@ from phonemic.files import replacing, require
 from phonemic.files.writing import write_json, write_text
 from phonemic.inventory import EMPTY, KINDS, vocabulary
 from phonemic.metrics import CONTROL_SYMBOLS, renyi_efficiency
-from phonemic.notations import tone_name
+from phonemic.writing.notations import tone_name
 
 SLOTS = ("onset", "rime", "tone")
 

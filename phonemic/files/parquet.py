@@ -191,7 +191,7 @@ def tokenizer_of(metadata: Mapping[bytes, bytes], path: str, lang: str | None = 
     fallback = stored.get("phonemic.fallback", FALLBACKS[0])
     if fallback not in FALLBACKS:
         raise InputError(f"{path}: has an unknown fallback {fallback!r}; use the phonemic version that wrote it")
-    readings = stored.get("phonemic.readings", READINGS[0])
+    readings = stored.get("phonemic.reading.context", READINGS[0])
     if readings not in READINGS or (readings != READINGS[0] and found != "zh"):
         raise InputError(f"{path}: has unknown readings {readings!r}; use the phonemic version that wrote it")
     flags = {name: _TRUTH.get(stored.get(f"phonemic.{name}", "false")) for name in _FLAGS}
@@ -301,5 +301,5 @@ def _metadata(tokenizer: Tokenizer) -> dict[str, str]:
         **{f"phonemic.{name}": checksum for name, checksum in tokenizer.checksums.items()},
         **{f"phonemic.digest.{name}": digest for name, digest in digests(tokenizer.options).items()},
         "phonemic.fallback": tokenizer.fallback,
-        "phonemic.readings": tokenizer.readings,
+        "phonemic.reading.context": tokenizer.readings,
     }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,7 +16,9 @@ from phonemic.inventory import vocabulary
 from phonemic.lexicon.entries import PACKED, ZH_EXACT, ZH_HAN, ZH_MODEL, Tables, entry, with_entries
 from phonemic.lexicon.phrases import PhraseTable
 from phonemic.lexicon.tables import tables_of
-from phonemic.options import PhraseSource
+
+if TYPE_CHECKING:
+    from phonemic.options import PhraseSource
 
 #: Characters of a phrase. A text of beginnings of phrases is read at a cost of length times this, at most.
 LONGEST_PHRASE = 64

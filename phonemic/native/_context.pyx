@@ -38,7 +38,7 @@ cdef class ContextCore(Core):
     """The tables and options of Mandarin read in context; otherwise as :class:`phonemic._core.Core`.
 
     Arguments:
-        sections: the arrays of both of Mandarin's table files, see ``lexicon/contexts.py``.
+        sections: the arrays of both of Mandarin's table files, see ``compiling/contexts.py``.
         strict: of no use in Mandarin.
     """
 

@@ -20,7 +20,7 @@ cdef class SpokenCore(Core):
 
     Arguments:
         sections: the arrays of Mandarin's table files, those of readings in context among them if it is so read; and
-            those of ``lexicon/spoken.py``.
+            those of ``reading/spoken.py``.
         strict: of no use in Mandarin.
     """
 

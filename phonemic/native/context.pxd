@@ -8,7 +8,7 @@ from phonemic.native.mandarin cimport (
 from phonemic.native.speech cimport Speech, speak
 from phonemic.native.text cimport Characters, Output, State, char_at, check, entry_of, new_word, text_t
 
-# Layout of the tables: lexicon/contexts.py, which also says what the numbers mean.
+# Layout of the tables: compiling/contexts.py, which also says what the numbers mean.
 cdef enum:
     ZH_MODEL = 1 << 30      # of an entry: its lower bits are a model's number
     CLASS_SHIFT = 16        # of a character's looks: what it is seen as, its class, and these flags

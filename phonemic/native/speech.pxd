@@ -1,6 +1,6 @@
 """Mandarin as it is spoken: tone sandhi and erhua, after the characters of a run have been read.
 
-``phonemic/speech.py`` says the rules, in plain Python; the layout of the tables is in ``lexicon/spoken.py``.
+``phonemic/reading/speech.py`` says the rules, in plain Python; the layout of the tables is in ``reading/spoken.py``.
 """
 
 from libc.stdint cimport int32_t, uint8_t, uint16_t, uint32_t

@@ -14,7 +14,7 @@ from phonemic.inventory import NATIVE
 from phonemic.lexicon.entries import ZH_HAN
 from phonemic.lexicon.tables import tables_of
 from phonemic.noise.base import Noise, Noisy, RewriteOptions, Unit
-from phonemic.readings import ENDS
+from phonemic.reading.context import ENDS
 from phonemic.sound.sounds import sounds, table_rows
 from phonemic.tokenizer import Tokenizer
 

@@ -12,8 +12,8 @@ from functools import cache
 
 from phonemic import vietnamese
 from phonemic.characters import normalize
-from phonemic.notations import cased
 from phonemic.vietnamese import LOOKALIKES, TONES
+from phonemic.writing.notations import cased
 
 _TONE_MARKS = {mark: name for name, (_, mark) in TONES.items() if mark}
 #: What *i* and *y* are both written behind, in one orthography or another.

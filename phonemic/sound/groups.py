@@ -6,13 +6,13 @@ from collections.abc import Callable, Hashable, Iterable
 from functools import cache
 from typing import NamedTuple
 
-from phonemic.dialects import check_dialect, pronounce
 from phonemic.encoding import Encoding
 from phonemic.inventory import EMPTY, NATIVE, Triple, characters_of
 from phonemic.sound.distances import listed, reader
 from phonemic.sound.rhyme import LEVEL, rhyme_key
 from phonemic.sound.sounds import sounds
 from phonemic.tokenizer import Tokenizer
+from phonemic.writing.dialects import check_dialect, pronounce
 
 
 class Group(NamedTuple):

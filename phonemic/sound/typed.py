@@ -10,9 +10,9 @@ import numpy as np
 from phonemic.errors import PinyinError
 from phonemic.inventory import EMPTY
 from phonemic.mandarin import INITIALS
-from phonemic.pinyin import from_pinyin
 from phonemic.sound.sequences import LONGEST
 from phonemic.sound.sounds import ANY, LEAST, SYLLABLE, sounds
+from phonemic.writing.pinyin import from_pinyin
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -71,7 +71,7 @@ class TestEncode:
             b"phonemic.lang": b"zh",
             b"phonemic.vocabulary_checksum": Tokenizer("zh").vocab.checksum.encode(),
             b"phonemic.fallback": b"character",
-            b"phonemic.readings": b"pypinyin",
+            b"phonemic.reading.context": b"pypinyin",
             b"phonemic.digest.zh": hashlib.sha256(lexicon.read_bytes()).hexdigest().encode(),
         }
 

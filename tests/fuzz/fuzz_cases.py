@@ -14,9 +14,9 @@ from functools import cache
 from typing import Any
 
 from phonemic import Tokenizer, vietnamese
-from phonemic.lexicon.models import reading_data
 from phonemic.lexicon.phrases import phrases_of
 from phonemic.lexicon.tables import tables_of
+from phonemic.reading.models import reading_data
 
 #: Bytes that are no UTF-8: stray, cut, overlong, surrogates, beyond Unicode.
 BAD = [b"\x80", b"\xbf" * 5, b"\xff", b"\xc0\x80", b"\xc3", b"\xe6\x95", b"\xe0\x80\x80", b"\xed\xa0\x80", b"\xf0\x9f\x8e",

@@ -15,8 +15,8 @@ import fuzz_cases as cases
 import numpy as np
 
 from phonemic import DecodingError, InputError, SavedTokenizerError, Tokenizer, reference, reference_forms
-from phonemic.decoding import decoder, spaced
 from phonemic.forms import without_forms
+from phonemic.writing.decoding import decoder, spaced
 
 FOUND = Path(__file__).parent / "found"
 

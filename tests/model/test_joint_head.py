@@ -99,7 +99,7 @@ def tied_scores(head, state):
     return scores, alone
 
 
-@pytest.mark.parametrize(("lang", "syllable_inventory"), LISTS)
+@pytest.mark.parametrize(("lang", "syllables"), LISTS)
 def test_all_triples_together_have_probability_one_and_the_rest_is_sums_over_them(head, lang, syllables):
     made, states = head(lang, syllables), hidden(1 if lang == "vi" else 3)
     want = brute_force(made, states)
@@ -124,7 +124,7 @@ def packed_fallbacks(lang):
     return np.array([pack(fallback_triple(text)) for text in ("a", "kb", "wjf", "19", "202", "zz")], np.int32)
 
 
-@pytest.mark.parametrize(("lang", "syllable_inventory"), LISTS)
+@pytest.mark.parametrize(("lang", "syllables"), LISTS)
 def test_the_best_is_the_likeliest_of_all(head, lang, syllables):
     made = head(lang, syllables)
     states = hidden(6)
@@ -141,7 +141,7 @@ def test_the_best_is_the_likeliest_of_all(head, lang, syllables):
                 assert (got >= want * (1 - 1e-9)).all() or listed is None
 
 
-@pytest.mark.parametrize(("lang", "syllable_inventory"), LISTS)
+@pytest.mark.parametrize(("lang", "syllables"), LISTS)
 def test_what_no_position_of_text_can_be_is_impossible(head, lang, syllables):
     vocab, made = vocabulary(lang), head(lang, syllables)
     fallback, tone = vocab.by_role("fallback"), vocab.by_role("tone")[1]
@@ -204,7 +204,7 @@ def test_positions_without_labels_give_nothing(tiny, random_ids):
 
 
 @pytest.mark.parametrize(
-    ("syllable_inventory", "packed"),
+    ("syllables", "packed"),
     [("full", PACKED_SEP), ("full", 6 | 7 << 8 | 2 << 16), ("attested", PACKED_SEP)],
 )
 def test_labels_that_cannot_be_predicted_are_refused(tiny, syllables, packed):

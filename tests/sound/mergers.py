@@ -15,8 +15,8 @@ from itertools import combinations
 from pathlib import Path
 
 from phonemic import Tokenizer, distance
-from phonemic.dialects import DIALECTS
 from phonemic.sound import sounds
+from phonemic.writing.dialects import DIALECTS
 
 VI = Tokenizer("vi")
 

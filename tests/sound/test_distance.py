@@ -13,11 +13,11 @@ from mergers import area, areas
 
 import phonemic
 from phonemic import Tokenizer, distance, mandarin, vietnamese
-from phonemic.dialects import DIALECTS, pronounce
 from phonemic.inventory import vocabulary
 from phonemic.noise import Homophones
 from phonemic.sound import matrix
 from phonemic.sound.sounds import LETTER, SYLLABLE, sounds, table_rows
+from phonemic.writing.dialects import DIALECTS, pronounce
 
 LANGUAGES = ("vi", "zh")
 PARTS = ("onset", "rime", "tone")

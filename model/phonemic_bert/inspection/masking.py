@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from phonemic.inventory import MASK, TRIPLE
-from phonemic.notations import speller
+from phonemic.writing.notations import speller
 from phonemic_bert.fill_mask import Choices, choices_of, rank
 from phonemic_bert.modeling import PhonemicBertForMaskedLM
 from phonemic_bert.modeling.composition import components

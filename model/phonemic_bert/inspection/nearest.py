@@ -11,7 +11,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from phonemic.inventory import NATIVE, TRIPLE, kinds_of, vocabulary
-from phonemic.notations import speller
+from phonemic.writing.notations import speller
 from phonemic_bert.modeling import PhonemicBertModel
 from phonemic_bert.syllables import readings, syllables
 from phonemic_bert.triples import triples

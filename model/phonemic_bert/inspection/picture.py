@@ -10,7 +10,7 @@ import numpy as np
 from phonemic import PhonemicError
 from phonemic.files import replacing, require
 from phonemic.inventory import EMPTY
-from phonemic.notations import tone_name
+from phonemic.writing.notations import tone_name
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

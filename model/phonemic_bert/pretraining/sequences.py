@@ -17,7 +17,7 @@ from numpy.random import Philox
 from torch import Tensor
 from torch.utils.data import Dataset
 
-from phonemic.inventory import whole
+from phonemic.forms import whole
 from phonemic_bert.modeling import IGNORE
 from phonemic_bert.pretraining.flat import opened, source
 from phonemic_bert.pretraining.symbols import Symbols

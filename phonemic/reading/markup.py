@@ -10,7 +10,7 @@ import numpy as np
 from phonemic.encoding import Encoding
 from phonemic.errors import PinyinError
 from phonemic.inventory import NATIVE
-from phonemic.pinyin import from_pinyin
+from phonemic.writing.pinyin import from_pinyin
 
 #: What stands in braces behind characters.
 _STATED = re.compile(r"\{([^{}]*)\}")
@@ -22,7 +22,7 @@ Stated = dict[tuple[int, int], str]
 def unmarked(text: str) -> tuple[str, Stated]:
     """Take stated readings out of a text.
 
-    >>> from phonemic.markup import unmarked
+    >>> from phonemic.reading.markup import unmarked
     >>> unmarked("去银行{yín háng}，不行{xíng}")
     ('去银行，不行', {(1, 3): 'yín háng', (5, 6): 'xíng'})
 
@@ -59,7 +59,7 @@ def with_readings(encoding: Encoding, stated: Mapping[tuple[int, int], str]) -> 
     """Return an Encoding whose characters at some places are read as stated.
 
     >>> from phonemic import Tokenizer
-    >>> from phonemic.markup import with_readings
+    >>> from phonemic.reading.markup import with_readings
     >>> zh = Tokenizer("zh")
     >>> zh.decode(with_readings(zh.encode("他行"), {(1, 2): "háng"}))
     'tā háng'

@@ -1,6 +1,6 @@
 """The models of readings in context: those of ``readings.npz``, with the words that decide.
 
-``contexts.py`` compiles them, and ``phonemic.readings`` reads with them in plain Python.
+``contexts.py`` compiles them, and ``phonemic.reading.context`` reads with them in plain Python.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Writes characters.tsv: the Unicode facts the tokenizer depends on, frozen so that every Python gives the same ids.
 
-Run with unicodedata2 installed (``pip install unicodedata2``): ``python phonemic/lexicon/make_characters.py``.
+Run with unicodedata2 installed (``pip install unicodedata2``): ``python phonemic/compiling/make_characters.py``.
 """
 
 from __future__ import annotations

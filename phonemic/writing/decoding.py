@@ -29,10 +29,10 @@ from phonemic.inventory import (
     packs,
     unpack,
 )
-from phonemic.notations import cased, is_erhua, notation, speller, with_erhua
-from phonemic.pieces import DIGIT, LETTER, PLAIN, SKIPPED, SLOW, Piece, Pieces
 from phonemic.vietnamese import ALPHABET
-from phonemic.written import REPLACEMENT, Writer, form_piece
+from phonemic.writing.notations import cased, is_erhua, notation, speller, with_erhua
+from phonemic.writing.pieces import DIGIT, LETTER, PLAIN, SKIPPED, SLOW, Piece, Pieces
+from phonemic.writing.written import REPLACEMENT, Writer, form_piece
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

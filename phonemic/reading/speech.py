@@ -31,14 +31,7 @@ from typing import NamedTuple
 
 from phonemic.inventory import EMPTY, Triple
 from phonemic.mandarin import TONES, factorize
-
-YI, BU, GE, ER = "一不个儿"
-#: Beside these 一 is a digit. 两 is not among them: 一两天 is *yì liǎng tiān*.
-NUMERALS = "〇零一二三四五六七八九十"
-
-#: What becomes of a character of a word: its third tone changes before the tone that the next has alone; it is no
-#: syllable but merges with the one before it; it keeps the first tone; it has a neutral tone.
-LINKED, MERGED, PLAIN, NEUTRAL = 1, 2, 4, 8
+from phonemic.reading.spoken import BU, GE, LINKED, MERGED, NEUTRAL, NUMERALS, PLAIN, YI, words
 
 _ALTERED = {YI: factorize("yi1")[:2], BU: factorize("bu4")[:2]}
 
@@ -59,15 +52,13 @@ class Part(NamedTuple):
 
 @cache
 def _simplified() -> dict[str, str]:
-    from phonemic.lexicon.models import reading_data
+    from phonemic.reading.models import reading_data
 
     return dict(reading_data().simplified)
 
 
 def _word(run: str, at: int, neutral: bool) -> list[int]:
     """What becomes of the characters of the longest word that begins there; nothing where none does."""
-    from phonemic.lexicon.spoken import words
-
     known = words(neutral)
     ends = range(at + _longest(neutral), at, -1)
     return next((known[run[at:end]] for end in ends if run[at:end] in known), [])
@@ -76,8 +67,6 @@ def _word(run: str, at: int, neutral: bool) -> list[int]:
 @cache
 def _longest(neutral: bool) -> int:
     """Characters of the longest word."""
-    from phonemic.lexicon.spoken import words
-
     return max(map(len, words(neutral)))
 
 

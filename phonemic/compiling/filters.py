@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from phonemic.lexicon.models import DECIDING, Feature, Model, hash_of
+from phonemic.reading.models import DECIDING, Feature, Model, hash_of
 
 #: About how often one window of each slot is met: two characters, one, the class of one, the classes of two.
 _OFTEN = (1e-5,) * 3 + (5e-4,) * 6 + (8e-3,) * 2 + (2e-4,)

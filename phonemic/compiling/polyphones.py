@@ -15,7 +15,7 @@ from phonemic import mandarin
 from phonemic.characters import DATA
 from phonemic.inventory import vocabulary
 from phonemic.lexicon.entries import Tables
-from phonemic.lexicon.models import ReadingData, numbered
+from phonemic.reading.models import ReadingData, numbered
 
 
 def common() -> dict[str, dict[str, int]]:

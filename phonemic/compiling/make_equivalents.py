@@ -1,7 +1,7 @@
 """Writes equivalents.tsv: characters that stand for a Han character, as text from PDFs and lists has them.
 
 Run with unicodedata2 installed, on EquivalentUnifiedIdeograph.txt of the Unicode Character Database:
-``python phonemic/lexicon/make_equivalents.py EquivalentUnifiedIdeograph.txt``.
+``python phonemic/compiling/make_equivalents.py EquivalentUnifiedIdeograph.txt``.
 """
 
 from __future__ import annotations

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from phonemic import mandarin, vietnamese, zhuyin
-from phonemic.dialects import check_dialect, pronounce
+from phonemic import mandarin, vietnamese
 from phonemic.inventory import EMPTY, Triple
+from phonemic.writing import zhuyin
+from phonemic.writing.dialects import check_dialect, pronounce
 
 #: Language -> its notations, the usual one first. ``"numbers"`` is pinyin with tone numbers.
 NOTATIONS = {"vi": ("spelling", "ipa"), "zh": ("pinyin", "numbers", "zhuyin", "ipa")}
@@ -34,7 +35,7 @@ def notation(lang: str, to: str | None = None, dialect: str | None = None) -> st
     Arguments:
         lang: ``"vi"`` or ``"zh"``.
         to: one of ``NOTATIONS[lang]``; None: the usual one, or IPA where there is a dialect.
-        dialect: see :mod:`phonemic.dialects`.
+        dialect: see :mod:`phonemic.writing.dialects`.
 
     Raises:
         ValueError: the language is not written so.

@@ -1,6 +1,6 @@
 """Compiles the rules and the lexicons into the table files, which the core uses where they lie.
 
-``setup.py`` runs this when the package is built; ``python -m phonemic.lexicon.compile`` runs it by hand. The layout of
+``setup.py`` runs this when the package is built; ``python -m phonemic.compiling`` runs it by hand. The layout of
 the numbers in each section is the contract with ``_core.pyx``, which reads them under the same names.
 """
 
@@ -17,15 +17,15 @@ from numpy.typing import NDArray
 
 from phonemic import characters, inventory, mandarin, vietnamese
 from phonemic.characters import normalize
+from phonemic.compiling.contexts import compiled_contexts
+from phonemic.compiling.polyphones import compiled_readings, shares
+from phonemic.compiling.speech import compiled_speech
 from phonemic.lexicon import entries
-from phonemic.lexicon.contexts import compiled_contexts
 from phonemic.lexicon.entries import Tables, character_table
 from phonemic.lexicon.forms import mandarin_forms, vietnamese_forms
-from phonemic.lexicon.models import reading_data
 from phonemic.lexicon.phrases import PhraseTable, pair_set
-from phonemic.lexicon.polyphones import compiled_readings, shares
-from phonemic.lexicon.spoken import compiled_speech
 from phonemic.lexicon.tables import write_tables
+from phonemic.reading.models import reading_data
 
 IRREGULAR, STOP_CODA = 1, 2
 HASH = 0x9E3779B97F4A7C15

@@ -3,7 +3,7 @@
 A character that varies is read by its own linear model over the characters within three places and their classes; any
 other has one reading. Traditional characters are read, and seen, as the simplified ones that they stand for. The models
 are in ``lexicon/readings.npz``, which ``benchmarks/readings`` makes; words that decide on their own come from the
-lexicon and from ``lexicon/readings.tsv``. ``lexicon/contexts.py`` compiles both.
+lexicon and from ``lexicon/readings.tsv``. ``compiling/contexts.py`` compiles both.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from phonemic import mandarin
 from phonemic.characters import IGNORABLE, JAMO, LETTER, MARK, fold, kind_of, normalize
-from phonemic.lexicon.models import ReadingData, feature_key, more_of, reading_data
+from phonemic.reading.models import ReadingData, feature_key, more_of, reading_data
 
 #: What is seen: places of characters, then places whose classes are seen. The order is that of the slots.
 WINDOWS = ((-2, -1), (-1, 1), (1, 2), (-1,), (1,), (-2,), (2,), (-3,), (3,))

@@ -1,6 +1,6 @@
 """Writes vocabulary-vi.tsv and vocabulary-zh.tsv, once: their order is frozen, because trained weights depend on it.
 
-Run from the repository: ``python -m phonemic.lexicon.make_vocabularies``. Afterwards the files are the truth, and
+Run from the repository: ``python -m phonemic.compiling.make_vocabularies``. Afterwards the files are the truth, and
 tests/test_vocabulary.py holds the tables and the files together.
 """
 

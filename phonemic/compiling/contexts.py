@@ -19,6 +19,7 @@ import numpy as np
 
 from phonemic import mandarin
 from phonemic.characters import kind_of
+from phonemic.compiling.filters import beside, filter_of, telling
 from phonemic.inventory import vocabulary
 from phonemic.lexicon.entries import (
     PACKED,
@@ -31,8 +32,8 @@ from phonemic.lexicon.entries import (
     entry,
     with_entries,
 )
-from phonemic.lexicon.filters import beside, filter_of, telling
-from phonemic.lexicon.models import (
+from phonemic.reading.context import PASSED, Reader
+from phonemic.reading.models import (
     IN_BUCKET,
     MOST_READINGS,
     MOST_SCORED,
@@ -41,7 +42,6 @@ from phonemic.lexicon.models import (
     ReadingData,
     reading_data,
 )
-from phonemic.readings import PASSED, Reader
 
 CLASS_SHIFT, ENDS_FLAG, TRADITIONAL_FLAG, PASSED_FLAG = 16, 1 << 23, 1 << 24, 1 << 25
 DECIDES = 1 << 15

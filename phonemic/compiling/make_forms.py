@@ -1,6 +1,6 @@
 """Write forms-zh.tsv, forms-vi.tsv: which characters a symbol or a syllable is written with, the commonest first.
 
-Run from the repository, with ``pip install opencc pypinyin``: ``python -m phonemic.lexicon.make_forms DATA``.
+Run from the repository, with ``pip install opencc pypinyin``: ``python -m phonemic.compiling.make_forms DATA``.
 Afterwards the files are frozen, because trained weights depend on them: a form is a place in their rows.
 
 Characters are counted in the ``raw`` and ``more`` folders of DATA (``vi`` and ``zh``), read with
@@ -20,10 +20,10 @@ import numpy as np
 
 from phonemic import Tokenizer, characters, mandarin, vietnamese
 from phonemic.characters import normalize
+from phonemic.compiling.tables import fallback_symbols
 from phonemic.errors import PhonemicError
 from phonemic.files.texts import read_lines
 from phonemic.inventory import READINGS, UNK, vocabulary
-from phonemic.lexicon.compile import fallback_symbols
 from phonemic.lexicon.forms import MOST_CHARACTERS, MOST_SPELLINGS, MOST_VARIANTS
 
 
@@ -178,4 +178,4 @@ if __name__ == "__main__":
     try:
         main(Path(sys.argv[1]))
     except (IndexError, PhonemicError) as error:
-        raise SystemExit(f"usage: python -m phonemic.lexicon.make_forms DATA ({error})") from error
+        raise SystemExit(f"usage: python -m phonemic.compiling.make_forms DATA ({error})") from error

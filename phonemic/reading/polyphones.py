@@ -10,7 +10,7 @@ import numpy as np
 from phonemic.inventory import vocabulary
 from phonemic.lexicon.entries import PACKED, ZH_HAN, entry
 from phonemic.lexicon.tables import read_tables, tables_of, tables_path
-from phonemic.notations import speller
+from phonemic.writing.notations import speller
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

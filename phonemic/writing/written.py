@@ -11,7 +11,7 @@ from phonemic.encoding import Syllable, syllable_of, token_of
 from phonemic.errors import DecodingError
 from phonemic.forms import CLOSING, ESCAPED, LEAD, UNKNOWN, Form, form_of
 from phonemic.inventory import FORM_SHIFT, NATIVE, SPECIALS, TRIPLE, Vocabulary, kinds_of
-from phonemic.pieces import PLAIN, SKIPPED, SLOW, Piece
+from phonemic.writing.pieces import PLAIN, SKIPPED, SLOW, Piece
 
 #: What is written for what is missing.
 REPLACEMENT = "\ufffd"

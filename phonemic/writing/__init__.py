@@ -1,0 +1,1 @@
+"""How ids are written: the text itself, pinyin, zhuyin and IPA."""
