@@ -25,8 +25,8 @@ class PhonemicRestorer(Pipe):
     otherwise in it, and ``span._.restored`` says how.
 
     Arguments:
-        checkpoint: a folder with n-grams, or an installed checkpoint's name; it is read when the first Doc comes, and
-            saved with the pipeline.
+        checkpoint: a file of n-grams, a folder with it, or an installed restorer's name; it is read when the first
+            Doc comes, and saved with the pipeline. None, in a pipeline: the restorer that ships for its language.
         threshold: see :func:`phonemic_bert.restoration.restoring.load`.
         spans_key: the key of the spans.
         name: the component's name.
@@ -164,4 +164,6 @@ def make_phonemic_restorer(
         threshold: in nats.
         spans_key: the key of the spans.
     """
+    if checkpoint is None and nlp.lang in ("vi", "zh"):
+        checkpoint = f"phonemic-restorer-{nlp.lang}"
     return PhonemicRestorer(checkpoint, threshold, spans_key, name)

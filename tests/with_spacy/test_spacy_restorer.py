@@ -1,6 +1,8 @@
 """The component phonemic_restorer: suggestions beside the text, and a pipeline that is saved whole."""
 
 # ruff: noqa: E402
+from pathlib import Path
+
 import pytest
 
 spacy = pytest.importorskip("spacy", reason="needs the spacy extra")
@@ -43,8 +45,6 @@ def test_words_of_several_syllables(checkpoint):
 
 
 def test_the_pipeline_needs_its_checkpoint_no_more(checkpoint, tmp_path):
-    from pathlib import Path
-
     nlp = spacy.blank("vi")
     nlp.add_pipe("phonemic_restorer", config={"checkpoint": checkpoint})
     nlp.to_disk(tmp_path / "pipeline")
@@ -54,8 +54,23 @@ def test_the_pipeline_needs_its_checkpoint_no_more(checkpoint, tmp_path):
         assert back("toi di hoc")._.restored == "tôi đi học"
 
 
-def test_without_a_checkpoint():
+def test_the_default_is_the_restorer_of_the_language(checkpoint, tmp_path, monkeypatch):
+    info = tmp_path / "package" / "own-0.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: own\nVersion: 0\n", "utf-8")
+    (info / "entry_points.txt").write_text("[phonemic_bert.restorers]\nphonemic-restorer-vi = own_restorers\n", "utf-8")
+    held = tmp_path / "package" / "own_restorers" / "phonemic-restorer-vi"
+    held.mkdir(parents=True)
+    (held.parent / "__init__.py").touch()
+    Path(checkpoint).rename(held / "ngrams.zip")
+    monkeypatch.syspath_prepend(tmp_path / "package")
     nlp = spacy.blank("vi")
+    nlp.add_pipe("phonemic_restorer")
+    assert nlp("toi di hoc")._.restored == "tôi đi học"
+
+
+def test_without_a_checkpoint():
+    nlp = spacy.blank("en")
     nlp.add_pipe("phonemic_restorer")
     with pytest.raises(CheckpointError, match="needs a checkpoint"):
         nlp("toi")

@@ -24,7 +24,7 @@ from phonemic.cli.common import (
 )
 from phonemic.files import read_texts, replacing
 from phonemic.terminal import json_text
-from phonemic_bert.restoration.restoring import load
+from phonemic_bert.restoration.restoring import default_name, load
 from phonemic_bert.restoration.results import Restored
 
 _COLUMNS = ("line", "start", "end", "before", "text", "probability", "alternatives")
@@ -34,7 +34,7 @@ _COLUMNS = ("line", "start", "end", "before", "text", "probability", "alternativ
 @click.argument("text", nargs=-1)
 @language_option()
 @click.option(
-    "--checkpoint", metavar="NAME", help="File, folder or installed checkpoint. [default: phonemic-restorer-LANG]"
+    "--checkpoint", metavar="NAME", help="File, folder or installed restorer. [default: phonemic-restorer-LANG]"
 )
 @click.option(
     "--threshold",
@@ -95,7 +95,7 @@ def restore(
         "threshold": threshold,
         "model": model,
     }
-    restorer = load(checkpoint or f"phonemic-restorer-{lang}", lang, **options)
+    restorer = load(checkpoint or default_name(lang), lang, **options)
     write = _WRITERS[layout]
     with output_file(output, force) as file:
         if layout == "tsv":

@@ -10,7 +10,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from phonemic_bert.checkpoints import GROUP
+from phonemic.inventory import LANGUAGES
 from phonemic_bert.errors import CheckpointError
 from phonemic_bert.restoration.base import Restorer
 from phonemic_bert.restoration.characters import CharactersRestorer
@@ -18,27 +18,41 @@ from phonemic_bert.restoration.correction import CharactersCorrector
 from phonemic_bert.restoration.diacritics import DiacriticsRestorer
 from phonemic_bert.restoration.ngrams import Ngrams
 
-#: The file of the n-grams in a checkpoint's folder.
+#: The file of the n-grams in a restorer's folder.
 FILE = "ngrams.zip"
+#: The entry points of installed restorers: a name, and the package that has a folder of that name.
+GROUP = "phonemic_bert.restorers"
+
+
+def default_name(lang: str) -> str:
+    """Return the name of the restorer that ships for a language."""
+    return f"phonemic-restorer-{lang}"
 
 
 def ngrams_path(where: str | os.PathLike[str]) -> Path:
-    """The n-grams of a checkpoint.
+    """Return the file of a restorer's n-grams.
 
     Arguments:
-        where: their file, a folder that holds it, or an installed checkpoint's name.
+        where: that file, a folder that holds it, or an installed restorer's name.
 
     Raises:
-        CheckpointError: it is none of these.
+        CheckpointError: it is none of these, or the package that should hold it is broken.
     """
-    path = Path(where)
-    for entry in () if path.exists() else entry_points(group=GROUP, name=os.fspath(where)):
-        path = Path(str(files(entry.module))) / entry.name
+    name, path = os.fspath(where), Path(where)
+    for entry in () if path.exists() else entry_points(group=GROUP, name=name):
+        try:
+            path = Path(str(files(entry.module))) / name
+        except ImportError as error:
+            raise CheckpointError(f"restorer {name!r}: its package {entry.module} cannot be imported") from error
+        if not (path / FILE).is_file():
+            raise CheckpointError(f"restorer {name!r}: its package {entry.module} does not hold it; reinstall it")
     found = path / FILE if path.is_dir() else path
     if not found.is_file():
+        installed = ", ".join(sorted({entry.name for entry in entry_points(group=GROUP)})) or "none"
         raise CheckpointError(
-            f"{os.fspath(where)}: there are no n-grams; give the file that phonemic-bert ngrams wrote, "
-            f"or a folder with it as {FILE}"
+            f"{name}: there are no n-grams, and no restorer of that name is installed (installed: {installed}): give "
+            f"the file that phonemic-bert ngrams wrote, or a folder with it as {FILE}, or pip install "
+            "./model/checkpoints, in the project's source tree"
         )
     return found
 
@@ -101,22 +115,27 @@ def restorer_of(
 
 
 @lru_cache(4)
-def _loaded(where: str, pinyin: bool) -> Restorer:
-    return load(where, pinyin=pinyin)
+def _loaded(where: str, lang: str, pinyin: bool) -> Restorer:
+    return load(where, lang, pinyin=pinyin)
 
 
-def restore(text: str, checkpoint: str | os.PathLike[str], pinyin: bool = False) -> str:
-    """Restores one text: Vietnamese diacritics, wrong Chinese characters, or pinyin.
+def restore(text: str, lang: str, checkpoint: str | os.PathLike[str] | None = None, pinyin: bool = False) -> str:
+    """Restore one text: Vietnamese diacritics, wrong Chinese characters, or pinyin.
 
     Arguments:
         text: the text.
-        checkpoint: see :func:`ngrams_path`; it is loaded once.
+        lang: ``"vi"`` or ``"zh"``.
+        checkpoint: see :func:`ngrams_path`; it is loaded once. None: the restorer that ships.
         pinyin: Mandarin: write pinyin in characters, instead of correcting characters.
 
     Returns:
         The restored text.
 
     Raises:
-        CheckpointError: there is no such checkpoint, or it is damaged.
+        CheckpointError: there is no such restorer, or it is damaged or for the other language.
+        ValueError: ``lang`` is neither, or an option is for the other language.
     """
-    return _loaded(os.fspath(checkpoint), pinyin).restore(text, alternatives=False).text
+    if lang not in LANGUAGES:
+        raise ValueError(f"unknown language {lang!r}: choose one of {', '.join(LANGUAGES)}")
+    where = default_name(lang) if checkpoint is None else os.fspath(checkpoint)
+    return _loaded(where, lang, pinyin).restore(text, alternatives=False).text

@@ -1,6 +1,7 @@
 """Restored texts: what comes back, what stays, and what commands write. The model is of a few sentences."""
 
 import json
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -136,9 +137,37 @@ def test_batches_are_single_texts(folder):
 def test_other_checkpoints_are_refused(folder, tmp_path):
     with pytest.raises(CheckpointError, match="for zh, not vi"):
         load(folder / "zh", lang="vi")
-    with pytest.raises(CheckpointError, match=r"there are no n-grams; give the file"):
-        load(tmp_path)
-    assert restore("toi di hoc", folder / "vi") == "tôi đi học"
+    for missing in (tmp_path, "phonemic-restorer-xx"):
+        with pytest.raises(
+            CheckpointError, match=r"there are no n-grams, .*installed: .*: give the file .*pip install"
+        ):
+            load(missing)
+    with pytest.raises(ValueError, match="unknown language 'xx'"):
+        restore("toi di hoc", "xx", folder / "vi")
+    with pytest.raises(ValueError, match="pinyin is for Mandarin"):
+        restore("toi di hoc", "vi", folder / "vi", pinyin=True)
+
+
+@pytest.fixture
+def installed(folder, tmp_path, monkeypatch):
+    """A package that brings two restorers, of which one is missing."""
+    from checkpoint_packages import PACKAGE, make_package
+
+    restorers = {"phonemic_restorer_vi": folder / "vi", "phonemic_restorer_zh": tmp_path / "none"}
+    monkeypatch.syspath_prepend(make_package(tmp_path / "package", "phonemic_bert.restorers", **restorers))
+    yield
+    sys.modules.pop(PACKAGE, None)
+
+
+def test_an_installed_restorer_is_the_default(folder, installed, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert restore("toi di hoc", "vi") == restore("toi di hoc", "vi", folder / "vi") == "tôi đi học"
+    assert CliRunner().invoke(cli, ["restore", "--lang", "vi", "toi di hoc"]).stdout == "tôi đi học\n"
+    with pytest.raises(CheckpointError, match=r"its package .* does not hold it; reinstall it"):
+        restore("wo", "zh")
+    (tmp_path / "phonemic-restorer-vi").symlink_to(folder / "zh")  # a folder of that name comes first
+    with pytest.raises(CheckpointError, match="for zh, not vi"):
+        load("phonemic-restorer-vi", "vi")
 
 
 def test_the_command(folder, tmp_path, monkeypatch):
