@@ -14,7 +14,7 @@ import sys
 import tomllib
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -128,9 +128,17 @@ def chosen(path: Path, share: float) -> Iterator[tuple[list[str], list[str]]]:
         yield read, held
 
 
-def compose(lang: str, data: Path, folder: Path) -> dict[str, Any]:
-    """Writes ``text/NAME.txt`` and ``held-out/NAME.txt`` for each source, and returns the counts of lines."""
-    shares: dict[str, float] = tomllib.loads(SHARES.read_text(encoding="utf-8"))[lang]
+def compose(lang: str, data: Path, folder: Path, shares: Mapping[str, float] | None = None) -> dict[str, Any]:
+    """Writes ``text/NAME.txt`` and ``held-out/NAME.txt`` for each source, and returns the counts of lines.
+
+    Arguments:
+        lang: ``"vi"`` or ``"zh"``.
+        data: the folder of all data.
+        folder: the folder that is written.
+        shares: what is read of each source; None: the shares of the checkpoints.
+    """
+    if shares is None:
+        shares = tomllib.loads(SHARES.read_text(encoding="utf-8"))[lang]
     runs = evaluation_runs(data, lang)
     held_out: dict[str, list[str]] = {}
     for source in shares:

@@ -132,7 +132,7 @@ class Ngrams:
             add("model.json", json.dumps(head, ensure_ascii=False).encode())
             for name, array in arrays.items():
                 content = io.BytesIO()
-                np.lib.format.write_array(content, array, allow_pickle=False)
+                np.lib.format.write_array(content, _planes(array), allow_pickle=False)
                 add(f"{name}.npy", content.getvalue())
         return made.getvalue()
 
@@ -171,8 +171,18 @@ class Ngrams:
             raise CheckpointError(f"{where}: damaged, or not saved n-grams ({error})") from error
 
 
+def _planes(array: NDArray[Any]) -> NDArray[Any]:
+    """Return unsigned integers as one row per byte, lowest first, which is compressed better; others as they are."""
+    if array.dtype.kind != "u" or array.dtype.itemsize == 1:
+        return array
+    parts = array.astype(array.dtype.newbyteorder("<"), copy=False).view(np.uint8)
+    return np.ascontiguousarray(parts.reshape(len(array), -1).T)
+
+
 def _array(data: bytes) -> NDArray[Any]:
     found: NDArray[Any] = np.lib.format.read_array(io.BytesIO(data), allow_pickle=False)
+    if found.ndim == 2 and found.dtype == np.uint8:
+        found = np.ascontiguousarray(found.T).view(np.dtype(f"<u{found.shape[0]}"))[:, 0]
     if found.ndim != 1 or found.dtype.kind not in "fiu" or not np.isfinite(found).all():
         raise ValueError(f"an array {found.dtype} {found.shape}, not one of finite numbers")
     return found
@@ -213,18 +223,19 @@ def _more(arrays: Mapping[str, NDArray[Any]], head: Mapping[str, Any]) -> dict[s
 
 
 def _quantized(level: Level) -> dict[str, NDArray[Any]]:
-    return {
-        "keys": level.keys,
-        "probabilities": np.rint(-_STEPS * level.logs).clip(0, 255).astype(np.uint8),
-        "weights": np.rint(_STEPS * (2 - level.weights)).clip(0, 255).astype(np.uint8),
-    }
+    return {"keys": level.keys, "probabilities": _steps(-level.logs), "weights": _steps(2 - level.weights)}
+
+
+def _steps(nats: NDArray[np.float64]) -> NDArray[np.uint8]:
+    """Return sixteenths of a nat, even ones: what is finer makes files larger and restores no better."""
+    return (2 * np.rint(_STEPS / 2 * nats).clip(0, 127)).astype(np.uint8)
 
 
 def _of_histories(
     parts: Sequence[Mapping[str, NDArray[Any]]], size: int, histories: NDArray[np.uint64], counts: NDArray[np.intp]
-) -> NDArray[np.uint32]:
+) -> NDArray[Any]:
     """How many n-grams each shorter one begins."""
     shorter = np.arange(len(parts[0]["logs"]), dtype=np.uint64) if size == 2 else parts[size - 2]["keys"]
-    found = np.zeros(len(shorter), np.uint32)
+    found = np.zeros(len(shorter), np.min_scalar_type(int(counts.max(initial=0))))
     found[np.searchsorted(shorter, histories)] = counts
     return found

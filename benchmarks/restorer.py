@@ -1,0 +1,134 @@
+"""The restorers that ship with the checkpoints: text, n-grams and card by one command.
+
+    python benchmarks/restorer.py vi --data FOLDER WORK
+
+The text is composed in WORK by ``pretraining_text.py``, so evaluation text and held-out lines are left out, with the
+shares of ``restorer.toml`` where they differ. The n-grams are those of ``phonemic-bert ngrams``, and the card says
+what was read.
+"""
+
+from __future__ import annotations
+
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from benchmarks.pretraining_text import SHARES, compose
+from phonemic.files import read_texts
+from phonemic.files.writing import write_text
+from phonemic_bert.restoration.counting import mandarin_model, vietnamese_model
+from phonemic_bert.restoration.ngrams import Ngrams
+from phonemic_bert.restoration.restoring import FILE, default_name
+
+CHECKPOINTS = Path(__file__).resolve().parents[1] / "model" / "checkpoints"
+SETTINGS = Path(__file__).with_suffix(".toml")
+CARD = """\
+---
+language: {lang}
+license: MIT
+tags: [{tags}]
+---
+
+# {title}
+
+```sh
+{usage}
+```
+
+{model}
+
+## Data
+
+Lines that share a run of {run} with an evaluation text of the project were left out, and so was one line in 400, which
+is held out.
+
+| text | MB |
+| --- | ---: |
+{rows}
+
+The text itself is not contained: n-grams are runs of at most {order} {units}, with probabilities.
+
+## Limits
+
+{limits} The probability of each change says how sure the restorer is. Not tested for bias.
+
+## Made with
+
+```sh
+python benchmarks/restorer.py {lang} --data DATA WORK
+```
+"""
+WORDS = {
+    "vi": {
+        "title": "Restorer of Vietnamese diacritics",
+        "tags": "diacritics",
+        "usage": 'phonemic-bert restore --lang vi "sang nay troi mua nhe"',
+        "run": "9 syllables",
+        "units": "syllables",
+        "limits": "Names, short texts and words of dialects are often guesses.",
+    },
+    "zh": {
+        "title": "Restorer of Chinese characters",
+        "tags": "pinyin, spelling-correction",
+        "usage": 'phonemic-bert restore --lang zh "我在银航工作"\n'
+        'phonemic-bert restore --lang zh --pinyin "wo zai yinhang gongzuo"',
+        "run": "16 characters",
+        "units": "characters",
+        "limits": "The text is in simplified characters, and so is what is restored. Names are often guesses.",
+    },
+}  # fmt: skip
+
+
+def settings(lang: str) -> dict[str, Any]:
+    """Return the settings of a language: ``prune``, all ``shares``, and all ``sources``."""
+    found = tomllib.loads(SETTINGS.read_text(encoding="utf-8"))
+    shares = tomllib.loads(SHARES.read_text(encoding="utf-8"))[lang]
+    return {**found[lang], "shares": shares | found[lang]["shares"], "sources": found["sources"]}
+
+
+def counted(lang: str, folder: Path, order: int, prune: float) -> Ngrams:
+    """Count the n-grams of the text files of a folder."""
+
+    def texts() -> Iterator[str]:
+        for path in sorted(folder.glob("*.txt")):
+            for lines in read_texts(str(path)):
+                yield from (line or "" for line in lines)
+
+    return (vietnamese_model if lang == "vi" else mandarin_model)(texts, order, prune)
+
+
+def card(lang: str, model: Ngrams, counts: dict[str, Any], sources: dict[str, str], size: int) -> str:
+    """Return the README of a restorer: what it is, what it read, and how it is made."""
+    rows = "\n".join(f"| {sources[name]} | {count['MB']:.1f} |" for name, count in counts.items())
+    text = f"{len(model):,} n-grams of at most {model.order} {WORDS[lang]['units']}"
+    what = f"{text}, estimated by modified Kneser-Ney smoothing and pruned; {size / 1e6:.1f} MB."
+    return CARD.format(lang=lang, order=model.order, rows=rows, model=what, **WORDS[lang])
+
+
+@click.command(help=__doc__)
+@click.argument("lang", type=click.Choice(["vi", "zh"]))
+@click.argument("work", type=click.Path(path_type=Path))
+@click.option("--data", type=click.Path(exists=True, path_type=Path), required=True, help="Folder of all data.")
+@click.option("--output", type=click.Path(path_type=Path), help="Folder of the restorer. [default: that in the source]")
+def main(lang: str, work: Path, data: Path, output: Path | None) -> None:
+    """Compose the text, count the n-grams, and write them and the card."""
+    own = settings(lang)
+    counts = compose(lang, data, work, own["shares"])
+    model = counted(lang, work / "text", 4, own["prune"])
+    folder = output or CHECKPOINTS / default_name(lang)
+    folder.mkdir(parents=True, exist_ok=True)
+    model.save(folder / FILE)
+    size = (folder / FILE).stat().st_size
+    write_text(folder / "README.md", card(lang, model, counts, own["sources"], size))
+    click.echo(f"{folder / FILE}: {len(model):,} n-grams, {size / 1e6:.1f} MB")
+
+
+if __name__ == "__main__":
+    main()
