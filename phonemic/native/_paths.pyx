@@ -10,7 +10,7 @@ Paths that agree in their last two candidates are one: the better. Of these the 
 behind.
 """
 
-from libc.math cimport exp, log
+from libc.math cimport exp, isfinite, log
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libc.stdlib cimport free, malloc
 
@@ -338,6 +338,8 @@ def paths(const uint64_t[::1] cells not None, const float[::1] unigrams not None
     for number in range(len(words)):
         if not 0 <= words[number] < len(unigrams) <= 65536:
             raise ValueError("a word is not of the model")
+        if not isfinite(costs[number]):
+            raise ValueError("costs or probabilities are not numbers")
     chosen = np.zeros(count, np.int32)
     scores = np.zeros(len(words) if judged else 0, np.float32)
     cdef int32_t[::1] into = chosen

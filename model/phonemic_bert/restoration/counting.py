@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 
@@ -16,6 +17,9 @@ from phonemic_bert.restoration.ngrams import BORDER, NUMBER, OTHER, SPECIAL, Ngr
 #: How often a syllable, and any other word, must have been seen.
 LEAST, LEAST_OTHER = 3, 100
 _MOST = 1 << 16
+#: Words within a sentence, for which a capital says something; of long text, those of every fourth line.
+_INNER = re.compile(r"(?<=[^\W\d_] )[^\W\d_]+")
+_ALL_LINES, _EVERY = 10_000, 4
 
 
 def vietnamese_model(texts: Callable[[], Iterable[str]], order: int, threshold: float) -> Ngrams:
@@ -26,9 +30,11 @@ def vietnamese_model(texts: Callable[[], Iterable[str]], order: int, threshold: 
         order: words of the longest n-gram.
         threshold: see :func:`phonemic_bert.restoration.estimation.estimate`.
     """
-    pieces: Counter[str] = Counter()
-    for text in texts():
+    pieces, inner = Counter[str](), Counter[str]()
+    for number, text in enumerate(texts()):
         pieces.update(_pieces(text))
+        if number < _ALL_LINES or number % _EVERY == 0:
+            inner.update(_INNER.findall(text))
     split = {piece: list(vietnamese.tokens(piece)) for piece in pieces}
     seen: Counter[str] = Counter()
     for piece, count in pieces.items():
@@ -50,7 +56,20 @@ def vietnamese_model(texts: Callable[[], Iterable[str]], order: int, threshold: 
     numbers = {piece: [_number(token, index) for token in found] for piece, found in split.items()}
     rows = ([number for piece in [*_pieces(text), "\n"] for number in numbers.get(piece, _END)] for text in texts())
     words = [*SPECIAL, *(spellings[name][1] for name in kept)]
-    return Ngrams.of_levels("vi", words, estimate(_stream(rows), len(words), order, threshold))
+    levels = estimate(_stream(rows), len(words), order, threshold)
+    return Ngrams.of_levels("vi", words, levels, {"capitals": _capitals(inner, kept)})
+
+
+def _capitals(inner: Counter[str], names: list[str]) -> NDArray[np.float32]:
+    """Return how probably each word begins with a capital within a sentence, float32 (V,)."""
+    index = {name: number for number, name in enumerate(names, len(SPECIAL))}
+    counts = np.full((len(SPECIAL) + len(names), 2), 0.5)
+    for word, count in inner.items():
+        number = index.get(vietnamese.canonical(word))
+        if number is not None and (len(word) == 1 or not word.isupper()):
+            counts[number, int(word[0].isupper())] += count
+    shares: NDArray[np.float32] = (counts[:, 1] / counts.sum(1)).astype(np.float32).round(3).clip(0.001, 0.999)
+    return shares
 
 
 _END = [BORDER]

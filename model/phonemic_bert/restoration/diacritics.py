@@ -50,8 +50,13 @@ class DiacriticsRestorer(Restorer):
         for number, word in enumerate(ngrams.words):
             if number > NUMBER and is_syllable(word):
                 groups.setdefault(bare(word), []).append(number)
+        none = np.zeros(len(ngrams.words), np.float32)
+        capitals = ngrams.more.get("capitals")
+        costs = {None: none, False: none, True: none}
+        if capitals is not None:
+            costs |= {False: np.log1p(-capitals), True: np.log(capitals)}
         self._groups = {
-            letters: Candidates(np.array(group, np.int32), np.zeros(len(group), np.float32))
+            letters: {kind: Candidates(np.array(group, np.int32), cost[group]) for kind, cost in costs.items()}
             for letters, group in groups.items()
         }
         self._names = [canonical(word) for word in ngrams.words]
@@ -67,21 +72,28 @@ class DiacriticsRestorer(Restorer):
         lattice = Lattice()
         if marked and self.threshold is None:
             return lattice
+        cased = not (marked or text.islower() or text.isupper())
         for token in found:
             if token.kind == "end":
                 lattice.end_row()
-            else:
-                lattice.add(token.start, token.start + len(token.text), self._candidates(token, marked))
+                continue
+            first = len(lattice.positions) == (lattice.breaks[-1] if lattice.breaks else 0)
+            capital = token.text[0].isupper() if cased and not first else None
+            lattice.add(token.start, token.start + len(token.text), self._candidates(token, marked, capital))
         return lattice
 
-    def _candidates(self, token: Token, marked: bool) -> Candidates:
+    def _candidates(self, token: Token, marked: bool, capital: bool | None) -> Candidates:
+        """Return the candidates of a token; a capital within a sentence speaks for a name, and none for other words."""
         if token.kind != "word":
             return self._number if token.kind == "number" else self._other
         name = canonical(token.text)
-        group = self._groups.get(bare(token.text))
+        groups = self._groups.get(bare(token.text))
         own = self._numbers.get(name, OTHER)
-        if group is None or token.text.lower() in self.protected:
+        if groups is None or token.text.lower() in self.protected:
             return single(own) if own != OTHER else self._other
+        if capital and len(token.text) > 1 and token.text.isupper():
+            capital = None
+        group = groups[capital]
         if not marked:
             return group
         words = group.words if own in group.words else np.append(group.words, np.int32(OTHER))

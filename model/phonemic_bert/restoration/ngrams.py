@@ -210,8 +210,11 @@ def _parts(arrays: Mapping[str, NDArray[Any]], order: int) -> list[dict[str, NDA
 
 
 def _more(arrays: Mapping[str, NDArray[Any]], head: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
-    """How Chinese characters are read, and nothing in Vietnamese."""
+    """How Chinese characters are read, and how probable capitals are in Vietnamese."""
     found = {name.removeprefix("more."): array for name, array in arrays.items() if name.startswith("more.")}
+    capitals = found.get("capitals")
+    if capitals is not None and not (len(capitals) == len(head["words"]) and ((capitals > 0) & (capitals < 1)).all()):
+        raise ValueError("its capitals do not fit")
     if head["lang"] == "zh":
         words, triples, logs = (found[name] for name in ("words", "triples", "logs"))
         if not len(words) == len(triples) == len(logs) or words.dtype.kind != "u":

@@ -69,6 +69,14 @@ def test_marked_text_stays(folder, form):
     assert sure.restore("Hôm nay tôi đí học ở Hà Nội.").text == VI[0]
 
 
+def test_a_capital_within_a_sentence_is_for_names():
+    texts = ["Tôi gặp Bảo ở nhà.", "Tôi gặp bão ở biển.", "Bão đến."] * 12
+    restorer = DiacriticsRestorer(vietnamese_model(lambda: texts, 2, 0.0))
+    assert restorer.restore("toi gap Bao").text == "tôi gặp Bảo"
+    assert restorer.restore("Toi gap bao").text == "Tôi gặp bão"
+    assert restorer.restore("TOI GAP BAO").text == restorer.restore("toi gap bao").text.upper()
+
+
 def test_protected_words(folder):
     assert load(folder / "vi", protected=["Toi"]).restore("hom nay toi di hoc").text == "hôm nay toi đi học"
 
