@@ -85,7 +85,7 @@ SECONDS ?= 120
 SANITIZED := ASAN_OPTIONS=detect_leaks=0:abort_on_error=1 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
 	PYTHONMALLOC=malloc OMP_NUM_THREADS=1 \
 	LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so) $$(gcc -print-file-name=libstdc++.so.6)"
-SANITIZED_TESTS := test_arrow.py test_core_guards.py test_letters.py test_packed.py test_properties.py test_readings.py test_spacing.py \
+SANITIZED_TESTS := test_arrow.py test_core_guards.py test_letters.py test_packed.py test_paths.py test_properties.py test_readings.py test_spacing.py \
 	test_decoding_forms.py test_forms.py test_forms_properties.py test_speech.py test_subclasses.py test_tokenizer.py sound/test_index.py fuzz
 # What takes long there and shows no more: the fuzz makes cases of its own.
 SANITIZED_WITHOUT := not 200_mb and not without_end and not test_cases and not no_position and not raw_text and not both_scripts
