@@ -1,11 +1,12 @@
 """Check how pages are written: ``python docs/rules.py [FILES]``. CONTRIBUTING.md explains the rules.
 
 Words that have a better one, prose lines over 140 characters, sentences over 35 words, headings that repeat, commit
-hashes in sentences, pages over their length.
+hashes in sentences, pages over their length. Docstrings must not begin with What, Of, Those or Whose.
 """
 
 from __future__ import annotations
 
+import ast
 import re
 import sys
 from collections.abc import Iterator
@@ -144,6 +145,22 @@ def _generated(text: str) -> set[int]:
     return found
 
 
+def docstrings(name: str, text: str) -> Iterator[str]:
+    """Yield the docstrings of a module's source that do not begin with a verb or a noun phrase."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            said = ast.get_docstring(node) or ""
+            if re.match(r"(What|Of|Those|Whose)\b", said):
+                line = getattr(node, "lineno", 1)
+                yield f"{name}:{line}: begin with a verb or a noun phrase: {said.partition(chr(10))[0][:60]}"
+
+
+def modules() -> list[Path]:
+    """Return the modules whose docstrings are held to the rules."""
+    folders = ("phonemic", "model/phonemic_bert", "nltk_phonemic", "spacy_phonemic", "benchmarks", "docs")
+    return sorted(path for folder in folders for path in (ROOT / folder).rglob("*.py"))
+
+
 def pages() -> list[Path]:
     """Return the pages that are held to the rules."""
     top = [ROOT / name for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")]
@@ -151,11 +168,12 @@ def pages() -> list[Path]:
 
 
 def main() -> None:
-    """Print the problems of the pages."""
+    """Print the problems of the pages and docstrings."""
     found = []
-    for page in [Path(name).resolve() for name in sys.argv[1:]] or pages():
+    for page in [Path(name).resolve() for name in sys.argv[1:]] or [*pages(), *modules()]:
         name = page.relative_to(ROOT).as_posix() if page.is_relative_to(ROOT) else page.name
-        found += problems(name, page.read_text("utf-8"))
+        check = docstrings if page.suffix == ".py" else problems
+        found += check(name, page.read_text("utf-8"))
     sys.stdout.write("".join(f"{problem}\n" for problem in found))
     raise SystemExit(1 if found else 0)
 

@@ -6,8 +6,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from phonemic import Tokenizer
-from phonemic.forms import beginnings
-from phonemic.inventory import whole
+from phonemic.forms import beginnings, whole
 
 TEXT = st.text(st.sampled_from("aàÀ hH\n\t😀🎉\u0301\u0302\u200d\u1161한~_银门長，5\ufe0f\ud800"), max_size=20)
 

@@ -1,4 +1,4 @@
-"""What people say every day, as cases: our own sentences, ``everyday.txt``, and those of the patterns ``everyday.tsv``.
+"""Everyday sentences as cases: our own, ``everyday.txt``, and the ones of the patterns ``everyday.tsv``.
 
 News, law, technology and encyclopedias, and so CPP, hardly have *I teach you* or *he planted a tree*.
 """

@@ -58,7 +58,7 @@ def places(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def finished(char: int, model: Model, votes: Votes, names: list[str], least: float, narrow: frozenset[int]) -> Model:
-    """What is kept of a model.
+    """Return the parts of a model that are kept.
 
     Arguments:
         char: its character.

@@ -30,7 +30,7 @@ def words() -> dict[str, dict[Feature, str]]:
 
 
 def decided(case: Case, known: dict[str, dict[Feature, str]]) -> str:
-    """What a word says of a case, if one does."""
+    """Return the reading that a word gives a case, if one does."""
     own = known.get(case.char, {})
     features = reader().features(case.text, case.at) if own else []
     return next((own[feature] for feature in features if feature in own), "")

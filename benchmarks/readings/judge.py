@@ -44,7 +44,7 @@ def sentences(file: Path) -> Iterator[tuple[str, list[Word]]]:
 
 
 def _apart(rest: str) -> Any:
-    """What pypinyin cannot read, a character at a time; its types promise a str."""
+    """Split the characters that pypinyin cannot read; its types promise a str."""
     return list(rest)
 
 

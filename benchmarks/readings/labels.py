@@ -128,7 +128,7 @@ def merged(lexicons: Mapping[str, Mapping[str, Sequence[str]]], numbers: Mapping
 def opinions(
     where: Places, classes: NDArray[np.int32], sure: NDArray[np.uint8], voters: Sequence[Voter]
 ) -> NDArray[np.int32]:
-    """What each teacher reads, (places, teachers): the network by how sure it is, a lexicon by its phrase's length."""
+    """Return the reading of each teacher, (places, teachers): the network by its certainty, a lexicon by its length."""
     bucket = np.digitize(sure, _SURE)
     columns = [np.where(bucket == number, classes, -1) for number in range(len(_SURE) + 1)]
     for voter in voters:

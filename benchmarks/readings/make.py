@@ -56,7 +56,7 @@ def asked(teacher: Teacher, judged: list[Case]) -> tuple[NDArray[np.int32], NDAr
 
 
 def tagged_examples(work: Path, made: prepare.Setting) -> train.Examples:
-    """What words and tags say of common characters, made once."""
+    """Return the examples of common characters by words and tags, made once."""
     cache = work / "tagged.pkl"
     if not cache.exists():
         cache.write_bytes(pickle.dumps(tagged.tagged(work / "teacher", made)))
@@ -90,7 +90,7 @@ def believed(examples: train.Examples, made: prepare.Setting) -> train.Examples:
 
 
 def held_to(examples: train.Examples, words: train.Examples, families: train.Examples) -> dict[int, train.Examples]:
-    """What models are still fitted to when moved, by character; few windows of families that are everywhere."""
+    """Return the examples that moved models are still fitted to, by character; few windows of common families."""
     kept = train.by_char(examples, KEPT) | train.by_char(words, KEPT_WORDS)
     for char, rows in train.by_char(families, KEPT_FAMILIES).items():
         kept[char] = rows._replace(keys=export.few_windows(rows.keys)) if chr(char) in EVERYWHERE else rows

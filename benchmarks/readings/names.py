@@ -35,7 +35,7 @@ _SLOT = re.compile(r"\{(\w+)\}")
 
 
 def lists(table: Mapping[str, str] = TABLE["lists"]) -> dict[str, list[str]]:
-    """What a slot of a pattern may hold: words between bars, else single characters."""
+    """Return the choices of a slot of a pattern: words between bars, else single characters."""
     joined = {name: "".join(text.split()) for name, text in table.items()}
     return {name: text.split("|") if "|" in text else [*text] for name, text in joined.items()}
 
@@ -63,7 +63,7 @@ def likely(
 
 @cache
 def around() -> tuple[list[str], list[str], list[str]]:
-    """What stands before and behind: ends of everyday sentences with their marks and without, and beginnings."""
+    """Return the contexts on both sides: ends of everyday sentences with their marks and without, and beginnings."""
     texts = list(dict.fromkeys(case.text for case in everyday.sentences()))
     ends = [text[-_AROUND:] for text in texts if text[-1] in "。？！" and len(text) > _AROUND]
     return ends, [end[:-1] for end in ends], [text[: _AROUND - 1] for text in texts]

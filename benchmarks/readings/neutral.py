@@ -57,7 +57,7 @@ def frequencies() -> dict[str, int]:
 
 
 def within(word: str, known: Mapping[str, tuple[str, str]]) -> Marks:
-    """What the words that are known say of the characters of ``word``."""
+    """Return the marks that known words give the characters of ``word``."""
     found: Marks = []
     while len(found) < len(word):
         at = len(found)

@@ -1,4 +1,4 @@
-"""What fitting starts from: polyphones and their readings, lexicons that vote, classes of characters."""
+"""The data that fitting starts from: polyphones and their readings, lexicons that vote, classes of characters."""
 
 from __future__ import annotations
 

@@ -167,7 +167,7 @@ def _first(*cases: tuple[object, str | None]) -> str | None:
 
 
 def _clause(words: Sequence[Word], at: int) -> list[Word]:
-    """What follows within the clause."""
+    """Return the words that follow within the clause."""
     found = []
     for word in words[at + 1 : at + 1 + _CLAUSE]:
         if word.form in _BREAKS:
@@ -400,7 +400,7 @@ def doubted(words: Sequence[Word], at: int) -> bool:
 
 
 def _listed(words: Sequence[Word], at: int) -> str | None:
-    """What BEHIND and BEFORE say."""
+    """Return the reading that BEHIND and BEFORE give."""
     char, (before, behind) = words[at].form, _near(words, at)
     for table, form in ((BEHIND, behind.form), (BEFORE, before.form)):
         for reading, forms in table.get(char, {}).items():

@@ -16,7 +16,7 @@ from benchmarks.readings.judge import Reader, context_reader, pypinyin_reader
 
 
 def errors(judged: Sequence[Case], reader: Reader) -> Counter[str]:
-    """What is read otherwise than people say, as ``地 de5, not di4``, and how often."""
+    """Count the readings that differ from people's, as ``地 de5, not di4``."""
     found: Counter[str] = Counter()
     for case in judged:
         read = reader(case.text)

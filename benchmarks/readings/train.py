@@ -272,7 +272,7 @@ def without_sixth(examples: Examples) -> Examples:
 
 
 def right(model: Model, examples: Examples) -> NDArray[np.bool_]:
-    """Of which examples the model reads what is most probable."""
+    """Return the examples that the model reads as is most probable."""
     wanted = examples.readings[np.arange(len(examples.chars)), examples.shares.argmax(1)]
     found: NDArray[np.bool_] = model.readings[model.scores(examples.keys[:, : features.SLOTS]).argmax(1)] == wanted
     return found

@@ -73,7 +73,7 @@ def apart(words: Iterable[str], says: Mapping[str, Pinyin], simplified: Mapping[
 
 
 def _decided(word: str, plain: str, at: int, taken: Mapping[tuple[str, Feature], str]) -> str:
-    """What the first window decides that one of the words stands in."""
+    """Return the decision of the first window that contains one of the words."""
     seen = [
         [ord(plain[at + place]) if 0 <= at + place < len(plain) else 0 for place in window]
         for window in WINDOWS[:DECIDING]

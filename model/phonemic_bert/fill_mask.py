@@ -177,7 +177,7 @@ class Choices:
 
 
 def choices_of(model: PhonemicBertForMaskedLM) -> Choices:
-    """What a model chooses from: the ways that syllables are written, or without forms the syllables."""
+    """Return the choices of a model: the ways that syllables are written, or without forms the syllables."""
     return written(model.config.lang) if model.config.forms != "none" else heard(model.config.lang)
 
 

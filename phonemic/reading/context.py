@@ -34,7 +34,7 @@ PASSED = (IGNORABLE, MARK, JAMO)
 
 
 class Look(NamedTuple):
-    """What a model sees of a character: a number, its class, and whether it ends a sentence or tells of the script."""
+    """The features of a character: a number, its class, and whether it ends a sentence or tells of the script."""
 
     seen: int
     kind: int
@@ -56,7 +56,7 @@ class Reader:
     data: ReadingData
 
     def look(self, char: str) -> Look:
-        """What is seen of a character: the same in every normal form, and in upper and lower case."""
+        """Return the features of a character: the same in every normal form, and in upper and lower case."""
         char = mandarin.compatibility_ideographs().get(char) or normalize("NFD", char)[0]
         char = char.upper() if len(char.upper()) == 1 else char
         plain = self.data.simplified.get(char, char)
@@ -71,7 +71,7 @@ class Reader:
         return Look(seen, kind, char in ENDS, char in self.data.traditional)
 
     def _near(self, text: str, at: int, direction: int, most: int) -> Iterator[Look]:
-        """What is seen on one side within the sentence, the nearest first."""
+        """Return the features of one side within the sentence, the nearest first."""
         beside = (text[place] for place in (range(at + 1, len(text)) if direction > 0 else range(at - 1, -1, -1)))
         for look in islice((self.look(char) for char in beside if kind_of(char) not in PASSED), most):
             if look.ends and direction < 0:

@@ -52,7 +52,7 @@ def hash_of(slot: int, first: int, second: int) -> int:
 
 
 def feature_key(feature: Feature, buckets: int) -> int:
-    """What a model keeps of a feature: the bucket that it belongs to << 15 | the lower bits of its hash.
+    """Return the key of a feature in a model: the bucket that it belongs to << 15 | the lower bits of its hash.
 
     Features of one key are one feature, which is part of what a model is: one in 15,000 that it does not know seems to
     be one that it knows.
@@ -101,7 +101,7 @@ class Model:
     # What follows is asked for once all words are there.
     @cached_property
     def features(self) -> list[Feature]:
-        """Those of words, then those with weights."""
+        """The features of words, then the ones with weights."""
         return [*sorted(self.words), *sorted(self.rows.keys() - self.words.keys())]
 
     @cached_property

@@ -58,7 +58,7 @@ def _simplified() -> dict[str, str]:
 
 
 def _word(run: str, at: int, neutral: bool) -> list[int]:
-    """What becomes of the characters of the longest word that begins there; nothing where none does."""
+    """Return the actions on the characters of the longest word that begins there; nothing where none does."""
     known = words(neutral)
     ends = range(at + _longest(neutral), at, -1)
     return next((known[run[at:end]] for end in ends if run[at:end] in known), [])
@@ -71,7 +71,7 @@ def _longest(neutral: bool) -> int:
 
 
 def _actions(run: str, neutral: bool) -> list[int]:
-    """What becomes of each character of a run of simplified characters; with or without the words of neutral tones."""
+    """Return the actions on each of a run of simplified characters; with or without the words of neutral tones."""
     found: list[int] = []
     while len(found) < len(run):
         word = _word(run, len(found), neutral) or [0]

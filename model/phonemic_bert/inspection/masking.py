@@ -1,4 +1,4 @@
-"""What H-MLM predicts at each position of a text when that position alone is masked."""
+"""The predictions of H-MLM at each position of a text when that position alone is masked."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _ROWS = 32
 
 
 class Guess(NamedTuple):
-    """What one head predicts.
+    """The prediction of one head.
 
     Attributes:
         true: the symbol that stands there; None where the text itself has ``[MASK]``.
@@ -54,7 +54,7 @@ class Candidate(NamedTuple):
 
 
 class Masked(NamedTuple):
-    """What a masked position is predicted to be.
+    """The predictions for a masked position.
 
     Attributes:
         onset: what the onset head says.
@@ -121,7 +121,7 @@ def mask_each(
 def _described(
     predicted: Predicted, ids: Tensor, tokenizer: PhonemicBertTokenizer, choices: Choices, k: int
 ) -> list[Masked]:
-    """What is predicted for M positions, and what stands there, (M,)."""
+    """Describe the predictions for M positions, and the syllables there, (M,)."""
     logs = [part.float().log_softmax(-1).cpu() for part in predicted.logits]
     lang, vocab = tokenizer.phonemic.lang, tokenizer.phonemic.vocab
     packed, joint, score = rank(predicted, lang)

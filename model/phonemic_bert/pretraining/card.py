@@ -169,7 +169,7 @@ def _design(shape: dict[str, Any], encoder: str) -> str:
 
 
 def _teaching(origin: dict[str, Any]) -> str:
-    """Whose expectations the model learned beside the text."""
+    """Describe the teacher that the model learned from next to the text."""
     if not (teacher := origin.get("teacher")):
         return ""
     given = origin["settings"]["distillation"]

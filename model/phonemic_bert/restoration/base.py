@@ -1,4 +1,4 @@
-"""What all restorers share: batches, the best path, and changes along it."""
+"""The base of all restorers: batches, the best path, and changes along it."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class Restorer:
         return [self._changes(*each) for each in zip(texts, lattices, solved, strict=True)]
 
     def _changes(self, text: str, lattice: Lattice, solved: Solved) -> list[Change]:
-        """What the best path changes in a text."""
+        """Return the changes of a text along the best path."""
         changes: list[Change] = []
         for number, position in enumerate(lattice.positions):
             words = position.candidates.words

@@ -16,7 +16,7 @@ LONGEST = 400
 
 
 class Candidates(NamedTuple):
-    """What a position may be.
+    """The candidates of a position.
 
     Attributes:
         words: numbers of the model's words, int32 (C,).

@@ -1,4 +1,4 @@
-"""What a masked model says of candidates that n-grams are not sure of: one pass, with all of these masked."""
+"""Scores of a masked model for candidates that n-grams are not sure of: one pass, with all of these masked."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class MaskedScorer:
         self._asked = np.unique(self._packed)
 
     def _id(self, word: str) -> int:
-        """What the model is asked about: a character, or a Vietnamese syllable however it is written; 0 for none."""
+        """Return the id that the model is asked about: of a character, or a Vietnamese syllable; 0 for none."""
         if self.tokenizer.lang == "zh":
             found = self.tokenizer.encode(word).ids
             return int(found[0]) if len(found) == 1 and found[0] & TRIPLE else 0

@@ -1,4 +1,4 @@
-"""What restoring gives: a text, and what was changed in it."""
+"""The result of restoring: a text, and the changes in it."""
 
 from __future__ import annotations
 
