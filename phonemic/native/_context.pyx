@@ -9,19 +9,12 @@ import numpy as np
 
 from phonemic._core cimport Core
 from phonemic.native.context cimport Bucket, Contexts, Model, encode_in_context
+from phonemic.native.sections cimport numbers_in
 from phonemic.native.strings cimport UTF8, Text
 from phonemic.native.text cimport Output, utf8_t
 from phonemic.native.vietnamese cimport Memo
 
 cnp.import_array()
-
-
-cdef const void* numbers_in(dict sections, str name, type dtype) except NULL:
-    """Where a section's numbers lie. ``Core`` keeps the arrays alive; its own is not exported, which slowed it."""
-    array = sections[name]
-    if array.dtype != dtype or not array.flags.c_contiguous:
-        raise TypeError(f"section {name} must be {dtype.__name__}, not {array.dtype}")
-    return cnp.PyArray_DATA(<cnp.ndarray>array)
 
 
 cdef int take_contexts(Contexts* contexts, dict sections) except -1:

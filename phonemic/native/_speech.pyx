@@ -7,8 +7,9 @@ from libc.stdint cimport int32_t, uint8_t, uint16_t, uint32_t, uint64_t
 import numpy as np
 
 from phonemic._core cimport Core
-from phonemic.native._context cimport numbers_in, take_contexts
+from phonemic.native._context cimport take_contexts
 from phonemic.native.context cimport Contexts, encode_in_context
+from phonemic.native.sections cimport numbers_in
 from phonemic.native.speech cimport Speech, encode_spoken
 from phonemic.native.strings cimport UTF8, Text
 from phonemic.native.text cimport Output, text_t, utf8_t

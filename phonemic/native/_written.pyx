@@ -9,11 +9,9 @@ from libc.string cimport memcpy
 
 import numpy as np
 
-from phonemic.native._context import ContextCore
-
 from phonemic._core cimport Core
-from phonemic.native._context cimport numbers_in
 from phonemic.native.output cimport begin_output, drop_output, reserve
+from phonemic.native.sections cimport numbers_in
 from phonemic.native.strings cimport UTF8, Text, take
 from phonemic.native.text cimport Output, text_t, utf8_t
 from phonemic.native.vietnamese cimport Memo
@@ -46,6 +44,13 @@ cdef int take_written(Written* written, dict tables, bint is_mandarin) except -1
     return 0
 
 
+cdef Core _in_context(dict sections, bint strict):
+    """The core of readings in context, imported for them only."""
+    from phonemic.native._context import ContextCore
+
+    return ContextCore(sections, strict)
+
+
 cdef class WrittenCore(Core):
     """The tables of a language with those of its written forms; otherwise as :class:`phonemic._core.Core`.
 
@@ -59,7 +64,7 @@ cdef class WrittenCore(Core):
     cdef Written written
 
     def __cinit__(self, dict sections not None, bint strict=False):
-        self.heard = ContextCore(sections, strict) if "models" in sections else None
+        self.heard = _in_context(sections, strict) if "models" in sections else None
         self.expansion, self.slack = EXPANSION, SLACK
         take_written(&self.written, sections, self.is_mandarin)
 
