@@ -374,7 +374,7 @@ class TestModels:
 
     def test_fields_win(self, encoder):
         model = encoder.model("classification", 2, hidden_dropout_prob=0.25)
-        assert model.config.hidden_dropout_prob == model.hidden_dropout_prob.p == 0.25
+        assert model.config.hidden_dropout_prob == model.dropout.p == 0.25
 
     def test_another_number_of_labels(self, plain, tmp_path):
         encoder = load_encoder(plain)

@@ -160,7 +160,6 @@ def test_files_of_ones_own(checkpoint, tmp_path):
         (["tnews", "--custom", "classification"], "give one TASK or more, or files of your own with --custom"),
         (["tnews"], "missing --data"),
         (["--custom", "classification"], "missing --train and --lang"),
-        (["--own", "classification"], "missing --train and --lang"),  # its name in earlier versions
         (["tnews", "--data", "x", "--train", "own.csv"], "--train is for --custom: a TASK knows its files"),
         (["tnews", "--data", "x", "--field", "text=body"], "--field is for --custom"),
     ],

@@ -50,13 +50,13 @@ def test_a_tasks_part_wins_over_the_sections_and_overrides_over_both(tmp_path):
     assert Settings.load("base", task="c3").text.stride == Settings.load("base").text.stride
     assert Settings.load("base", ["text.max_length=64"], "c3").text.max_length == 64
     path = tmp_path / "mine.toml"
-    path.write_text(grid_text("small") + "\n[tasks.ocnli.optimization]\npatience = 7\n")
+    path.write_text(grid_text("small") + "\n[tasks.ocnli.optimization]\nearly_stopping_patience = 7\n")
     assert Settings.load(path, task="ocnli").optimization.early_stopping_patience == 7
     assert Settings.load(path, task="afqmc").optimization.early_stopping_patience == 3
 
 
 def test_an_override_need_not_fit_another_task():
-    """C3 has device_batch_size = 8, of which 12 is not a multiple."""
+    """C3 has per_device_train_batch_size = 8, of which 12 is not a multiple."""
     assert Settings.load("base", ["grid.batch_size=12"], "tnews").grid.batch_size == (12,)
     with pytest.raises(SettingsError, match=r"\[tasks\.c3\]: grid\.batch_size = 12 must be a multiple"):
         Settings.load("base", ["grid.batch_size=12"], "c3")
@@ -65,10 +65,10 @@ def test_an_override_need_not_fit_another_task():
 @pytest.mark.parametrize(
     ("override", "message"),
     [
-        ("optimization.warmpu=1", r"small: \[optimization\] unknown field 'warmpu': did you mean 'warmup'\?"),
+        ("optimization.warmpu=1", r"small: \[optimization\] unknown field 'warmpu': did you mean 'warmup_ratio'\?"),
         ("optimisation.warmup=1", "unknown section 'optimisation': did you mean 'optimization'"),
-        ("grid.num_train_epochs=1.5", r"\[grid\] epochs = 1\.5: this must be a whole number"),
-        ("grid.num_train_epochs=[1, true]", r"\[grid\] epochs = True: this must be a whole number"),
+        ("grid.num_train_epochs=1.5", r"\[grid\] num_train_epochs = 1\.5: this must be a whole number"),
+        ("grid.num_train_epochs=[1, true]", r"\[grid\] num_train_epochs = True: this must be a whole number"),
         ("grid.learning_rate=[]", r"learning_rate = \[\]: this must be a number, or a list of them"),
         ("grid.learning_rate=[1e-5, -1]", r"grid\.learning_rate = -1\.0: this must be at least 0"),
         ("grid.batch_size=48", r"batch_size = 48 must be a multiple of machine\.per_device_train_batch_size"),
@@ -84,8 +84,10 @@ def test_what_is_wrong_is_named(override, message):
 
 def test_what_is_missing_is_named(tmp_path):
     path = tmp_path / "mine.toml"
-    path.write_text(grid_text("small").replace("patience = 3 ", "#"))
-    with pytest.raises(SettingsError, match=r"\[optimization\] field 'patience' is missing; copy it from a preset"):
+    path.write_text(grid_text("small").replace("early_stopping_patience = 3 ", "#"))
+    with pytest.raises(
+        SettingsError, match=r"\[optimization\] field 'early_stopping_patience' is missing; copy it from a preset"
+    ):
         Settings.load(path)
     path.write_text(grid_text("small") + "\n[tasks.ocnli.text]\nmax_lenght = 7\n")
     with pytest.raises(SettingsError, match=r"\[tasks\.ocnli\]: \[text\] unknown field 'max_lenght'"):

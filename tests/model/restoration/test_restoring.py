@@ -255,7 +255,7 @@ def test_scores_of_a_masked_model(folder, tmp_path, monkeypatch, lang):
 
     torch.manual_seed(3)
     monkeypatch.setattr(masked, "SURE", 1.1)  # all that have candidates are
-    tied = {"composition": "product", "vectors": "tied", "syllables": "attested", "forms": "joint"}
+    tied = {"composition": "product", "output_embeddings": "tied", "syllable_inventory": "attested", "forms": "joint"}
     sizes = {"hidden_size": 24, "num_hidden_layers": 1, "num_attention_heads": 3, "intermediate_size": 32}
     config = PhonemicBertConfig(
         lang=lang, head="joint", max_position_embeddings=64, **sizes, **(tied if lang == "zh" else {})
