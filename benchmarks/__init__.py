@@ -1,1 +1,1 @@
-"""Benchmarks: scripts that print a table and write JSON beside it."""
+"""Benchmarks: scripts that print a table and write JSON next to it."""

@@ -1,4 +1,4 @@
-"""Counts the syllables of real text and how they are written, and writes those that occur often enough as lists.
+"""Counts the syllables of real text and how they are written, and writes the ones that occur often enough as lists.
 
     python benchmarks/attested.py DATA [--forms-only]
 

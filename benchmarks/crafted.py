@@ -4,7 +4,7 @@
 
 A search, not a list: pieces of every kind, and of every two kinds, are thrown together at random and timed; the worst
 mixtures are changed a little, again and again, and what is worse is kept; then the slowest pieces of the worst are
-picked out. What it found is timed again beside ordinary text, in turns, on one core. Prints a table and writes it as
+picked out. What it found is timed again next to ordinary text, in turns, on one core. Prints a table and writes it as
 JSON and into docs/results/speed.md.
 """
 
@@ -105,7 +105,7 @@ def mixed(kinds: Pools, weights: Weights, seed: int, size: int = SIZE) -> list[s
 
 
 class Bench:
-    """The ordinary text of a language, and what others cost beside it."""
+    """The ordinary text of a language, and what others cost next to it."""
 
     def __init__(self, lang: str, ordinary: list[str], runs: int) -> None:
         self.lang, self.runs, self.tokenizer = lang, runs, Tokenizer(lang)
@@ -118,7 +118,7 @@ class Bench:
         self.ordinary = {way: make(self.tokenizer, ordinary) for way, make in self.ways.items()}
 
     def compare(self, name: str, rows: list[str], way: str, runs: int, own: Tokenizer | None = None) -> Found:
-        """Times rows beside ordinary text, in turns."""
+        """Times rows next to ordinary text, in turns."""
         crafted, ordinary = self.ways[way](own or self.tokenizer, rows), self.ordinary[way]
         pairs = [(crafted.seconds(), ordinary.seconds()) for _ in range(runs)]
         ours, plain = ([pair[side] for pair in pairs] for side in (0, 1))

@@ -3,7 +3,7 @@
     python benchmarks/designs.py DATA WORK [--only "modern*"] [--on vi]
 
 DATA is the folder of the raw text and the treebanks, WORK keeps corpora and runs: what is finished is not repeated, and
-what was stopped goes on. Every design sees the same updates of the same text, once a seed; what it knows is measured on
+what was stopped continues. Every design sees the same steps of the same text, once a seed; what it knows is measured on
 held-out text, in bits and accuracy of the masked syllable, with the same positions masked. A design that is ``after``
 another begins with its weights, and has its updates and seconds too. The figures go to benchmarks/results/designs.json,
 next to those of other runs (``--again`` measures these anew). Several of these commands may run at a time, each on its
@@ -98,7 +98,7 @@ def _run(arguments: list[str], cores: int = 1) -> None:
 
 
 def measure(name: str, on: str, seed: int, work: Path, data: Path) -> dict[str, Any]:
-    """A finished run's figures, kept beside it."""
+    """A finished run's figures, kept next to it."""
     folder = work / "runs" / on / slug(name, seed)
     path = folder / "figures.json"
     if path.exists():

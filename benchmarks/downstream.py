@@ -151,7 +151,7 @@ def best_rate(results: Sequence[dict[str, Any]]) -> float:
 @click.option("--seeds", default=4, show_default=True, help="How many seeds.")
 @click.option("--only", multiple=True, metavar="TASK", help="Only these tasks. Repeatable.")
 @click.option(
-    "--training-noise", type=float, metavar="RATIO", help="Train with a task's first noise: rows beside the others."
+    "--training-noise", type=float, metavar="RATIO", help="Train with a task's first noise: rows next to the others."
 )
 @click.option("--quick", is_flag=True, help="A few examples and one epoch: whether it runs.")
 @click.option("--keep", is_flag=True, help="Write the figures that the pages show: results/downstream.csv.")

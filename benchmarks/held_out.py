@@ -4,7 +4,7 @@
 
 A character model must tell 他 from 她, PhonemicBERT need not, so the probability that a character model gives to a
 syllable is the sum over the characters whose default reading it is. Independent heads give a part of theirs to onsets,
-rimes and tones that make no syllable: it is taken among those that exist, too. All models see the same documents with
+rimes and tones that make no syllable: it is taken among existing ones, too. All models see the same documents with
 the same positions masked.
 """
 
@@ -41,7 +41,7 @@ class PositionScores(NamedTuple):
     """The predictions of a model for M masked positions.
 
     Attributes:
-        bits: of the syllable that stands there, (M,).
+        bits: of the syllable that is there, (M,).
         right: whether the likeliest is that one, (M,).
         existing: bits among the triples that exist, where that is another figure, (M,).
     """

@@ -2,7 +2,7 @@
 
     python benchmarks/index.py --data folder
 
-Names are what stands in raw text: in Vietnamese runs of two to six capitalised syllables, and then other runs of two
+Names are what is in raw text: in Vietnamese runs of two to six capitalised syllables, and then other runs of two
 to six syllables of a sentence, in Mandarin runs of two to six characters; each once. Queries are names of the index as
 they stand, names in which every other syllable is replaced by one that sounds like it, runs of another text, and runs
 of twelve syllables, which nothing is near to. Each is searched for alone, on one thread. The clock and the CPU time of

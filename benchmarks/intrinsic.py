@@ -37,10 +37,10 @@ from phonemic.intrinsic.measure import Measures
 from phonemic.intrinsic.plots import draw
 from phonemic.intrinsic.tabulation import Table, latex, markdown, pivot
 
-#: Left out unless it is asked for: its vocabulary and its rules are mBERT's, so all its figures are.
+#: Left out unless it is requested: its vocabulary and its rules are mBERT's, so all its figures are.
 SAME_AS_ANOTHER = ("DistilBERT",)
 
-#: The measures that the paper has tables of, and what stands before the tokenizers' columns.
+#: The measures that the paper has tables of, and what is before the tokenizers' columns.
 TABLES = {
     "vi": {"fertility": (), "renyi_efficiency": (), "average_length": ("average_input_length",)},
     "zh": {"renyi_efficiency": (), "average_length": ("average_input_length",)},

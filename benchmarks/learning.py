@@ -3,7 +3,7 @@
     python benchmarks/learning.py --lang vi --out learning corpus.txt.xz
 
 Text is read from files of one text a line (.gz, .xz, .zst, .parquet too); every tenth line is held out. All predictors
-are scored on the same positions of the held-out lines, those that are masked for the model (15 %, seeded):
+are scored on the same positions of the held-out lines, the ones that are masked for the model (15 %, seeded):
 
 - unigram: the share of each symbol in its slot, add-one smoothed;
 - bigram: given the same component of the position before, Witten-Bell interpolated with the unigram;

@@ -55,7 +55,7 @@ class Measurement:
         return "met" if _reaches(self.value, self.at_least, self.less) else "missed"
 
     def as_dict(self) -> dict[str, Any]:
-        """The row as it stands in the JSON file."""
+        """The row as it is in the JSON file."""
         return {**asdict(self), "verdict": self.verdict}
 
     @classmethod

@@ -64,7 +64,7 @@ def evaluation_texts(path: Path) -> Iterator[str]:
 
 
 class Runs:
-    """Runs of syllables of texts, as hashes; punctuation and what is not native stands between none.
+    """Runs of syllables of texts, as hashes; punctuation and what is not native is between none.
 
     Arguments:
         lang: ``"vi"`` or ``"zh"``.
@@ -97,7 +97,7 @@ class Runs:
         self.seen = np.unique(np.concatenate([self.seen, self.of(list(texts))[0]]))
 
     def shared(self, texts: list[str]) -> NDArray[np.bool_]:
-        """Which texts share a run with those that are remembered."""
+        """Which texts share a run with the ones that are remembered."""
         hashes, owner = self.of(texts)
         found = np.zeros(len(texts), bool)
         if len(self.seen):
@@ -116,7 +116,7 @@ def evaluation_runs(data: Path, lang: str) -> Runs:
 
 
 def chosen(path: Path, share: float) -> Iterator[tuple[list[str], list[str]]]:
-    """The lines of a file that are read and those that are held out, some at a time."""
+    """The lines of a file that are read and the ones that are held out, some at a time."""
     for lines in read_texts(str(path)):
         read, held = list[str](), list[str]()
         for line in filter(None, lines):

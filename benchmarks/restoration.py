@@ -3,7 +3,7 @@
     python benchmarks/restoration.py vi --data FOLDER --held-out FOLDER --ngrams vi.ngrams --bigrams vi-2.ngrams
     python benchmarks/restoration.py zh --data FOLDER --held-out FOLDER --ngrams zh.ngrams
 
-The n-grams are those that ``phonemic-bert ngrams`` counts in the text of ``pretraining_text.py``, which leaves out all
+The n-grams are what ``phonemic-bert ngrams`` counts in the text of ``pretraining_text.py``, which leaves out all
 evaluation text and the lines held out. pyvi and Pinyin2Hanzi are measured where they are installed. Times are CPU time
 of one thread.
 """

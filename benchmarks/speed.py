@@ -1,4 +1,4 @@
-"""Speed, memory and start-up of phonemic beside the least-work programs and its rivals.
+"""Speed, memory and start-up of phonemic next to the least-work programs and its rivals.
 
     python benchmarks/speed.py --data DIR [--quick] [--only PART ...]
 

@@ -97,7 +97,7 @@ def prepare(lang: str, data: Path, folder: Path) -> Path:
 
 
 def write(path: Path, lines: Iterable[str]) -> None:
-    """Writes a text file, beside it first and then renamed."""
+    """Writes a text file, next to it first and then renamed."""
     write_text(path, "\n".join(lines) + "\n")
 
 

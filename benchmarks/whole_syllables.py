@@ -40,7 +40,7 @@ _ROWS = 32
 
 
 class Place(NamedTuple):
-    """A syllable that is masked: the text, where it stands there, and which position of ours that is."""
+    """A syllable that is masked: the text, where it is there, and which position of ours that is."""
 
     text: str
     start: int

@@ -46,7 +46,7 @@ class PhonemicTagger(SequentialBackoffTagger):
 
     Arguments:
         lang: ``"vi"`` or ``"zh"``.
-        backoff: the tagger that is asked for tokens without a syllable. Without one, such a token is tagged with its
+        backoff: the tagger that is requested tokens without a syllable. Without one, such a token is tagged with its
             fallback characters, and a token without any position (a space) with "".
         options: ``strict``, ``word_joiner``, ``phrases``, ``fallback``, ``readings``, ``sandhi``, ``erhua``, ``form``:
             see :class:`phonemic.TokenizerOptions`. With

@@ -112,7 +112,7 @@ class PhonemicTokenizer(_SpanTokenizer):
 class OnsetRimeTokenizer(_SpanTokenizer):
     """Splits a word into the letters of its onset and of its rime, as NLTK's SyllableTokenizer splits into syllables.
 
-    The cut lies where the phonology has it: the *u* of *qu* belongs to the rime, and so does the *i* of *giếng* and
+    The cut is where the phonology has it: the *u* of *qu* belongs to the rime, and so does the *i* of *giếng* and
     *gì* (but not that of *gia*, whose rime is *a*). A syllable without an onset is one part. A word of several
     syllables gives the parts of all of them; what is not a syllable stays whole.
 

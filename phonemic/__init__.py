@@ -63,7 +63,7 @@ __all__ = [
     "unpack",
 ]
 
-#: What is imported when it is first asked for, like the module that it lies in.
+#: What is imported when it is first asked for, like the module that it is in.
 _SOUND = ("Index", "Match", "distance")
 
 

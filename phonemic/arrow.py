@@ -48,7 +48,7 @@ def encode(
 
     Returns:
         ``ids``, list<int32> of packed ids: a row a text, null for null. An Array or ChunkedArray gives it as one with
-        the same chunks, or, where triples or spans are asked for too, as structs that hold all of them. A RecordBatch
+        the same chunks, or, where triples or spans are requested too, as structs that hold all of them. A RecordBatch
         or Table comes back with the new columns behind its own; columns of these names are replaced.
 
     Raises:
@@ -105,7 +105,7 @@ def decode(
         TypeError: not Arrow data of lists of integers.
         ValueError: ``to``, ``style``, ``dialect`` or ``errors`` does not fit.
         DecodingError: ids are of no text; the message names the row, counted from 0, and the position.
-        InputError: a list holds a null or what is no int32, and the message names the row; the array is damaged, or its
+        InputError: a list holds a null or what is not an int32, and the message names the row; the array is damaged, or its
             texts do not fit one array (2 GB) and should be decoded in smaller chunks; or there is no such column.
     """
     way = {"to": to, "style": style, "skip_special_tokens": skip_special_tokens, "dialect": dialect, "errors": errors}
@@ -166,7 +166,7 @@ def _column(data: Any, column: str) -> Any:
     """The column of a RecordBatch or Table.
 
     Raises:
-        InputError: there is none of that name, or there are several.
+        InputError: there is not one of that name, or there are several.
     """
     if column not in data.schema.names:
         raise InputError(f"no column {column!r}; the columns are: {', '.join(data.schema.names)}")

@@ -66,7 +66,7 @@ def normalize(form: Literal["NFC", "NFD"], text: str) -> str:
 
 
 def _sorted_marks(run: re.Match[str]) -> str:
-    """A run in canonical order: each stretch of marks by its combining classes, and within a class as it stands."""
+    """A run in canonical order: each stretch of marks by its combining classes, and within a class as it is."""
     parts = "".join(unicodedata.normalize("NFD", char) for char in run[0])
     stretches = groupby(parts, lambda char: unicodedata.combining(char) != 0)
     return "".join("".join(sorted(some, key=unicodedata.combining) if marks else some) for marks, some in stretches)

@@ -58,14 +58,14 @@ def syllable(
     ipa: str | None = None,
     colors: Mapping[str, str] = TONE_COLORS,
 ) -> str:
-    """The box of one syllable as HTML; the tone's name stands beside its letters, which are small.
+    """The box of one syllable as HTML; the tone's name is next to its letters, which are small.
 
     Arguments:
         lang: ``"vi"`` or ``"zh"``.
         onset: plain text, as the others: "" where there is none.
         rime: likewise.
         tone: likewise.
-        ipa: what stands beneath; None for nothing.
+        ipa: what is beneath; None for nothing.
         colors: tone to CSS colour, escaped already.
     """
     named = escape(f"{tone} {tone_name(lang, tone)}".strip())

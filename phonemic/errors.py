@@ -57,7 +57,7 @@ def printable(text: str, keep: str = "\n\t") -> str:
 
     Arguments:
         text: the text.
-        keep: those that stay.
+        keep: the ones that stay.
     """
     if text.isascii() and text.isprintable():
         return text

@@ -4,7 +4,7 @@
 radix, plus one; what its digits mean depends on the triple (``form.md`` of the specification):
 
 - *Vietnamese syllable*: case + 3 * (space + 2 * (normalization + 3 * spelling)).
-- *Mandarin syllable*: the rank of the character among those that are read so, from 1 on, the commonest first.
+- *Mandarin syllable*: the rank of the character among the ones that are read so, from 1 on, the commonest first.
 - *Character of the fallback*: space + 2 * (upper case + 2 * rank), the rank among what folds to the symbol.
 - *[UNK]*: one byte of UTF-8 above ASCII, or white space. A character of ASCII that no symbol stands for is written as
   two bytes, an overlong lead byte and a continuation byte.
@@ -65,13 +65,13 @@ class Form(NamedTuple):
         text: what the position writes, with the space before it; "" for a byte, an escape and form 0.
         kind: ``"none"`` (form 0), ``"syllable"``, ``"character"`` (of a Mandarin syllable), ``"fallback"``, ``"white
             space"``, ``"bytes"``, ``"escaped"`` or ``"end of escape"``.
-        space: whether a space stands before it.
+        space: whether a space is before it.
         case: ``"lower"``, ``"first"`` (a capital) or ``"upper"``.
         normalization: of a Vietnamese syllable ``"NFC"``, ``"NFD"`` or ``"tone apart"`` (the tone mark alone is a
             combining character, as some keyboards write it).
         spelling: of a Vietnamese syllable 0 (standard), 1 (tone mark in the old place), 2 (the other of i and y) or
             more (the other spellings of its row).
-        rank: of a character among those that are read so, or that fold to this symbol; 0 is the commonest.
+        rank: of a character among the ones that are read so, or that fold to this symbol; 0 is the commonest.
         bytes: what [UNK] is of UTF-8; b"" for all else.
     """
 

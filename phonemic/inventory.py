@@ -26,7 +26,7 @@ EMPTY = "[EMPTY]"
 
 LANGUAGES = ("vi", "zh")
 
-#: Where the form lies in a packed id, and what is left without it.
+#: Where the form is in a packed id, and what is left without it.
 FORM_SHIFT = 24
 TRIPLE = (1 << FORM_SHIFT) - 1
 UNKNOWN_ID = UNK * 0x010101
@@ -233,7 +233,7 @@ def check_spans(spans: Any, ids: NDArray[np.int32], sizes: Any, offsets: Any = (
         offsets: of rows, where each begins and, last, where the last ends.
 
     Raises:
-        ValueError: they are not int32 (N, 2), or one lies outside the text or before the one before it.
+        ValueError: they are not int32 (N, 2), or one is outside the text or before the one before it.
     """
     if not isinstance(spans, np.ndarray) or spans.dtype != np.int32 or spans.shape != (len(ids), 2):
         raise ValueError(f"the spans of {len(ids)} positions are int32 ({len(ids)}, 2), not {_described(spans)}")

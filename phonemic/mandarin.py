@@ -51,7 +51,7 @@ _PALATALS = {"j", "q", "x"}
 _NOT_BEFORE_I = {"g", "k", "h", *_APICAL}
 #: Finals that follow no initial, and the apical vowels, which are written i.
 _NOT_AFTER_INITIAL = {"er", "io", *_APICAL.values()}
-#: Finals that stand alone as syllables, and those that follow an initial.
+#: Finals that stand alone as syllables, and the ones that follow an initial.
 _ALONE = {"a", "o", "e", "ê", "ai", "ei", "ao", "ou", "an", "en", "ang", "eng", "er"} | _SYLLABIC
 
 

@@ -88,7 +88,7 @@ def renyi_efficiency(counts: ArrayLike, vocab_size: int, alpha: float = 2.5) -> 
 class Statistics:
     """Measures of a corpus, gathered a list of texts at a time; memory grows only with the number of types.
 
-    Fertility and input length count what stands between whitespace. Coverage (section 6.1) counts finer units: in
+    Fertility and input length count what is between whitespace. Coverage (section 6.1) counts finer units: in
     Vietnamese a run of letters, a digit or a mark (see :func:`written_units`), in Mandarin a character. A unit is
     native when it is exactly one position and that is a syllable. Measures of an empty corpus are nan. With
     ``form=True`` bytes and white space are positions, too, of [UNK]; coverage leaves forms out.

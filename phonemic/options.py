@@ -74,7 +74,7 @@ class TokenizerOptions:
             rules. What ``phrases`` of two characters or more say stays.
         erhua: Mandarin: 儿 that is not a syllable of its own (花儿, but not 女儿) is part of the syllable before it:
             one position, with that syllable's triple and a span of both characters.
-        form: the highest byte of each id says how the position is written, and white space and what no symbol stands
+        form: the highest byte of each id says how the position is written, and white space and what no symbol is
             for have positions of their own, so that decoding gives the text back (:mod:`phonemic.forms`). Not with
             ``sandhi``, ``erhua`` or the packed fallback.
 

@@ -193,7 +193,7 @@ def readings_in_context(run: str, places: list[int], text: str, user: Mapping[st
 
     Arguments:
         run: the characters, compatibility ideographs as what they are equal to.
-        places: where each stands in the text.
+        places: where each is in the text.
         text: the text.
         user: the user's phrases; traditional characters that they have not got are found as simplified ones.
     """

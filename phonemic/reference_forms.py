@@ -1,6 +1,6 @@
 """Written forms in plain, slow Python: what ``native/written.pxd`` computes.
 
-It tries every form that a position may have, and takes the first that writes what stands in the text; the core's tables
+It tries every form that a position may have, and takes the first that writes what is in the text; the core's tables
 are not used.
 """
 
@@ -53,7 +53,7 @@ def byte_forms(text: str) -> list[int]:
 
 
 class _Walk:
-    """Where the text has come to: what stands between positions."""
+    """Where the text has come to: what is between positions."""
 
     def __init__(self, text: str) -> None:
         self.text, self.at, self.word, self.gap = text, 0, -1, True
@@ -66,7 +66,7 @@ class _Walk:
             self.space = None
 
     def between(self, end: int) -> Iterator[Position]:
-        """Positions for what stands before ``end`` and belongs to no position: white space, joiners, lost marks."""
+        """Positions for what is before ``end`` and belongs to no position: white space, joiners, lost marks."""
         for at in range(self.at, end):
             char = self.text[at]
             yield from self.held_space()

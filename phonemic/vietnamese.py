@@ -71,7 +71,7 @@ uơ  i u m n ng p t c
 """
 
 #: The attested rimes with a medial, as medial spelling, nucleus spelling and codas. *u* before a, ă, e, i, o, ô only
-#: stands after *q*, where it spells what *o* spells elsewhere.
+#: is after *q*, where it spells what *o* spells elsewhere.
 MEDIAL_RIMES = """
 o a   - i o y m n ng nh p t c ch
 o ă   m n ng t c
@@ -110,7 +110,7 @@ ALPHABET = "abcdefghijklmnopqrstuvwxyzăâđêôơư"
 #: *nghiêng* has seven letters; decomposed, no syllable has more than eleven characters.
 MAX_LENGTH = 16
 
-#: Letters people type for *đ* (eth, the African d with tail), and those that only differ in case from a letter of the
+#: Letters people type for *đ* (eth, the African d with tail), and the ones that only differ in case from a letter of the
 #: alphabet (long s, dotless i, Kelvin sign).
 LOOKALIKES = {"ð": "đ", "Ð": "đ", "ɖ": "đ", "Ɖ": "đ", "ſ": "s", "ı": "i", "\u212a": "k"}
 
@@ -158,7 +158,7 @@ def rime_of(medial: str, nucleus: str, coda: str) -> str:
 
 @cache
 def rime_spellings(after_q: bool = False) -> dict[str, tuple[str, str, str]]:
-    """Every rime spelling -> its (medial, nucleus, coda) spellings; ``after_q``: those that follow the *q* of *qu*."""
+    """Every rime spelling -> its (medial, nucleus, coda) spellings; ``after_q``: the ones that follow the *q* of *qu*."""
     medial_rows = {m + n + c: (m, n, c) for m, n, c in _expand(MEDIAL_RIMES)}
     if after_q:
         rows = {text: parts for text, parts in medial_rows.items() if text[0] == "u"}
@@ -235,10 +235,10 @@ def alternatives() -> dict[str, list[str]]:
 
 
 def strip_tone(syllable: str) -> tuple[str, str] | None:
-    """Takes the tone mark off a syllable, wherever it stands.
+    """Takes the tone mark off a syllable, wherever it is.
 
     Returns the lower-case NFC spelling without it and the tone's name, or None when there are two marks, the mark
-    stands on a consonant, or the string is longer than any syllable.
+    is on a consonant, or the string is longer than any syllable.
     """
     marks = {mark: name for name, (_, mark) in TONES.items() if mark}
     tone, bare = "ngang", ""

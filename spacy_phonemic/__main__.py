@@ -105,7 +105,7 @@ def _add_convert(convert: argparse.ArgumentParser) -> None:
         "--strict", action="store_true", help="write nothing, exit 1, where something could not be used"
     )
     convert.add_argument("--force", action="store_true", help="replace a file that is there")
-    own = convert.add_argument_group("where in a file of your own what stands")
+    own = convert.add_argument_group("where in a file of your own what is")
     own.add_argument("--kind", choices=("classification", "sequence-labelling"), help="what JSON lines hold")
     own.add_argument("--pos", action="store_true", help="the tags are parts of speech, not entities")
     own.add_argument("--text", help="the column or field of the text")

@@ -134,7 +134,7 @@ def check_names(attrs: Mapping[str, str]) -> None:
 
 
 def register(attrs: Mapping[str, str] | None = None) -> None:
-    """Registers the attributes, under other names where ``attrs`` gives some; those that are there already stay.
+    """Registers the attributes, under other names where ``attrs`` gives some; the ones that are there already stay.
 
     Raises:
         ValueError: another plugin owns a name; the message says how to choose another.

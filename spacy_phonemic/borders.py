@@ -22,10 +22,10 @@ class Borders(NamedTuple):
     """Where names may begin and end in a Doc.
 
     Attributes:
-        tokens: of each position that is heard the token that it lies in.
+        tokens: of each position that is heard the token that it is in.
         starts: the positions with which the sound of a token begins.
         ends: those before which that of a token has ended.
-        breaks: those before which no name goes on, and what stands before them.
+        breaks: those before which no name continues, and what is before them.
     """
 
     tokens: dict[int, int]
@@ -62,7 +62,7 @@ def borders_of(doc: Doc, encoding: Encoding, lang: str) -> Borders:
 
 
 def is_empty_line(between: str) -> bool:
-    """Whether what stands between two positions holds an empty line."""
+    """Whether what is between two positions holds an empty line."""
     return len(f"{between}.".splitlines()) > 2
 
 

@@ -28,7 +28,7 @@ MASKS = {
     "syllable": 0xFFFFFF,
 }
 
-#: The syllable together with the one beside it: homophones of a word of several characters share it.
+#: The syllable together with the one next to it: homophones of a word of several characters share it.
 BIGRAM = "bigram"
 
 #: What no id tells: the letters of the first and of the last syllable of a token without any mark, *đ* as *d*.
@@ -59,7 +59,7 @@ def token_columns(doc: Doc, attrs: Sequence[str], components: Sequence[str]) -> 
 
     A component's value is 0 where the token has no position, else the packed id's part and 1 above it, or the hash of
     its letters. A bigram's are of the first syllable and the one before it, and of the last and the one after it,
-    whatever white space is between; at the ends of the Doc there is none beside.
+    whatever white space is between; at the ends of the Doc there is none next to.
 
     Arguments:
         doc: the Doc; it is read as its pipeline reads.

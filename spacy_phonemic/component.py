@@ -76,7 +76,7 @@ class Phonemic:
     """Puts onset, rime, tone and more on the tokens, spans and Docs of a pipeline.
 
     A Doc is read when an attribute is first asked for, in one call of the core on ``doc.text``, because a reading may
-    depend on what stands beside the token. So the component itself costs next to nothing.
+    depend on what is next to the token. So the component itself costs next to nothing.
 
     Arguments:
         vocab: the pipeline's; it carries the options to wherever a Doc is read.

@@ -71,7 +71,7 @@ def read(
         split: of the dataset in the folder, ``"train"``.
         kind: ``"classification"`` or ``"sequence-labelling"``, of a format; None: what the format says.
         entities: of a format: its tags are of entities, not a part of speech a word. CoNLL-U has the latter.
-        fields: where in an entry what stands: ``text``, ``label``, ``word``, ``tag``, ``joiner`` ..., see
+        fields: where in an entry what is: ``text``, ``label``, ``word``, ``tag``, ``joiner`` ..., see
             :func:`phonemic.tasks.custom.data_set`.
 
     Raises:
@@ -79,7 +79,7 @@ def read(
         OSError: a file cannot be read.
         PhonemicError: a package that reads this kind of file is not installed.
         TypeError: there is no such field.
-        ValueError: an option is none of those above.
+        ValueError: an option is not one of those above.
     """
     if form not in FORMATS:
         return _read_set(_set_of(form), path, nlp, split)
@@ -124,7 +124,7 @@ def language_of(form: str) -> str | None:
 
 
 def write(docs: Iterable[Doc], path: str | os.PathLike[str], overwrite: bool = True) -> None:
-    """Writes Docs for ``spacy train``: a ``.spacy`` file, beside it first, then renamed."""
+    """Writes Docs for ``spacy train``: a ``.spacy`` file, next to it first, then renamed."""
     Path(path).parent.mkdir(parents=True, exist_ok=True)
     with replacing(path, overwrite) as file:
         file.write(DocBin(docs=docs).to_bytes())

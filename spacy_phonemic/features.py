@@ -1,4 +1,4 @@
-"""Two layers of vectors made one: PhonemicBERT's beside those of an embedding that small data suffices for."""
+"""Two layers of vectors made one: PhonemicBERT's next to those of an embedding that small data suffices for."""
 
 from __future__ import annotations
 

@@ -378,7 +378,7 @@ def _entity(pattern: Any, where: str) -> Entity:
         if not isinstance(value, str):
             raise InputError(f"{where}: its {field} must be text (str), not {value!r}")
     if not label:
-        raise InputError(f"{where}: the label of {name!r} is empty, which to spaCy is no entity; give it one")
+        raise InputError(f"{where}: the label of {name!r} is empty, which to spaCy is not an entity; give it one")
     return Entity(label, name, id_)
 
 

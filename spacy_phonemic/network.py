@@ -143,7 +143,7 @@ class Network(nn.Module):
         return mixed
 
     def plan(self, docs: Sequence[Aligned], pooling: str) -> Plan:
-        """The plan for some documents: :func:`spacy_phonemic.windows.plan` for this model, where it lies.
+        """The plan for some documents: :func:`spacy_phonemic.windows.plan` for this model, where it is.
 
         On a GPU a call costs so much that windows go together as long as they fit.
         """
@@ -269,7 +269,7 @@ class NetworkShim(PyTorchShim):  # type: ignore[misc,unused-ignore]
     def use_params(self, params: Mapping[Any, Any]) -> Iterator[None]:
         """Has other weights for a while, such as the averages of an optimizer, by its keys.
 
-        PyTorchShim's looks for other keys than those that an optimizer has, and so finds none.
+        PyTorchShim's looks for other keys than the ones that an optimizer has, and so finds none.
 
         Raises:
             ValueError: they have another shape. Then, and after any error meanwhile, the weights are what they were.
@@ -327,14 +327,14 @@ def spare_forked_threads(device: torch.device) -> None:
     """A forked process has none of its parent's worker threads, and torch would wait for them for ever.
 
     Raises:
-        RuntimeError: the model lies on a GPU, which a forked process cannot use.
+        RuntimeError: the model is on a GPU, which a forked process cannot use.
     """
     global _forked  # noqa: PLW0603
     if not _forked:
         return
     if device.type != "cpu":
         raise RuntimeError(
-            f"the encoder lies on {device}, and a forked process cannot use it: call "
+            f"the encoder is on {device}, and a forked process cannot use it: call "
             "multiprocessing.set_start_method('spawn') before nlp.pipe(n_process=...), or use n_process=1"
         )
     torch.set_num_threads(1)

@@ -28,7 +28,7 @@ def changed_words(doc: Doc, changes: Iterable[Change]) -> list[str]:
     Returns:
         As many words as the Doc has tokens.
     """
-    text = doc.text  # made anew each time that it is asked for
+    text = doc.text  # made anew each time that it is requested
     left = iter([*changes, None])
     change, made = next(left), []
     for token in doc:
@@ -60,7 +60,7 @@ def with_mark_errors(docs: Sequence[Doc], share: float, changed: NDArray[np.bool
 
     Arguments:
         docs: Vietnamese Docs.
-        share: of the syllables of those that are changed: they lose their tone mark or all marks, or have another
+        share: of the syllables of the ones that are changed: they lose their tone mark or all marks, or have another
             tone mark.
         changed: which of the Docs, (len(docs),).
 
@@ -71,7 +71,7 @@ def with_mark_errors(docs: Sequence[Doc], share: float, changed: NDArray[np.bool
 
 
 def misread(docs: Sequence[Doc], share: float) -> list[Doc]:
-    """Docs as a step of training is shown them: :func:`with_mark_errors` in those that are :func:`drawn`."""
+    """Docs as a step of training is shown them: :func:`with_mark_errors` in the ones that are :func:`drawn`."""
     return with_mark_errors(docs, share, drawn(len(docs)))
 
 

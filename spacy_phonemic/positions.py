@@ -1,4 +1,4 @@
-"""The vectors of a Doc's positions, layer by layer: what lies beneath the vectors of its tokens."""
+"""The vectors of a Doc's positions, layer by layer: what is beneath the vectors of its tokens."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def position_vectors(network: Network, docs: Sequence[Doc], layers: Layers) -> l
     Raises:
         TypeError: ``layers`` is not a list of whole numbers.
         ValueError: there is no such layer, or a Doc is of another language.
-        RuntimeError: the encoder lies on a GPU, and this is a forked process.
+        RuntimeError: the encoder is on a GPU, and this is a forked process.
     """
     import torch
 

@@ -2,7 +2,7 @@
 
 A Doc that went through none is read with the options that its vocab carries.
 
-Nothing is written into the Doc. Its reading is kept beside it as long as it lives, so a Doc that comes from somewhere
+Nothing is written into the Doc. Its reading is kept next to it as long as it lives, so a Doc that comes from somewhere
 else (``Span.as_doc``, ``Doc.from_docs``, ``DocBin``, another process) is read anew and can never have a wrong one.
 """
 

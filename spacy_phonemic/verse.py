@@ -26,7 +26,7 @@ class Rhyme(NamedTuple):
 def rhymes(a: Any, b: Any, lang: str | None = None, near: bool = False) -> bool:
     """Whether two syllables rhyme; of words, the last syllables.
 
-    Vietnamese: the same nucleus and coda, whatever stands before them, and both tones level or both oblique. Mandarin:
+    Vietnamese: the same nucleus and coda, whatever is before them, and both tones level or both oblique. Mandarin:
     the same class of the fourteen of modern verse, and both tones level or both oblique. Both are today's readings: a
     Tang poem may have rhymed where it does no more.
 

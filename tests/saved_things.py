@@ -217,7 +217,7 @@ def _json(data: bytes) -> Any:
         return None
 
 
-#: Readers whose folders, or files, ``fuzz/folder_cases.py`` damages, and those that read what a user types.
+#: Readers whose folders, or files, ``fuzz/folder_cases.py`` damages, and the ones that read what a user types.
 ELSEWHERE = {
     "phonemic.corpus.manifest:open_corpus",
     "phonemic.options:TokenizerOptions.from_json",

@@ -129,7 +129,7 @@ class TestByHand:
     """A text of each family whose spans were worked out on paper."""
 
     def test_character(self, made):
-        # Spaces are dropped, Ａ is no letter that is known, and İ becomes two characters.
+        # Spaces are dropped, Ａ is not a letter that is known, and İ becomes two characters.
         assert made["Character"].encode_with_spans("今 天İ。")[1] == [(0, 1), (2, 3), (3, 4), (3, 4), (4, 5)]
 
     def test_subchar(self, made):
@@ -202,7 +202,7 @@ class TestByHand:
         words = made["PhoBERT"]
         text = unicodedata.normalize("NFD", "trời  to đi")
         ids, spans = words.encode_with_spans(text)
-        # "tr" is merged to what is no entry; the ơ huyền is three characters; the joiner stands for two spaces
+        # "tr" is merged to what is not an entry; the ơ huyền is three characters; the joiner stands for two spaces
         assert words.tokens(ids)[:5] == ["<unk>", "ờ@@", "i@@", "_@@", "to"]
         assert spans[:5] == [(0, 2), (2, 5), (5, 6), (6, 8), (8, 10)]
 

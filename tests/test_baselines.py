@@ -377,7 +377,7 @@ class TestPhoBert:
         ours = baselines.load("PhoBERT-unsegmented", phobert)
         assert ours.encode("trời to") == [ids["trời"], ids["to"]]
         assert ours.encode("covid") == [ids["cov@@"], ids["id"]]
-        assert ours.encode("mưa") == [3]  # merged to what is no entry
+        assert ours.encode("mưa") == [3]  # merged to what is not an entry
         assert ours.vocab_size == len(ids) - 1 + 4  # the last line is empty
 
     def test_segmented(self, phobert):

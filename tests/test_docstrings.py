@@ -1,6 +1,6 @@
 """What the reference shows says everything: each argument, the shapes of arrays, the errors that are raised.
 
-Exempt are the arguments that a class outside this project dictates: those that a method takes as the one that it
+Exempt are the arguments that a class outside this project dictates: the ones that a method takes as the one that it
 overrides does.
 """
 
@@ -52,7 +52,7 @@ def public(module):
 
 
 def described(value, owner):
-    """The docstring, and those that it builds on: the class of a method, and the bases of a class (a dataclass's)."""
+    """The docstring, and the ones that it builds on: the class of a method, and the bases of a class (a dataclass's)."""
     classes = [kind for kind in (owner or value).__mro__ if ours(kind)] if owner or inspect.isclass(value) else []
     return "\n".join([inspect.getdoc(value) or "", *(kind.__doc__ or "" for kind in classes)])
 

@@ -54,7 +54,7 @@ def syllable(draw) -> str:
 
 
 vietnamese_text = st.lists(st.one_of(syllable(), _between), max_size=12).map("".join)
-#: Han characters of all planes that have readings, rare ones too, and what stands between them.
+#: Han characters of all planes that have readings, rare ones too, and what is between them.
 mandarin_text = st.lists(
     st.one_of(
         st.characters(min_codepoint=0x3400, max_codepoint=0x9FFF),

@@ -275,7 +275,7 @@ CLUENER = {  # the paper, sections 6.2.1 and 6.2.2
     "SubChar-Pinyin": (25.02, 0.5351),
 }
 
-#: Average length and Rényi efficiency of the same four. The baselines' Rényi figures of TNEWS are those that the paper
+#: Average length and Rényi efficiency of the same four. The baselines' Rényi figures of TNEWS are the ones that the paper
 #: prints in the row of IFLYTEK.
 PAPER = {
     "afqmc": ((13.35, 12.51, 10.98, 10.53), (0.3741, 0.3667, 0.3256, 0.3482)),

@@ -89,7 +89,7 @@ class TestStrayTags:
             assert len(examples) == 3822
             assert sum(len(one.spans) for one in examples) == 2 * 3821 + 2
             assert [one.text for one in examples].count("中国好的") == 1
-            with pytest.raises(InputError, match=rf"{file.name}:\d+: 'M-ORG' goes on with no ORG before it"):
+            with pytest.raises(InputError, match=rf"{file.name}:\d+: 'M-ORG' continues with no ORG before it"):
                 custom.data_set("sequence-labelling", lang="zh", train=file, dev=file, strict=True)
 
     def test_a_tag_that_is_none_makes_no_other_task(self, published):
@@ -106,7 +106,7 @@ class TestStrayTags:
         file, out = published[0], tmp_path / "o.spacy"
         assert main(["convert", "conll", str(file), str(out), "--lang", "zh", "--strict"]) == 1
         assert not out.exists()
-        assert "'M-ORG' goes on with no ORG before it" in capsys.readouterr().err
+        assert "'M-ORG' continues with no ORG before it" in capsys.readouterr().err
         assert main(["convert", "conll", str(file), str(out), "--lang", "zh"]) == 0
         told = capsys.readouterr()
         assert "2 tags go on with a span that has not begun" in told.err
@@ -129,7 +129,7 @@ class TestStrayTags:
         assert spans == [[("张三", "NAME")], [("中国人", "ORG")], [("好", "TITLE")]]
 
     def test_strict_refuses(self, file):
-        with pytest.raises(InputError, match=r"a\.bmes:5: 'M-ORG' goes on with no ORG before it"):
+        with pytest.raises(InputError, match=r"a\.bmes:5: 'M-ORG' continues with no ORG before it"):
             custom.data_set("sequence-labelling", lang="zh", train=file, dev=file, strict=True)
 
 

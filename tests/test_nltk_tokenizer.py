@@ -57,7 +57,7 @@ def test_tokens_are_the_text_at_the_spans_and_little_is_left_out(text, options):
         at = end
     left_out += text[at:]
     assert {kind_of(char) for char in left_out if char != joiner} <= {SPACE, MARK, IGNORABLE}
-    # A mark is left out only where no character stands before it.
+    # A mark is left out only where no character is before it.
     for run in re.finditer(r"\S+", text):
         if (joiner or " ") not in run[0] and kind_of(run[0][0]) not in (MARK, IGNORABLE):
             assert not {kind_of(char) for at, char in enumerate(text) if run.start() <= at < run.end()

@@ -131,7 +131,7 @@ class TestFromPinyin:
     def test_a_tone_is_told_once(self, written):
         with pytest.raises(PinyinError, match="a tone mark and a number: write one of them"):
             from_pinyin(written)
-        assert from_pinyin("lü4") == from_pinyin("lǜ")  # a dieresis is no tone mark
+        assert from_pinyin("lü4") == from_pinyin("lǜ")  # a dieresis is not a tone mark
 
     @pytest.mark.parametrize("written", ["fiang1", "gü1", "ging4", "rei2", "zhv3"])
     def test_syllables_are_those_of_some_character(self, written):

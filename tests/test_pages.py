@@ -144,7 +144,7 @@ def test_the_tutorial_from_text_to_a_model(tmp_path, vi):
 
 
 def test_every_command_of_the_pages_has_its_options():
-    """In blocks of all pages, also those that are not run here."""
+    """In blocks of all pages, also the ones that are not run here."""
     pytest.importorskip("click")
     pytest.importorskip("transformers", reason="phonemic-bert needs the model extra")
     from phonemic.cli import cli

@@ -184,7 +184,7 @@ def test_core_and_reference_agree(text):
 
 @pytest.mark.parametrize("length", [31, 32, 33, 64, 65, 200])
 def test_core_and_reference_agree_where_many_characters_vary(length):
-    """The core reads those that vary some dozens at a time, whatever stands between them."""
+    """The core reads the ones that vary some dozens at a time, whatever is between them."""
     choose, phrases = random.Random(length), {"银行": ["yin2", "xing2"]}
     vary = [char for char in NEAR if char in reading_data().models]
     own = Tokenizer("zh", readings="context", phrases={"银行": "yin2 xing2"})

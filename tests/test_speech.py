@@ -97,7 +97,7 @@ def test_tones_change(text, pinyin):
     assert numbers(text, sandhi=True, readings="context").replace("er5", "er2") == pinyin
 
 
-# CC-CEDICT writes r5 where 儿 is no syllable and er2 where it is one.
+# CC-CEDICT writes r5 where 儿 is not a syllable and er2 where it is one.
 @pytest.mark.parametrize(
     ("text", "pinyin"),
     [

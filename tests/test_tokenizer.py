@@ -257,7 +257,7 @@ def test_load_refuses(tmp_path):
     "options", [{"lang": "vi"}, {"lang": "zh", "readings": "context"}, {"lang": "zh", "form": True}]
 )
 def test_other_tables_are_told(options, tmp_path):
-    """The digests are those of the files; with others a text may be read otherwise, which is no error."""
+    """The digests are those of the files; with others a text may be read otherwise, which is not an error."""
     path = tmp_path / "tokenizer.json"
     Tokenizer(**options).save(path)
     state = json.loads(path.read_text("utf-8"))

@@ -217,7 +217,7 @@ THEIR_CODAS = {
     "k": {"k", "c"},
 }
 THEIR_TONES = {"1": FLAT, "2": GRAVE, "3": HOOK, "4": TILDE, "5": ACUTE, "6": DOT}
-#: Readings of the list that spelling contradicts: gi read as d where the mark stands on its i, and uy read as u + i.
+#: Readings of the list that spelling contradicts: gi read as d where the mark is on its i, and uy read as u + i.
 THEIR_SLIPS = {"onset": {"gía", "gỉa", "gịn"}, "coda": {"khụy", "ngụy", "tùy"}, "tone": set()}
 
 

@@ -31,12 +31,12 @@ class Writing:
     Attributes:
         name: of the test.
         module: that has its ``main``.
-        words: the rest of it; what it reads and writes lies in the working directory.
+        words: the rest of it; what it reads and writes is in the working directory.
         reads: the files and folders it needs; see ``made.py``.
         writes: patterns of the files it makes; what each finds is whole or not there. The first is named by an option
             or argument of its own.
         needs: packages that it cannot do without.
-        resumes: whether it goes on with what is there, or repeats it, instead of asking for --force.
+        resumes: whether it continues with what is there, or repeats it, instead of asking for --force.
         taken: what it says is there already, where that is not the first of ``writes``.
     """
 

@@ -99,7 +99,7 @@ def forms(rows: list[Measures]) -> Table:
 
 
 def packed(result: Result) -> Table:
-    """Fertility and length of the default and of the packed fallback beside the subword tokenizers."""
+    """Fertility and length of the default and of the packed fallback next to the subword tokenizers."""
     names = ("Phonemic", "Phonemic-packed", "PhoBERT", "PhoBERT-unsegmented", "mBERT", "XLM-R")
     by_key = {(row["dataset"], row["tokenizer"]): row for row in result["rows"] if row["lang"] == "vi"}
     body = [

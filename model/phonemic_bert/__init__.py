@@ -1,6 +1,6 @@
 """PhonemicBERT on torch and transformers, whose Auto classes know its classes once this is imported.
 
-Neither torch nor transformers is imported before a class that needs them is asked for.
+Neither torch nor transformers is imported before a class that needs them is requested.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ __all__ = [
     "restore",
 ]
 
-#: Where names lie that are imported when they are asked for; every other one of ``__all__`` is in the modelling.
+#: Where names lie that are imported when they are requested; every other one of ``__all__`` is in the modelling.
 _LAZY = {
     "HolisticCollator": "collation",
     "PhonemicBertConfig": "configuration",

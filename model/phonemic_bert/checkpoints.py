@@ -1,4 +1,4 @@
-"""Checkpoints by name: those that installed packages bring along; and loading without transformers' talk.
+"""Checkpoints by name: the ones that installed packages bring along; and loading without transformers' talk.
 
 A package that brings checkpoints declares each as an entry point of the group ``phonemic_bert.checkpoints``: the
 checkpoint's name, and the package that holds a folder of that name.
@@ -108,7 +108,7 @@ def keep_name(loaded: Any, given: Any, folder: Any) -> Any:
 
     Arguments:
         loaded: a model, a configuration or a tokenizer, or a tuple that begins with it.
-        given: what it was asked for by.
+        given: what it was requested by.
         folder: what :func:`resolve` made of that.
     """
     if folder == given or given not in checkpoint_names():

@@ -26,7 +26,7 @@ COMMANDS = {
     "restore": "Gives TEXT back its Vietnamese diacritics, or corrects its Chinese characters.",
     "summary": "Counts the parameters of each part and compares the sums with the paper's 87.94M.",
 }
-#: Command -> the module that it lies in.
+#: Command -> the module that it is in.
 MODULES = {
     **dict.fromkeys(("export", "model-card", "pretrain"), "phonemic_bert.pretraining.commands"),
     **dict.fromkeys(("embeddings", "inspect"), "phonemic_bert.inspection.commands"),

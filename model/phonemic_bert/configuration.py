@@ -110,8 +110,8 @@ class PhonemicBertConfig(BertConfig):
             ``transformers.BertConfig``. The defaults are the paper's 12-layer model.
 
     Raises:
-        CheckpointError: the language is unknown, an option is none of its choices, or the vocabulary or the list is not
-            that of the installed phonemic.
+        CheckpointError: the language is unknown, an option is not one of its choices, or the vocabulary or the list is
+            not that of the installed phonemic.
     """
 
     model_type = "phonemic-bert"

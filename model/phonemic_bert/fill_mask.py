@@ -158,11 +158,11 @@ class Choices:
         return sums.index_add(1, torch.from_numpy(self.groups), likely.exp()).log()
 
     def of(self, target: str, tokenizer: PhonemicBertTokenizer) -> Tensor:
-        """Which of them a target is, int64: those that are written so, or else those that are read so.
+        """Which of them a target is, int64: the ones that are written so, or else the ones that are read so.
 
         Raises:
             TypeError: it is not a text.
-            ValueError: it is none of them.
+            ValueError: it is not one of them.
         """
         import torch
 

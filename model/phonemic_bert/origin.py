@@ -1,4 +1,4 @@
-"""Where a checkpoint comes from, and what its ids mean: the file beside those of ``save_pretrained``."""
+"""Where a checkpoint comes from, and what its ids mean: the file next to those of ``save_pretrained``."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ class SyllableFillMaskPipeline(FillMaskPipeline):
     Called with a text, or a list of texts, and with ``top_k`` (5) and ``targets`` (syllables, the only ones to rank).
     For each ``[MASK]`` it gives a list of dicts: ``score``, the probability among real syllables; ``token``, the packed
     id; ``token_str``, the syllable (Vietnamese spelling, or pinyin), or, of a model with forms, how it is written
-    (*Hà*, 门), and then also ``syllable``; ``sequence``, the text with it; ``characters``, in Mandarin, those that are
+    (*Hà*, 门), and then also ``syllable``; ``sequence``, the text with it; ``characters``, in Mandarin, the ones that are
     read so. With one ``[MASK]`` in the text it is that list, with several a list of them.
     """
 
@@ -110,7 +110,7 @@ def _described(text: str, filling: Filling) -> dict[str, Any]:
 class SyllableTokenClassificationPipeline(TokenClassificationPipeline):
     """The task ``token-classification``, or ``ner``, whose words are the text's own with PhonemicBERT.
 
-    A word, for the strategies that work on words (``first``, ``average``, ``max``), is a syllable, or what stands
+    A word, for the strategies that work on words (``first``, ``average``, ``max``), is a syllable, or what is
     together of a foreign word or a number.
     """
 
@@ -124,7 +124,7 @@ class SyllableTokenClassificationPipeline(TokenClassificationPipeline):
         *args: Any,
         **kwargs: Any,
     ) -> list[dict[str, Any]]:
-        """The positions with their text, unknown characters as well, and which of them goes on with a word."""
+        """The positions with their text, unknown characters as well, and which of them continues with a word."""
         given = (sentence, input_ids, scores, offset_mapping)
         if not _is_ours(self.model):
             return super().gather_pre_entities(*given, special_tokens_mask, *args, **kwargs)
@@ -138,7 +138,7 @@ class SyllableTokenClassificationPipeline(TokenClassificationPipeline):
         last = None
         for entity in found:
             start, end, at = entity["start"], entity["end"], entity["index"]
-            if start is None:  # no offsets were asked for
+            if start is None:  # no offsets were requested
                 continue
             entity["word"] = sentence[start:end]
             entity["is_subword"] = bool(

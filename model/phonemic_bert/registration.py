@@ -45,7 +45,7 @@ def _register_models(auto: Any) -> None:
         for suffix, names in _AUTO_MODELS.items():
             for name in names:
                 getattr(auto, name).register(config, getattr(module, prefix + suffix), exist_ok=True)
-    for name, found in [*vars(auto).items()]:  # those that give no class of ours as well: they would ask a hub
+    for name, found in [*vars(auto).items()]:  # the ones that give no class of ours as well: they would ask a hub
         if name.startswith("AutoModel") and isinstance(found, type):
             _take_names(found, check_if_ours)
 
@@ -174,7 +174,7 @@ _AUTO_MODELS = {
 #: The arguments of ``pipeline`` that may name a checkpoint.
 _LOADED = {"model", "config", "tokenizer", "feature_extractor", "image_processor", "video_processor", "processor"}
 
-#: The modules of the Auto classes and of the pipelines and those that ask a hub, and what is registered in each.
+#: The modules of the Auto classes and of the pipelines and the ones that ask a hub, and what is registered in each.
 _REGISTER: dict[str, Callable[[Any], None]] = {
     "transformers.models.auto.configuration_auto": _register_configurations,
     "transformers.models.auto.tokenization_auto": _register_tokenizer,

@@ -147,7 +147,7 @@ def limited(settings: Sections, choices: Mapping[str, tuple[str, ...]], ranges: 
     Arguments:
         settings: what to look at.
         choices: the values that a string may have.
-        ranges: those that a number, or each of several, may have.
+        ranges: the ones that a number, or each of several, may have.
     """
     flat = {f"{part}.{name}": value for part, items in settings.as_dict().items() for name, value in items.items()}
     for name, allowed in choices.items():

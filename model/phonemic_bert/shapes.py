@@ -18,7 +18,7 @@ CHOICES = {
     "pooling": ("first", "mean"),
 }
 
-#: The names of those that are numbers; 0 is the paper's but for ``component_scale``, where it is 1.
+#: The names of the ones that are numbers; 0 is the paper's but for ``component_scale``, where it is 1.
 NUMBERS = (
     "component_scale",
     "conv_kernel_size",

@@ -53,7 +53,7 @@ def triples(lang: str, inventory: str = "full") -> Triples:
         lang: ``"vi"`` or ``"zh"``.
         inventory: ``"full"``: all that ``phonemic.Tokenizer(lang)`` can produce, whatever its options, tone by tone
             each pair of an onset and a rime that the spelling can write; what is not in the list ends in no tone.
-            ``"attested"``: those that occur at least five times in 30 million syllables of real text
+            ``"attested"``: the ones that occur at least five times in 30 million syllables of real text
             (``attested/*.tsv``), ascending by id; what is not in the list may be any position of text.
 
     Raises:

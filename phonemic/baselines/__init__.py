@@ -9,7 +9,7 @@
 A new one is a file in this folder, or anywhere: a class derived from :class:`Baseline`, under ``@register``. Libraries
 (sentencepiece, tokenizers, pyvi) are imported when a tokenizer is loaded: ``pip install "phonemic[baselines]"``.
 
-Only what a person typed may name a Python file, which is run. A name that stands in a file goes to
+Only what a person typed may name a Python file, which is run. A name that is in a file goes to
 :func:`load_registered`.
 """
 
@@ -93,7 +93,7 @@ def load(name: str, folder: str | os.PathLike[str] | None = None, **options: Any
 
 
 def load_registered(name: object, folder: str | os.PathLike[str] | None = None) -> Baseline:
-    """As :func:`load`, of a name that stands in a file (a checkpoint's, a corpus's): it never names a program.
+    """As :func:`load`, of a name that is in a file (a checkpoint's, a corpus's): it never names a program.
 
     Raises:
         BaselineError: no baseline of that name is registered, or a file is missing.

@@ -281,7 +281,7 @@ def numbered(file: Path, entries: Iterable[tuple[int, str]]) -> dict[str, int]:
         entries: each with the number of its line.
 
     Raises:
-        BaselineError: an entry stands there twice.
+        BaselineError: an entry is there twice.
     """
     found: dict[str, int] = {}
     for line, entry in entries:
@@ -295,7 +295,7 @@ def counted(file: Path) -> dict[str, int]:
     """The entries of a vocabulary of lines ``ENTRY COUNT``, each with its id; blank lines are left out.
 
     Raises:
-        BaselineError: a line is another, or an entry stands there twice, or there is none.
+        BaselineError: a line is another, or an entry is there twice, or there is none.
     """
     entries = []
     for number, line in enumerate(read_lines(file), start=1):
@@ -311,7 +311,7 @@ def counted(file: Path) -> dict[str, int]:
 
 
 def replace_file(path: Path, content: bytes) -> Path:
-    """Writes a file beside its place first, then renames it; returns the path."""
+    """Writes a file next to its place first, then renames it; returns the path."""
     with replacing(path) as file:
         file.write(content)
     return path

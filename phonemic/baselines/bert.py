@@ -90,7 +90,7 @@ class DistilBert(MultilingualBert):
 
 @register
 class WikiBert(_WordPiece):
-    """WikiBERT, or any other BERT whose ``vocab.txt`` lies in the folder."""
+    """WikiBERT, or any other BERT whose ``vocab.txt`` is in the folder."""
 
     name = "WikiBERT"
     langs = ("vi",)

@@ -15,7 +15,7 @@ from phonemic.cli.group import Group
 from phonemic.streams import guard_streams
 from phonemic.version import __version__
 
-#: Command -> its summary, the first sentence of its help. A command lies in the module of its name (``_`` for ``-``).
+#: Command -> its summary, the first sentence of its help. A command is in the module of its name (``_`` for ``-``).
 COMMANDS = {
     "decode": 'Writes the ids of a Parquet file, an Arrow stream or JSON lines as text; "-" is standard input.',
     "encode": 'Encodes texts to packed ids in OUT: a .parquet, .arrow or .jsonl file, or "-" for standard output.',

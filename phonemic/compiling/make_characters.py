@@ -106,7 +106,7 @@ def kind(code: int, ignorable: set[int], jamo: set[int]) -> str:
 
 
 def main() -> None:
-    """Writes the file beside this script."""
+    """Writes the file next to this script."""
     ignorable, jamo = ranges(IGNORABLE), ranges(JAMO)
     same_function = {mark: target for target, marks in SAME_FUNCTION.items() for mark in marks}
     rows = []

@@ -41,7 +41,7 @@ def compatible() -> dict[int, str]:
 
 
 def main(path: Path) -> None:
-    """Writes the file beside this script."""
+    """Writes the file next to this script."""
     found = compatible() | radicals(path)
     lines = [
         f"# Unicode {unicodedata.unidata_version}, written by make_equivalents.py: code point, and the Han character",

@@ -30,7 +30,7 @@ def common() -> dict[str, dict[str, int]]:
 def shares(data: ReadingData) -> dict[str, dict[str, int]]:
     """The readings of each polyphone: numbered pinyin -> thousandths, the commonest first.
 
-    Traditional characters have the shares of those that they are read as.
+    Traditional characters have the shares of the ones that they are read as.
     """
     from pypinyin.constants import PINYIN_DICT
 

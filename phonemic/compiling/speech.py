@@ -1,4 +1,4 @@
-"""The words that speech goes by, compiled into tables-zh-speech.bin: sections beside those of tables-zh.bin.
+"""The words that speech goes by, compiled into tables-zh-speech.bin: sections next to those of tables-zh.bin.
 
 ``native/speech.pxd`` reads them under the same names:
 

@@ -102,7 +102,7 @@ def _mix(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 
 def save_keys(path: Path, lines: NDArray[np.int64], keys: NDArray[np.uint64]) -> None:
-    """Writes keys, each column in ascending order beside the lines' numbers.
+    """Writes keys, each column in ascending order next to the lines' numbers.
 
     Arguments:
         path: the file.

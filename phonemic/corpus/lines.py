@@ -87,7 +87,7 @@ def _of_text(path: str, piece: Piece, empty: Chunk, options: Options) -> Iterato
     else:
         with open(path, "rb") as file:
             at = _line_start(file, piece.start, piece.stop)
-            # A line that goes on for more than max_line is refused below, wherever it ends.
+            # A line that continues for more than max_line is refused below, wherever it ends.
             stop = _line_start(file, piece.stop, piece.stop + options.max_line) if at < piece.stop else at
         stream = _range(path, at, stop, advance)
     counted = f"{path}, from byte {at} on" if at else path  # where the lines are counted from

@@ -53,7 +53,7 @@ class Corpus:
     """A prepared corpus.
 
     Attributes:
-        folder: where it lies.
+        folder: where it is.
         manifest: what ``manifest.json`` says.
     """
 
@@ -146,7 +146,7 @@ def check_manifest(manifest: object, where: Path) -> None:
 
 
 def check_name(name: object, where: object) -> str:
-    """A name that a file gives for one beside it: it names no other folder.
+    """A name that a file gives for one next to it: it names no other folder.
 
     Raises:
         InputError: it does.

@@ -49,7 +49,7 @@ def prepare(
     engine: Engine,
     progress: Progress = lambda phase, read, total: None,
 ) -> dict[str, Any]:
-    """Prepares a corpus, or goes on where an earlier call with the same arguments was stopped.
+    """Prepares a corpus, or continues where an earlier call with the same arguments was stopped.
 
     Arguments:
         inputs: files, folders and globs, see :func:`phonemic.corpus.inputs.find_sources`.
@@ -130,7 +130,7 @@ def _claim(out: Path, folder: Path, plan: dict[str, Any]) -> None:
 
 
 def _same(found: dict[str, Any], plan: dict[str, Any], out: Path, where: Path) -> None:
-    """Compares what a folder was begun with and what is asked for now.
+    """Compares what a folder was begun with and what is requested now.
 
     Raises:
         InputError: something differs; the message names it.

@@ -1,4 +1,4 @@
-"""The report beside a corpus: what was kept, coverage, lengths and component frequencies, with plots."""
+"""The report next to a corpus: what was kept, coverage, lengths and component frequencies, with plots."""
 
 from __future__ import annotations
 

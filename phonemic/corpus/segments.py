@@ -1,4 +1,4 @@
-"""Parts of a corpus, prepared: each becomes files and, beside each file, a record of what it holds.
+"""Parts of a corpus, prepared: each becomes files and, next to each file, a record of what it holds.
 
 A part becomes one segment, or several where a compressed file unfolds to more than ``options.shard_bytes``. A segment
 is a pure function of the options and the sources, and its file and its record appear by renaming, the record last. So
@@ -83,7 +83,7 @@ class Item(NamedTuple):
 class ChunkResult(NamedTuple):
     """The result of a chunk: a table of SCHEMA, or lines and their keys, and what was counted; and its damage.
 
-    Rows beside a damage are of the lines before it.
+    Rows next to a damage are of the lines before it.
     """
 
     item: Item
@@ -208,7 +208,7 @@ def _before(chunk: Chunk, error: InputError, path: str, options: Options) -> tup
 
 
 class _Segment:
-    """The segment that is being made of a part; it goes on where the part's records end."""
+    """The segment that is being made of a part; it continues where the part's records end."""
 
     def __init__(self, job: SegmentJob, part: int) -> None:
         found = records(job.folder, job.kind, part)

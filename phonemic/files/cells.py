@@ -12,7 +12,7 @@ from phonemic.errors import InputError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-#: Bytes that a line or a cell may have, unless more are asked for.
+#: Bytes that a line or a cell may have, unless more are requested.
 MAX_LINE = 64 << 20
 
 #: Rows that are read at a time, and about the bytes that they may have together, if they are alike.
@@ -107,7 +107,7 @@ def id_rows(cells: Any, named: Callable[[int], str], row: int, max_line: int | N
 
 
 def _packed(values: Any) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """Arrow integers as ids, and the places of those that are none."""
+    """Arrow integers as ids, and the places of the ones that are none."""
     wrong = values.is_null().to_numpy(zero_copy_only=False) if values.null_count else np.zeros(len(values), bool)
     ids = values.fill_null(0).to_numpy(zero_copy_only=False) if values.null_count else values.to_numpy()
     if ids.dtype != np.int32:

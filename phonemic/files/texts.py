@@ -45,7 +45,7 @@ def read_texts(
             file tells that by itself; Parquet is UTF-8.
 
     Raises:
-        InputError: invalid UTF-8 (the message names the line and the byte), a line that is too long or is no JSON
+        InputError: invalid UTF-8 (the message names the line and the byte), a line that is too long or is not a JSON
             object, a damaged or truncated file, a column that is missing or does not hold strings.
         OSError: the file cannot be opened.
         PhonemicError: a package is missing.
@@ -76,7 +76,7 @@ def read_lines(
 
 
 def limited(blocks: Iterable[bytes], max_line: int, name: str) -> Iterator[bytes]:
-    """The blocks, as long as no line in them is longer, and what stands before such a line.
+    """The blocks, as long as no line in them is longer, and what is before such a line.
 
     Raises:
         InputError: one is; the message names it.

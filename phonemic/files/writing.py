@@ -1,6 +1,6 @@
-"""Writing files and folders: beside their place under a name of their own, and renamed when all is on the disk.
+"""Writing files and folders: next to their place under a name of their own, and renamed when all is on the disk.
 
-Whatever stops a program (an error, a signal, a full disk, a loss of power), what stood at the path before stands there
+Whatever stops a program (an error, a signal, a full disk, a loss of power), what stood at the path before is there
 still, or the whole of the new. This is the only way in which the project writes a file that lasts.
 """
 
@@ -51,9 +51,9 @@ def _beside(path: Path, suffix: str = SUFFIX) -> Path:
 
 
 class Unfinished:
-    """A file that is being written beside its place; :meth:`finish` puts it there, :meth:`discard` removes it.
+    """A file that is being written next to its place; :meth:`finish` puts it there, :meth:`discard` removes it.
 
-    Its name is new and nobody else's: it is made exclusively, so that no link that lies there is followed. Its mode is
+    Its name is new and nobody else's: it is made exclusively, so that no link that is there is followed. Its mode is
     that of the file that it replaces, or what the umask leaves.
 
     Arguments:
@@ -143,7 +143,7 @@ def is_stream(path: AnyPath) -> bool:
 
 @contextmanager
 def replacing(path: AnyPath, overwrite: bool = True) -> Iterator[BinaryIO]:
-    """A file to write; it stands at ``path`` when all is written, and not at all upon failure. See :class:`Unfinished`.
+    """A file to write; it is at ``path`` when all is written, and not at all upon failure. See :class:`Unfinished`.
 
     A device or a FIFO is opened and written to.
 
@@ -195,7 +195,7 @@ def write_json(path: AnyPath, value: Any, indent: int = 2) -> None:
 
 @contextmanager
 def replacing_folder(path: AnyPath, overwrite: bool = False) -> Iterator[Path]:
-    """A folder to fill; it stands at ``path``, on the disk, when all is written, and not at all upon failure.
+    """A folder to fill; it is at ``path``, on the disk, when all is written, and not at all upon failure.
 
     Its files get the mode that the umask leaves, whatever a library made them with.
 
@@ -266,7 +266,7 @@ def _swapped(one: Path, other: Path) -> bool:
 
 
 def new_folder(path: Path) -> None:
-    """Makes a folder of a fixed name anew, for one process alone: what lies there is removed, and no link followed.
+    """Makes a folder of a fixed name anew, for one process alone: what is there is removed, and no link followed.
 
     Raises:
         OSError: it cannot be removed or made.

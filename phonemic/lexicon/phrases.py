@@ -17,7 +17,7 @@ from phonemic.mandarin import compatibility_ideographs
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-#: The lower bits of a unit are the number of its parent, the upper 32 its base or where its record lies.
+#: The lower bits of a unit are the number of its parent, the upper 32 its base or where its record is.
 UNIT_BITS = 20
 MOST_UNITS = 1 << UNIT_BITS
 END, CHANGES, LEAF, TAIL = (1 << UNIT_BITS + bit for bit in range(4))
@@ -69,7 +69,7 @@ def _nodes(rows: Iterable[_Phrase], depth: int) -> dict[int, _Node]:
 class PhraseTable:
     """Phrases and the readings of their characters.
 
-    A character of a phrase has a code (1, 2, ...; 0 is no code). The trie is a double array (Aoe 1989): the unit of a
+    A character of a phrase has a code (1, 2, ...; 0 is not a code). The trie is a double array (Aoe 1989): the unit of a
     one-character prefix is its code's, and that of a longer one the base of the unit before it plus the code of its
     last character. A unit says which is its parent, so that one look tells whether there is such a prefix. From where a
     phrase is alone, its other characters do not have units but a record.

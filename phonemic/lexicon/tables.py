@@ -27,7 +27,7 @@ _ALIGN = 64
 
 
 def write_tables(path: Path, vocabulary_checksum: str, sections: dict[str, NDArray[Any]]) -> None:
-    """Writes named arrays (flattened) to ``path``, beside it first and then renamed."""
+    """Writes named arrays (flattened) to ``path``, next to it first and then renamed."""
     offset = -(-(_HEAD.size + _SECTION.size * len(sections)) // _ALIGN) * _ALIGN
     directory, body = b"", b""
     for name, array in sections.items():
@@ -140,7 +140,7 @@ def digests(options: TokenizerOptions) -> dict[str, str]:
 
 
 def warn_of_other_tables(saved: object, options: TokenizerOptions, where: object) -> None:
-    """Warns where a saved tokenizer's tables are not those that are installed: ids mean the same, but some texts are
+    """Warns where a saved tokenizer's tables are not the ones that are installed: ids mean the same, but some texts are
     read otherwise. One that names none is from before they were named.
 
     Arguments:

@@ -27,7 +27,7 @@ POOLS = ("all", "gb2312", "gb2312-1", "big5-1")
 READINGS = ("context", "default")
 
 #: What is written instead: the same syllable and tone; the syllable in another tone; in the same tone a syllable that
-#: people take for it (*zh* and *z*, *n* and *l*, *in* and *ing*). The kind of a change has the name beside it.
+#: people take for it (*zh* and *z*, *n* and *l*, *in* and *ing*). The kind of a change has the name next to it.
 SOUNDS = {"same": "homophone", "other-tone": "other-tone", "confused": "confused"}
 
 #: The most that two onsets or rimes which are taken for each other cost, in thousandths of a syllable: *f* and *h*.
@@ -120,7 +120,7 @@ class Homophones(Noise):
         sound: how near the sound is: ``"same"``; ``"other-tone"``, the same onset and rime in another tone;
             ``"confused"``, in the same tone another onset (*zh* and *z*, *ch* and *c*, *sh* and *s*, *n* and *l*, *f*
             and *h*) or another rime (*an* and *ang*, *en* and *eng*, *in* and *ing*, *ü* and *i* before *e*) or both,
-            those that cost at most 0.05 syllables in ``phonemic/sound/zh.tsv``.
+            the ones that cost at most 0.05 syllables in ``phonemic/sound/zh.tsv``.
 
     Raises:
         ValueError: an unknown pool or option, a pool without a character that has a reading, a count that is not
@@ -181,7 +181,7 @@ class Homophones(Noise):
         return units
 
     def fits(self, text: str, written: list[str], unit: Unit) -> bool:
-        """Whether what surrounds a replaced character has its ids still, where that is asked for."""
+        """Whether what surrounds a replaced character has its ids still, where that is requested."""
         if not self.same_ids:
             return True
         run = slice(*unit.context)

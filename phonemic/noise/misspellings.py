@@ -113,7 +113,7 @@ class Misspellings(Noise):
 
 
 def _in_form(texts: list[str], syllable: str) -> list[str]:
-    """The texts in the normal form of a syllable, without those that differ from it in that alone."""
+    """The texts in the normal form of a syllable, without the ones that differ from it in that alone."""
     composed = normalize("NFC", syllable)
     form: Literal["NFC", "NFD"] = "NFD" if unicodedata.is_normalized("NFD", syllable) else "NFC"
     return [normalize(form, text) for text in texts if normalize("NFC", text) != composed]

@@ -86,7 +86,7 @@ class Reader:
         return any(look.traditional for side in sides for look in side)
 
     def features(self, text: str, at: int) -> list[tuple[int, int, int]]:
-        """(slot, first, second) for each window: what stands there; 0 for nothing, and where a window has one place."""
+        """(slot, first, second) for each window: what is there; 0 for nothing, and where a window has one place."""
         places = dict.fromkeys(range(-REACH, REACH + 1), NOTHING)
         for direction in (-1, 1):
             for distance, look in enumerate(self._near(text, at, direction, REACH), start=1):

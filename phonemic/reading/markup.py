@@ -12,7 +12,7 @@ from phonemic.errors import PinyinError
 from phonemic.inventory import NATIVE
 from phonemic.writing.pinyin import from_pinyin
 
-#: What stands in braces behind characters.
+#: What is in braces behind characters.
 _STATED = re.compile(r"\{([^{}]*)\}")
 
 #: (begin, end) in a text -> the pinyin of the characters there.
@@ -33,7 +33,7 @@ def unmarked(text: str) -> tuple[str, Stated]:
         The text without them, and what they say, as :func:`with_readings` takes it.
 
     Raises:
-        PinyinError: what stands in braces is not pinyin, or has more syllables than characters stand before it.
+        PinyinError: what is in braces is not pinyin, or has more syllables than characters stand before it.
     """
     parts: list[str] = []
     stated: Stated = {}

@@ -23,7 +23,7 @@ WIDTHS = {1: 15, 2: 15, 3: 7, 4: 5}
 DECIDING, ALL_SLOTS = 5, 12
 #: A bucket has so many features.
 IN_BUCKET = 4
-#: (length of a word, place of its target) -> the slot of the window that the rest of it stands in.
+#: (length of a word, place of its target) -> the slot of the window that the rest of it is in.
 SLOT_OF = {(3, 2): 0, (3, 1): 1, (3, 0): 2, (2, 1): 3, (2, 0): 4}
 #: Characters of simplified text that stand for others in traditional text: how they are read here, and there. 著 is
 #: there read as 着, but for its words.
@@ -40,7 +40,7 @@ LEFT = "-"
 #: More than all weights of a text together.
 _FAR = 1 << 24
 
-#: Slot of a window, and what stands there: one or two characters, classes, or 0.
+#: Slot of a window, and what is there: one or two characters, classes, or 0.
 Feature = tuple[int, int, int]
 
 
@@ -98,7 +98,7 @@ class Model:
             self.readings.append(reading)
         self.words[feature] = self.readings.index(reading)
 
-    # What follows is asked for once all words are there.
+    # What follows is requested once all words are there.
     @cached_property
     def features(self) -> list[Feature]:
         """The features of words, then the ones with weights."""
@@ -113,7 +113,7 @@ class Model:
         return count
 
     def layout(self, buckets: int) -> list[list[int]] | None:
-        """The keys in each bucket, and in one behind the last: that of a full bucket lies in the next. None if full."""
+        """The keys in each bucket, and in one behind the last: that of a full bucket is in the next. None if full."""
         homes: list[list[int]] = [[] for _ in range(buckets + 1)]
         for key in dict.fromkeys(feature_key(feature, buckets) for feature in self.features):
             homes[key >> 15].append(key)
@@ -165,7 +165,7 @@ def numbered(pinyin: str) -> str:
 
 
 def windows(word: str, at: int) -> Feature:
-    """The feature that says that a word stands around its character ``at``: of a long word, the two next to it."""
+    """The feature that says that a word is around its character ``at``: of a long word, the two next to it."""
     if len(word) > 3:
         begin = min(max(at - 1, 0), len(word) - 3)
         word, at = word[begin : begin + 3], at - begin
@@ -205,7 +205,7 @@ class _Words:
     """The words of the lexicon and of lists, put into models.
 
     Arguments:
-        models: those that were learnt.
+        models: the ones that were learnt.
         alone: the reading of each character alone.
         simplified: traditional character -> simplified.
     """

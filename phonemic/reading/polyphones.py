@@ -39,7 +39,7 @@ def readings_of(char: str, to: str | None = None) -> dict[str, float]:
         known because the character is rare.
 
     Raises:
-        ValueError: ``char`` is not one Han character, or the notation is none of Mandarin.
+        ValueError: ``char`` is not one Han character, or the notation is not one of Mandarin.
     """
     if len(char) != 1 or not (usual := entry(tables_of("zh"), char)) & ZH_HAN:
         raise ValueError(f"readings_of takes one Han character, not {char!r}")

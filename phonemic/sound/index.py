@@ -168,7 +168,7 @@ class Index(Sequence[str]):
         Raises:
             TypeError: the query is not a text, ``limit`` not a whole number or ``max_distance`` not a number.
             ValueError: ``limit`` is below 1, ``max_distance`` is negative or NaN, the query is too long, or
-                ``pinyin`` is asked for in Vietnamese.
+                ``pinyin`` is requested in Vietnamese.
         """
         if limit is not None and not _is_number(limit, Integral):
             raise TypeError(f"limit must be a whole number, or None for all, not {limit!r}")
@@ -201,7 +201,7 @@ class Index(Sequence[str]):
             max_distance: the greatest distance, in syllables.
             starts: the positions of the text at which a name may begin; None for all.
             ends: those before which it may end; None for all, and the end of the text.
-            breaks: those before which no name goes on.
+            breaks: those before which no name continues.
 
         Returns:
             Every match, its first position and the one behind its last, by these two, then the nearest first.

@@ -29,7 +29,7 @@ def parts_near(
         gaps: what each row of the text costs against nothing, uint16 (M,).
         begin: the rows with which parts may begin, ascending.
         end: those before which they may end, ascending.
-        cuts: those that none goes beyond, ascending, the last of them M.
+        cuts: the ones that none goes beyond, ascending, the last of them M.
         limit: the greatest distance of a part from its name.
 
     Returns:

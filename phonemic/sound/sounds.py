@@ -95,7 +95,7 @@ class Sounds:
         """The rows of what is heard: syllables, letters and digits, but no punctuation and no unknown characters.
 
         Arguments:
-            ids: any int32 (N,); of those that are no position the rows are rows of the matrices, too.
+            ids: any int32 (N,); of the ones that are no position the rows are rows of the matrices, too.
 
         Returns:
             Rows of onset, rime and tone, uint8 (M, 3), and of each the position that it comes from, intp (M,).

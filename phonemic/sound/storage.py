@@ -37,7 +37,7 @@ def write(file: BinaryIO, sections: Mapping[str, NDArray[Any]]) -> None:
 
 
 def _pieces(sections: Mapping[str, NDArray[Any]]) -> Iterator[bytes]:
-    """All that stands behind the checksum."""
+    """All that is behind the checksum."""
     offset = _up(_HEAD + _SECTION.size * len(sections))
     begin, directory = offset, _COUNT.pack(len(sections))
     for name, array in sections.items():

@@ -30,9 +30,9 @@ def parse(
 
     Arguments:
         paths: the files.
-        labels: those that the set knows; None for any.
+        labels: the ones that the set knows; None for any.
         column: ``"upos"`` or ``"xpos"``.
-        spaced: a space stands between words where neither the comment nor SpaceAfter says otherwise.
+        spaced: a space is between words where neither the comment nor SpaceAfter says otherwise.
 
     Raises:
         InputError: not ten columns, a token of several words, a label that is missing or unknown.

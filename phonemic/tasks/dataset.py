@@ -1,4 +1,4 @@
-"""DataSet: what a dataset is, which files it lies in, and how to read them."""
+"""DataSet: what a dataset is, which files it is in, and how to read them."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ class DataSet:
         test: the split that the paper reports on. A Chinese set's official dev set is its test set.
         dev: the split to choose by; None where it is a random tenth of the training set, drawn by seed.
         texts_of: which texts the intrinsic tables count.
-        folders: where it lies below a root that holds many sets, see :meth:`find`; empty for its name.
+        folders: where it is below a root that holds many sets, see :meth:`find`; empty for its name.
         home: where it is published.
         licence: its terms.
         note: what a user must know before reading it.
@@ -229,7 +229,7 @@ class DataSet:
         return ()
 
     def _missing(self, folder: Path, split: str) -> str:
-        """The files that the layouts want and that are missing; only of those that are there in part, where one is."""
+        """The files that the layouts want and that are missing; only of the ones that are there in part, where one is."""
         ways = [way.files(split) for way in self.layouts if way.files(split)]
         missing = [[pattern for pattern in way if not any(folder.glob(pattern))] for way in ways]
         partly = [lacks for way, lacks in zip(ways, missing, strict=True) if len(lacks) < len(way)]

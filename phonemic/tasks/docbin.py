@@ -19,7 +19,7 @@ def tagged(path: Path, what: str, labels: Sequence[str] | None) -> Iterator[Tagg
     Arguments:
         path: the file.
         what: ``"ents"`` for the entities; ``"pos"`` or ``"tag"`` for that attribute of every word.
-        labels: those that may occur; None for any.
+        labels: the ones that may occur; None for any.
 
     Raises:
         InputError: the file is damaged; a word has no part of speech; a label may not occur.
@@ -56,7 +56,7 @@ def classes(path: Path, labels: Sequence[str] | None) -> Iterator[TextExample]:
 
     Arguments:
         path: the file.
-        labels: those that may occur; None for any.
+        labels: the ones that may occur; None for any.
 
     Raises:
         InputError: the file is damaged; not one category of a Doc is set; a label may not occur.

@@ -179,7 +179,7 @@ class TaggedExample:
         text: the sentence.
         spans: the gold annotation; None where the file gives none (an unlabelled test set).
         tokens: start and end of each of the file's tokens; empty where the file has characters only (CLUENER).
-        tags: the file's tag of each token, as it stands there (``B-LOCATION``, ``O``, ``Nn``).
+        tags: the file's tag of each token, as it is there (``B-LOCATION``, ``O``, ``Nn``).
         words: what a treebank says of each token; empty where the file is none.
         place: the file and the line where the sentence begins, for messages; two examples may be equal without it.
     """

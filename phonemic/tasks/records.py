@@ -22,7 +22,7 @@ def same(*labels: str) -> dict[str, str]:
 
 
 class Record:
-    """One entry of a file: its fields, and where it stands."""
+    """One entry of a file: its fields, and where it is."""
 
     def __init__(self, place: str, fields: Mapping[str, Any]) -> None:
         self.place = place
@@ -127,7 +127,7 @@ def table(
 
     Arguments:
         path: the file.
-        columns: those that it must have.
+        columns: the ones that it must have.
         delimiter: between the fields of a CSV file.
         quoting: a field of a CSV file may stand in double quotes.
         workbook: whether it is one; None if its suffix says so.

@@ -12,7 +12,7 @@ _BEYOND: dict[str, DataSet] = {dataset.name: dataset for dataset in sets.BEYOND}
 
 
 def names() -> tuple[str, ...]:
-    """The names of the paper's datasets in its order, then of those that were registered."""
+    """The names of the paper's datasets in its order, then of the ones that were registered."""
     return tuple(_SETS)
 
 
@@ -25,7 +25,7 @@ def get(name: str) -> DataSet:
     """A dataset by its name, in any case.
 
     Raises:
-        ValueError: there is none of that name; the message names those that are close.
+        ValueError: there is not one of that name; the message names the ones that are close.
     """
     known = _SETS | _BEYOND
     found = known.get(name.lower())

@@ -25,9 +25,9 @@ def tagged_words(
         words: the file's tokens.
         tags: ``O``, ``B-label`` or ``I-label``, one a word. An ``I-`` that continues none begins one.
         places: file and line of each word, for errors; one for all of them will do.
-        labels: those that the set knows; None for any.
+        labels: the ones that the set knows; None for any.
         joiner: the character that joins the syllables of a word; inside a word it becomes a space.
-        between: what stands between two words.
+        between: what is between two words.
 
     Raises:
         InputError: not as many tags as words, an empty word, no IOB tag, an unknown label.
@@ -88,7 +88,7 @@ def _joined(
 def join_words(
     words: Sequence[str], places: Sequence[str], joiner: str = "", between: str = " "
 ) -> tuple[str, tuple[tuple[int, int], ...]]:
-    """The words as a text, and where each lies; see :func:`tagged_words`."""
+    """The words as a text, and where each is; see :func:`tagged_words`."""
     tokens, written, at = [], [], 0
     for number, word in enumerate(words):
         if not word:
@@ -100,7 +100,7 @@ def join_words(
     return between.join(written), tuple(tokens)
 
 
-#: What a tag's letter does in IOB1, IOB2, BIOES, BMES and BILOU: begins a span, goes on with one, ends one.
+#: What a tag's letter does in IOB1, IOB2, BIOES, BMES and BILOU: begins a span, continues with one, ends one.
 _BEGINS, _GOES_ON, _ENDS = "BSU", "IMEL", "ESUL"
 _TAG = re.compile(r"O|[BIESMUL]-.+")
 
@@ -116,7 +116,7 @@ def iob2(tags: Sequence[str], places: Sequence[str], stray: list[str] | None = N
     Arguments:
         tags: of one sentence.
         places: file and line of each, for errors; one for all of them will do.
-        stray: takes a line for each E, M or L that goes on with a span that has not begun: it begins one. None: that
+        stray: takes a line for each E, M or L that continues with a span that has not begun: it begins one. None: that
             is an error.
 
     Raises:
@@ -131,7 +131,7 @@ def iob2(tags: Sequence[str], places: Sequence[str], stray: list[str] | None = N
         if label and letter in _GOES_ON and label != running:
             if letter != "I":
                 if stray is None:
-                    raise InputError(f"{place}: {tag!r} goes on with no {label} before it")
+                    raise InputError(f"{place}: {tag!r} continues with no {label} before it")
                 stray.append(f"{place}: {tag!r}")
             found.append(f"B-{label}")  # so IOB1 begins a span
         else:

@@ -30,7 +30,7 @@ def check_style(style: str) -> None:
 
 
 def notation(lang: str, to: str | None = None, dialect: str | None = None) -> str:
-    """The name of the notation that is asked for.
+    """The name of the notation that is requested.
 
     Arguments:
         lang: ``"vi"`` or ``"zh"``.

@@ -27,7 +27,7 @@ FINALS = {
     "m": "ㄇ", "n": "ㄣ", "ng": "ㄫ", "io": "ㄧㄛ",
 }  # fmt: skip
 
-#: Tone symbol -> mark; the first tone has none, and the neutral tone's stands before the syllable.
+#: Tone symbol -> mark; the first tone has none, and the neutral tone's is before the syllable.
 _MARKS = {"˥˥": "", "˧˥": "ˊ", "˨˩˦": "ˇ", "˥˩": "ˋ", EMPTY: "˙"}
 
 

@@ -40,7 +40,7 @@ _MARK_ERRORS, _MARK_ERRORS_OF_NAMES = 0.3, 0.5
 #: Steps from which on the learning rate warms up for as long as the base says; fewer warm up for a tenth of them.
 _FULL_WARMUP = 2500
 
-#: The learning rate of a pretrained encoder that stands beside features, as a part of the optimizer's: as measured.
+#: The learning rate of a pretrained encoder that is next to features, as a part of the optimizer's: as measured.
 _BESIDE_FEATURES = 0.1
 
 
@@ -58,7 +58,7 @@ def config_text(
         task: ``"ner"``, ``"pos"`` or ``"ner_pos"``.
         lang: ``"vi"`` or ``"zh"``.
         encoder: ``"hash"``: ``spacy_phonemic.PhonemicHashEmbed.v1`` in spaCy's own tok2vec; ``"bert"``: PhonemicBERT;
-            ``"both"``: one beside the other.
+            ``"both"``: one next to the other.
         checkpoint: a folder, or the name of an installed checkpoint, for ``paths.checkpoint``; None: fresh weights. It
             is not looked into, see :func:`check_checkpoint`.
         steps: of training; the warm-up and the times of evaluation go by them.

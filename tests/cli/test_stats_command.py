@@ -125,7 +125,7 @@ class TestStats:
         assert (row["dataset"], row["texts"], row["average_length"]) == ("CLUENER", 3, 9 / 3)
 
     def test_a_name_is_no_formula(self, folder):
-        """matplotlib would read what stands between two dollar signs, and end where it is none."""
+        """matplotlib would read what is between two dollar signs, and end where it is none."""
         Path("a$\\foo{$.txt").write_text("今天", "utf-8")
         run("stats", "a$\\foo{$.txt", "--lang", "zh", "--plots", "plots/new")
         assert len(list(Path("plots/new").iterdir())) == 4

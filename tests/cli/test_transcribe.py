@@ -18,7 +18,7 @@ TEXT = "\n".join(LINES) + "\n"
 
 
 class Ruby(HTMLParser):
-    """The text of a page, and what stands above each piece of it."""
+    """The text of a page, and what is above each piece of it."""
 
     def __init__(self, page):
         super().__init__()

@@ -1,4 +1,4 @@
-"""Inputs and corpora that are damaged: named, and passed over where that is asked for; nothing sound is lost."""
+"""Inputs and corpora that are damaged: named, and passed over where that is requested; nothing sound is lost."""
 
 import gzip
 import json

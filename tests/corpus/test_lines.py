@@ -168,7 +168,7 @@ def test_replace_puts_the_replacement_character(tmp_path, name):
 
 @pytest.mark.parametrize("name", ["a.txt", "a.jsonl", "a.parquet"])
 def test_bytes_between_the_characters_of_phrases(tmp_path, name):
-    """Mandarin is read backwards from a phrase that changes a reading: never into what is no character."""
+    """Mandarin is read backwards from a phrase that changes a reading: never into what is not a character."""
     words = ["数一个", "银行", "不了", "长城", "了解", "一" * 30]
     lines = [word.encode()[:at] + bad + word.encode()[at:] for word in words for bad in BAD for at in (0, 3, 5, -3)]
     if name == "a.parquet":
@@ -233,7 +233,7 @@ class Counted:
 
 @pytest.mark.parametrize("limit", [400, 1999, 5000])
 def test_a_line_over_many_pieces_is_read_once(tmp_path, monkeypatch, limit):
-    """What lies in the pieces behind is still theirs; of a line that is too long no more is read than must be."""
+    """What is in the pieces behind is still theirs; of a line that is too long no more is read than must be."""
     sizes, path = [], tmp_path / "a.txt"
     before, after = b"ba me\n" * 500, b"hai\n" * 700
     path.write_bytes(before + b"x" * 60_000 + b"\n" + after)

@@ -1,4 +1,4 @@
-"""PhonemicBERT beside hash-embedded columns, and what a config is told to cost."""
+"""PhonemicBERT next to hash-embedded columns, and what a config is told to cost."""
 
 import re
 

@@ -69,7 +69,7 @@ class TestVectors:
         assert backprop([np.ones_like(each) for each in empty]) == []
 
     def test_long_documents_average_where_windows_overlap(self, checkpoint):
-        """Seven syllables in windows of four, three apart: the fourth lies in both."""
+        """Seven syllables in windows of four, three apart: the fourth is in both."""
         docs = docs_of("vi", ["một hai ba bốn năm sáu bảy"])
         model = encoder(checkpoint["vi"], docs, window=4, stride=3)
         bert = model.shims[0]._model.bert

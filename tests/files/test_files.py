@@ -154,7 +154,7 @@ class TestLongCells:
 
 
 class TestEscapes:
-    """What stands in files moves no cursor and sets no title."""
+    """What is in files moves no cursor and sets no title."""
 
     ESCAPE = "\x1b]0;owned\x07\x1b[31m\u202e\x9b"
 

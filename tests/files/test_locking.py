@@ -160,7 +160,7 @@ def windows(monkeypatch):
 
 
 class TestWindows:
-    """With a module that stands in for msvcrt: nobody has run this on Windows."""
+    """With a module that is in for msvcrt: nobody has run this on Windows."""
 
     def test_one_at_a_time(self, windows, tmp_path):
         with locked(tmp_path):

@@ -186,7 +186,7 @@ class TestFiles:
         write_json("d.json", {"ả": 1})
         assert Path("d.json").read_bytes() == '{\n  "ả": 1\n}\n'.encode()
         assert sorted(os.listdir()) == ["a.txt", "c.txt", "d.json"]
-        write_json("d.json", {"name": "\udcff"})  # of a file whose name is no UTF-8
+        write_json("d.json", {"name": "\udcff"})  # of a file whose name is not an UTF-8
         assert json.loads(Path("d.json").read_bytes()) == {"name": "\udcff"}
 
     def test_a_long_name(self):
@@ -308,7 +308,7 @@ class TestFolders:
 
 
 def test_two_encodes_to_one_output_both_leave_a_whole_file():
-    """The issue's case: a fixed name beside made one file of two."""
+    """The issue's case: a fixed name next to made one file of two."""
     files, parquet = pytest.importorskip("phonemic.files"), pytest.importorskip("pyarrow.parquet")
     from phonemic import Tokenizer
 

@@ -29,7 +29,7 @@ class _Call:
 
 
 def plant(folder: Path) -> None:
-    """Puts the secret and the program beside a folder's working directory."""
+    """Puts the secret and the program next to a folder's working directory."""
     for path in (SECRET, PROGRAM):
         (folder / path).parent.mkdir(exist_ok=True)
     (folder / SECRET).write_text(json.dumps({TOLD: TOLD}))

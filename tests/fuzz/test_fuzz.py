@@ -33,7 +33,7 @@ def test_cases(first):
 
 @pytest.mark.parametrize("path", found_bytes(), ids=lambda path: path.stem)
 def test_what_was_found(path):
-    """Each alone, beside others, and whatever the options."""
+    """Each alone, next to others, and whatever the options."""
     data = path.read_bytes()
     for made in OPTIONS:
         tokenizer = made.tokenizer()

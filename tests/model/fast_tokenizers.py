@@ -1,4 +1,4 @@
-"""Our tokenizers beside transformers' fast ones."""
+"""Our tokenizers next to transformers' fast ones."""
 
 import pytest
 

@@ -119,7 +119,7 @@ def test_longer_sequences(first, tmp_path):
 
 
 def test_another_shape_is_refused_with_the_settings_that_fit(first, tmp_path):
-    """And what is refused leaves no run behind, so that the corrected command goes on."""
+    """And what is refused leaves no run behind, so that the corrected command continues."""
     corpus, changes, checkpoint = first
     other = {
         **changes,

@@ -144,7 +144,7 @@ def test_first_vectors_are_as_large_as_the_other_weights(tiny):
         assert 0.04 < own.std() < 0.06
 
 
-# --- one document, however it lies
+# --- one document, however it is
 
 
 @every

@@ -32,14 +32,14 @@ def load(lang):
 
 
 def sentences(lang):
-    """Each with [MASK], and the syllable that stands there, of ``examples/cloze-LANG.txt``, which has it in brackets."""
+    """Each with [MASK], and the syllable that is there, of ``examples/cloze-LANG.txt``, which has it in brackets."""
     for line in (ROOT / "examples" / f"cloze-{lang}.txt").read_text("utf-8").splitlines():
         before, syllable, after = re.split(r"[\[\]]", line)
         yield f"{before}[MASK]{after}", before + syllable + after, len(before)
 
 
 def right(lang):
-    """In how many sentences the likeliest syllable is the one that stands there, and one of the ten likeliest."""
+    """In how many sentences the likeliest syllable is the one that is there, and one of the ten likeliest."""
     model, tokenizer = load(lang)
     first = ten = 0
     for masked, whole, start in sentences(lang):

@@ -1,4 +1,4 @@
-"""The benchmark of designs learns, measures, goes on where it was, and judges all models in one unit."""
+"""The benchmark of designs learns, measures, continues where it was, and judges all models in one unit."""
 
 import json
 import shutil

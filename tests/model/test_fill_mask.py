@@ -24,7 +24,7 @@ from phonemic_bert.triples import triples
 
 
 def test_vietnamese_syllables_are_those_that_are_spelled():
-    """Every triple of the vocabulary's symbols is tried: the real ones are those that spell, and read strictly back."""
+    """Every triple of the vocabulary's symbols is tried: the real ones are the ones that spell, and read strictly back."""
     symbols = vocabulary("vi")
     parts = (["[EMPTY]", *symbols.by_role("onset")], symbols.by_role("rime"), symbols.by_role("tone"))
     real = set()

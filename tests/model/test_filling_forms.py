@@ -1,4 +1,4 @@
-"""With forms, masks are filled with characters and capitals, the syllable beside them."""
+"""With forms, masks are filled with characters and capitals, the syllable next to them."""
 
 import numpy as np
 import pytest

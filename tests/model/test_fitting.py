@@ -69,7 +69,7 @@ def test_what_cannot_be_left_open_is_refused():
 
 @EXPECTED_WARNINGS
 def test_a_run_goes_on_as_it_began(corpus, tmp_path, monkeypatch):
-    """On a machine of another sort the numbers stay those that the run began with; [machine] is found anew."""
+    """On a machine of another sort the numbers stay the ones that the run began with; [machine] is found anew."""
     left = [f"{name}=auto" for name in AUTOS]
     settings = Settings.load("paper-tiny", [*overrides(optimization__max_steps=8), *left])
     monkeypatch.setattr(Computer, "here", lambda device: Computer(False, 0, False, False))

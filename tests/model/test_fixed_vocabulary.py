@@ -74,7 +74,7 @@ def test_a_saved_one_with_other_tokens_is_refused(field, tmp_path):
 
 @pytest.mark.parametrize("fields", [{}, {"head": "joint", "composition": "table"}, {"backbone": "modernbert"}], ids=str)
 def test_the_table_of_embeddings(fields, tiny, tmp_path):
-    """As large as the vocabulary, also when that is asked for; of another size it is refused, and all stays."""
+    """As large as the vocabulary, also when that is requested; of another size it is refused, and all stays."""
     model = PhonemicBertForMaskedLM(tiny(**fields))
     before = files(model, tmp_path / "before")
     for size in (0, 1, 255, 257, 30_522):

@@ -12,7 +12,7 @@ pytest.importorskip("accelerate", reason="needs the model extra")
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = (DOCS / "concepts" / "phonemic-bert.md").read_text("utf-8")
 
-#: The pages whose code is run, what they need beside the model's extra, and how many comments say what comes out.
+#: The pages whose code is run, what they need next to the model's extra, and how many comments say what comes out.
 PAGES = {
     "concepts/phonemic-bert.md": ((), 6),
     "how-to/pretrain.md": ((), 0),

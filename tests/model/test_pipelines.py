@@ -1,4 +1,4 @@
-"""transformers' pipelines with PhonemicBERT, and with a BERT of theirs, which goes on as before."""
+"""transformers' pipelines with PhonemicBERT, and with a BERT of theirs, which continues as before."""
 
 import functools
 import inspect

@@ -170,7 +170,7 @@ def test_generated_code_has_the_joint_head_s_gradient(options):
 
 
 def test_two_processes_learn_as_one(corpus, tmp_path):
-    """DDP over gloo is told to stop through one of its processes, and one process goes on: the curve is that of one."""
+    """DDP over gloo is told to stop through one of its processes, and one process continues: the curve is that of one."""
     quiet = {"model__hidden_dropout_prob": 0.0, "model__attention_probs_dropout_prob": 0.0, "output__logging_steps": 1}
     alone, folder = tmp_path / "alone", tmp_path / "two"
     pretrain(settings(**quiet), corpus, alone, Console(quiet=True))

@@ -255,7 +255,7 @@ def test_a_full_disk_names_what_could_not_be_saved(straight, corpus, tmp_path):
 
 
 def test_a_full_disk_leaves_the_run_usable(straight, corpus, tmp_path, monkeypatch):
-    """The disk fills while the second checkpoint is saved; with room again, the run goes on to the same end."""
+    """The disk fills while the second checkpoint is saved; with room again, the run continues to the same end."""
     folder, save, saved = tmp_path / "run", torch.save, []
 
     def full(value, path, *args, **kwargs):

@@ -23,7 +23,7 @@ from phonemic_bert.untrusted import SIZES, check_folder
 
 @pytest.fixture
 def folder(tiny, tmp_path):
-    """A checkpoint, and beside it one that nothing may lead to."""
+    """A checkpoint, and next to it one that nothing may lead to."""
     made = tmp_path / "made"
     PhonemicBertForMaskedLM(tiny()).save_pretrained(made)
     PhonemicBertTokenizer("vi").save_pretrained(made)

@@ -160,7 +160,7 @@ def test_c3_damaged(write: Write) -> None:
     folder = write("c3-m-train.json", "[]")
     wrong = [C3[0], [["话"], [{"question": "谁?", "choice": ["男的"], "answer": "女的"}]]]
     write("c3-d-train.json", json.dumps(wrong))
-    fails("c3", folder, r"c3-d-train\.json: entry 1: the answer '女的' is none of the choices 男的")
+    fails("c3", folder, r"c3-d-train\.json: entry 1: the answer '女的' is not one of the choices 男的")
     for entry in ("话", ["话", []], [[1], []]):
         write("c3-d-train.json", json.dumps([entry]))
         fails("c3", folder, r"c3-d-train\.json: entry 0: no list of turns and of questions")

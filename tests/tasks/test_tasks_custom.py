@@ -272,7 +272,7 @@ def test_every_scheme_says_the_same(runs: list[tuple[int, str | None]]) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("a B-X\nb E-Y\n", r"t.conll:2: 'E-Y' goes on with no Y before it"),
+        ("a B-X\nb E-Y\n", r"t.conll:2: 'E-Y' continues with no Y before it"),
         ("a B-X\nb c O\n", r"t.conll:2: 3 columns, but the lines before have 2; if it is a comment"),
         ("a\n", r"t.conll:1: 1 columns; word is column 0, tag column -1"),
         ("a O\n", r"t.conll: no word of it has a label"),

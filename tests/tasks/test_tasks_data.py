@@ -119,7 +119,7 @@ def test_gold_of_cluewsc(data: Data) -> None:
 
 
 def test_gold_of_cmrc(data: Data) -> None:
-    """Every answer lies where it is said to, but for 193 of the dev set whose text the passage does not hold."""
+    """Every answer is where it is said to, but for 193 of the dev set whose text the passage does not hold."""
     folder = data("zh/cmrc2018")
     absent = {}
     for split in ("dev", "trial"):

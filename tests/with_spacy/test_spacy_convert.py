@@ -345,7 +345,7 @@ class TestCommand:
         path, out = file("中 M-ORG\n国 E-ORG\n"), tmp_path / "train.spacy"
         arguments = "conll", path, out, "--lang", "zh"
         status, said = self.run(capsys, *arguments, "--strict")
-        assert (status, f"{path}:1: 'M-ORG' goes on with no ORG before it" in said) == (1, True)
+        assert (status, f"{path}:1: 'M-ORG' continues with no ORG before it" in said) == (1, True)
         assert not out.exists()
         status, said = self.run(capsys, *arguments)
         assert (status, "1 entities; 1 problems" in said, "begins one instead" in said) == (0, True, True)

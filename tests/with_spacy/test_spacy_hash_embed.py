@@ -117,7 +117,7 @@ def test_bigrams_are_of_the_syllables_beside_a_token(lang, text, config):
     wanted = list(beside(own))
     values = found[:, :2].ravel().tolist()
     assert [value == 0 for value in values] == [pair is None for pair in wanted]
-    # As many different values as there are different pairs, and the same value wherever a pair stands.
+    # As many different values as there are different pairs, and the same value wherever a pair is.
     for column in (0, 1):
         seen = {(pair, value) for pair, value in zip(wanted[column::2], values[column::2], strict=True) if pair}
         assert len(seen) == len({pair for pair, _ in seen}) == len({value for _, value in seen})

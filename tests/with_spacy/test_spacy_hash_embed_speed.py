@@ -1,4 +1,4 @@
-"""PhonemicHashEmbed embeds a word that stands in many places once: the same vectors as one by one, by thinc's chain."""
+"""PhonemicHashEmbed embeds a word that is in many places once: the same vectors as one by one, by thinc's chain."""
 
 import numpy as np
 import pytest

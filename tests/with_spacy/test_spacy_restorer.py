@@ -1,4 +1,4 @@
-"""The component phonemic_restorer: suggestions beside the text, and a pipeline that is saved whole."""
+"""The component phonemic_restorer: suggestions next to the text, and a pipeline that is saved whole."""
 
 # ruff: noqa: E402
 from pathlib import Path

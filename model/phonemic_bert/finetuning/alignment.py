@@ -5,7 +5,7 @@ where entities lie in one another, the label says so:
 
     B-name              the position begins a name
     B-name@1:3          its characters 1 and 2 do
-    I-book + B-company  it goes on with a book, and begins a company in it
+    I-book + B-company  it continues with a book, and begins a company in it
     None                ignored: it stands for no character of its own
 """
 
@@ -159,7 +159,7 @@ def word_tags_of(
     """The tag of each word, from the labels of positions: the inverse of :func:`word_labels`.
 
     Arguments:
-        labels: one a position; those that no word begins in are not read.
+        labels: one a position; the ones that no word begins in are not read.
         words: as for :func:`word_labels`.
         offsets: likewise.
         missing: the tag of a word that no position stands for.

@@ -45,7 +45,7 @@ _LIMIT = click.IntRange(1)
 @click.option("--seeds", default="1,2,3,4", show_default=True, help="One run for each.")
 @click.option("--results", required=True, type=click.Path(file_okay=False), help="The folder for results.")
 @click.option("--save", type=click.Path(file_okay=False), help="A folder for the fine-tuned models.")
-@click.option("--predictions", is_flag=True, help="Write the predictions of the test sets beside the results.")
+@click.option("--predictions", is_flag=True, help="Write the predictions of the test sets next to the results.")
 @click.option("--noise", multiple=True, metavar="NAME[:OPTION=VALUE,...]", help="Also test with noise. Repeatable.")
 @click.option("--ratios", default="0.075,0.15,0.225,0.3,0.375", show_default=True, help="Ratios of the noise.")
 @click.option("--divide", metavar="SPLIT", help="Divide one split into train, dev and test.")
@@ -106,7 +106,7 @@ def finetune(tasks: tuple[str, ...], results: str, **options: Any) -> None:
 
 
 def _check_encoders(encoders: tuple[str, ...]) -> None:
-    """Says that no encoder is there before anything heavy is imported; a sweep goes on as long as one is."""
+    """Says that no encoder is there before anything heavy is imported; a sweep continues as long as one is."""
     missing = []
     for written in encoders:
         try:
@@ -148,7 +148,7 @@ def _yes(value: str) -> bool:
     return value == "true"
 
 
-#: The arguments of ``custom.data_set`` that are separate options, and those that are not strings.
+#: The arguments of ``custom.data_set`` that are separate options, and the ones that are not strings.
 _FILES = ("lang", "train", "dev", "test", "name")
 _FIELDS: dict[str, Any] = {"word": _place, "tag": _place, "quoting": _yes, "strict": _yes}
 

@@ -33,7 +33,7 @@ from phonemic_bert.untrusted import check_folder, loading
 Kind = Literal["phonemic", "baseline", "transformers"]
 Folder = str | os.PathLike[str]
 
-#: What a model is asked for, and transformers' class with that head.
+#: What a model is requested, and transformers' class with that head.
 HEADS = {
     "classification": "AutoModelForSequenceClassification",
     "tokens": "AutoModelForTokenClassification",
@@ -90,7 +90,7 @@ class Encoder:
             fields: of the configuration, which win over the checkpoint's (``hidden_dropout_prob=0.1``).
 
         Raises:
-            CheckpointError: there is no such head for this model; labels or answers are asked for and the tokenizer
+            CheckpointError: there is no such head for this model; labels or answers are requested and the tokenizer
                 gives no offsets; or weights of the encoder itself are missing.
             OSError: the checkpoint has no weights.
         """

@@ -46,7 +46,7 @@ def score(metric: str, gold: Sequence[Any], predicted: Sequence[Any], *, lang: s
         lang: ``"vi"`` or ``"zh"``, which says by which rules answers are compared.
 
     Returns:
-        Scores from 0 to 1: the metric under its own name first, then what belongs beside it.
+        Scores from 0 to 1: the metric under its own name first, then what belongs next to it.
 
     Raises:
         InputError: spans are empty or reversed.

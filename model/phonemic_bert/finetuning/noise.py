@@ -33,7 +33,7 @@ NAMES = (HOMOPHONES, *GROUPS, *RESPELLINGS)
 _OPTIONS = ("share", "draw", "nested")
 _OF_HOMOPHONES = ("pool", COUNTS, "min_count", "by_count", "match", "sound", "same_ids")
 _FLAGS = ("nested", "by_count", "same_ids")
-#: Recorded beside ``counts``, as the start of the file's SHA-256: another file is other noise.
+#: Recorded next to ``counts``, as the start of the file's SHA-256: another file is other noise.
 _DIGEST = "counts_sha256"
 
 

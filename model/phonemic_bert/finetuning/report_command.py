@@ -28,7 +28,7 @@ def report(
     """Makes tables and plots of what ``finetune`` wrote to FOLDER.
 
     Of several points of the grid the one with the best mean score on the dev sets is taken. Scores are means of the
-    seeds ± standard deviation, times 100; the number of seeds stands in parentheses. The best of a column is bold, the
+    seeds ± standard deviation, times 100; the number of seeds is in parentheses. The best of a column is bold, the
     second underlined. What is left out is named on standard error.
     """
     from phonemic_bert.finetuning import plots, tabulation

@@ -120,7 +120,7 @@ class Results:
 
     Attributes:
         cells: the chosen point by column (see :attr:`Result.column`) and row. A row is an encoder; where runs of it
-            on one task differ in their conditions, what they differ in stands behind its name.
+            on one task differ in their conditions, what they differ in is behind its name.
         problems: what was left out and why, and where rows are not comparable.
     """
 

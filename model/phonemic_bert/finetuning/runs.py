@@ -308,7 +308,7 @@ def runs_of(
 
 
 def save(model: PreTrainedModel, encoder: Encoder, folder: Path) -> None:
-    """Writes model and tokenizer beside the folder, then puts them in its place."""
+    """Writes model and tokenizer next to the folder, then puts them in its place."""
     with replacing_folder(folder, overwrite=True) as partial:
         model.save_pretrained(partial)
         encoder.tokenizer.save_pretrained(str(partial))

@@ -105,7 +105,7 @@ def robustness_tables(results: Results) -> Iterator[Table]:
 def robustness(results: Results) -> Iterator[tuple[Column, str, dict[str, dict[float, Summary]]]]:
     """The task, the noise, and each encoder's scores by ratio; ratio 0 is the test set as it is.
 
-    Ratio 0 counts the seeds that were tested with noise, so that a curve begins with the runs that it goes on with.
+    Ratio 0 counts the seeds that were tested with noise, so that a curve begins with the runs that it continues with.
     """
     for column in results.columns:
         points = {row: point for (found, row), point in results.cells.items() if found == column}
@@ -184,7 +184,7 @@ def comma_separated(results: Results) -> str:
 
 
 def comma_separated_tables(tables: Sequence[Table]) -> str:
-    """CSV of tables, a line a cell, with all digits; ``spread`` is what the title says stands after ±."""
+    """CSV of tables, a line a cell, with all digits; ``spread`` is what the title says is after ±."""
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(("table", "encoder", "column", "seeds", "mean", "spread"))

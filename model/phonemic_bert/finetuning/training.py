@@ -71,7 +71,7 @@ def train(
         advance: for progress.
 
     Raises:
-        RunError: there is nothing to train on, or the loss is no number.
+        RunError: there is nothing to train on, or the loss is not a number.
         SettingsError: the machine cannot train with these settings.
     """
     if not rows:
@@ -117,7 +117,7 @@ def predict(
             output = model(**{name: value.to(model.device) for name, value in batch.items()})
             values = kind.outputs(output).float().cpu().numpy()
             if not np.isfinite(values).all():
-                raise RunError("the model's outputs are not numbers: try a lower learning rate, or bf16 = false")
+                raise RunError("the model's outputs are NaN: try a lower learning rate, or bf16 = false")
             for at, value in zip(numbers, values, strict=True):
                 found[at] = value[: rows[at].length] if value.ndim == 2 else value
     model.train(was_training)

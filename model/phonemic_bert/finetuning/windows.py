@@ -65,7 +65,7 @@ class Windows(NamedTuple):
     def merge(self, values: Sequence[Sequence[T]]) -> list[T]:
         """Values of the rows' positions as those of the text's: of several the one with the most context.
 
-        Context is the distance to the nearer end of the row, where the text goes on there.
+        Context is the distance to the nearer end of the row, where the text continues there.
 
         Arguments:
             values: for each of the rows, a value a position, special ones and padding included.

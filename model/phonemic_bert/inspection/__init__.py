@@ -27,7 +27,7 @@ __all__ = [
     "read_predictions",
 ]
 
-#: Where the names lie that need torch, which is imported when one is asked for.
+#: Where the names lie that need torch, which is imported when one is requested.
 _LAZY = {
     **dict.fromkeys(("Panel", "Separation", "component_vectors", "panels"), "embeddings"),
     **dict.fromkeys(("Masked", "mask_each"), "masking"),

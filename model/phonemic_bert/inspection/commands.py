@@ -57,7 +57,7 @@ def inspect(
     Where TEXT is the name of a file, its lines are the texts, as with --input.
 
     After pretraining: what it predicts for each syllable when that is masked. A classifier or tagger: its labels. Of
-    all: the syllables embedded nearest. --predictions adds gold beside predicted labels and counts the errors; it
+    all: the syllables embedded nearest. --predictions adds gold next to predicted labels and counts the errors; it
     needs no CHECKPOINT.
     """
     if sum(map(bool, (texts, path, predictions))) != 1:
@@ -88,7 +88,7 @@ def inspect(
         raise click.UsageError(f"CHECKPOINT is for {inspected.lang}, not {lang}")
     tokenizer = inspected.tokenizer if inspected else PhonemicBertTokenizer(lang)
     if inspected:
-        # Errors are counted in all texts; of texts without gold only those that are shown are of interest.
+        # Errors are counted in all texts; of texts without gold only the ones that are shown are of interest.
         counted = len(records) if any(one.gold is not None for one in records) else limit
         filled, form = predict(inspected, records[:counted], form)
         records = filled + records[counted:]

@@ -124,8 +124,8 @@ def confusions(form: str, records: Sequence[PredictionRecord]) -> Confusions:
 def match_spans(gold: Sequence[Span], predicted: Sequence[Span]) -> list[tuple[str, Span | None, Span | None]]:
     """Pairs gold spans with predicted ones, each with one other at most.
 
-    Equal spans are paired first, then those with the same boundaries, then those that overlap and have the same label,
-    then those that overlap, the larger overlap first; what is left is missed or spurious.
+    Equal spans are paired first, then those with the same boundaries, then overlapping ones with the same label,
+    then the ones that overlap, the larger overlap first; what is left is missed or spurious.
 
     Arguments:
         gold: (start, end, label), half-open.

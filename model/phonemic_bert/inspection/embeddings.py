@@ -32,7 +32,7 @@ class Separation:
 
     Attributes:
         classes: the name of the grouping ("place").
-        ratio: mean cosine distance within classes divided by that between classes: below 1, a class lies together.
+        ratio: mean cosine distance within classes divided by that between classes: below 1, a class is together.
         chance: the mean ratio over shuffled classes.
         deviation: the standard deviation of that.
         p: the share of shuffles, this arrangement among them, whose ratio is not larger. With several groupings tried,

@@ -29,7 +29,7 @@ class AnnotatedPosition:
 
 @dataclass
 class AnnotatedText:
-    """A text syllable by syllable. The lists beside ``positions`` have one entry a position, or are None.
+    """A text syllable by syllable. The lists next to ``positions`` have one entry a position, or are None.
 
     Attributes:
         text: the text.

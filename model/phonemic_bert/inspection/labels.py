@@ -14,7 +14,7 @@ def words_of(record: PredictionRecord) -> list[str]:
 
 
 def word_spans(record: PredictionRecord) -> list[tuple[int, int]]:
-    """Start and end of each word that has a tag: as the file says, or what stands between white space, if that fits."""
+    """Start and end of each word that has a tag: as the file says, or what is between white space, if that fits."""
     if record.tokens is not None:
         return record.tokens
     spans, at = [], 0

@@ -24,7 +24,7 @@ class Guess(NamedTuple):
     """The prediction of one head.
 
     Attributes:
-        true: the symbol that stands there; None where the text itself has ``[MASK]``.
+        true: the symbol that is there; None where the text itself has ``[MASK]``.
         probability: of that symbol.
         best: the likeliest symbol of the whole vocabulary.
         best_probability: of that one.
@@ -60,11 +60,11 @@ class Masked(NamedTuple):
         onset: what the onset head says.
         rime: likewise.
         tone: likewise.
-        joint: the probability of the whole triple that stands there, with independent heads the product of the three;
+        joint: the probability of the whole triple that is there, with independent heads the product of the three;
             None where the text has ``[MASK]``.
         real: the probability of all real syllables together; the rest went to triples that are not syllables, and to
             characters of the fallback.
-        score: the share of ``real`` that the syllable which stands there has; None where none stands there.
+        score: the share of ``real`` that the syllable which is there has; None where none is there.
         rank: its place among the real syllables, from 1; None likewise.
         best: the best real syllables, or of a model with forms the best ways to write them, best first.
     """
@@ -114,7 +114,7 @@ def mask_each(
         hidden = model.bert(input_ids=rows.to(model.device)).last_hidden_state[at, some]
         described = _described(model.predict(hidden), ids[some], tokenizer, choices_of(model), k)
         for place, one in zip(some.tolist(), described, strict=True):
-            found[place - 1] = one  # [CLS] stands before the text
+            found[place - 1] = one  # [CLS] is before the text
     return found
 
 

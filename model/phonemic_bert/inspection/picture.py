@@ -33,7 +33,7 @@ COLOURS = {
 
 _NOTE = (
     "Figures: mean cosine distance within classes divided by that between classes, in all dimensions (below chance: a "
-    "class lies together), against shuffled classes."
+    "class is together), against shuffled classes."
 )
 
 #: Fonts with IPA and tone letters, the first that is there is taken; matplotlib brings DejaVu Sans along.
@@ -176,7 +176,7 @@ def _heading(panel: Panel, grouping: str) -> str:
 
 
 def spread(points: NDArray[np.float64], sizes: NDArray[np.float64], frame: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Puts each box as near to its point as the boxes before it leave room: those that overlap fewest come first.
+    """Puts each box as near to its point as the boxes before it leave room: the ones that overlap fewest come first.
 
     Arguments:
         points: where the boxes would be centred, (S, 2).

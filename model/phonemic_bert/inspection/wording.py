@@ -29,7 +29,7 @@ def probability(share: float) -> str:
 
 
 def guess_text(guess: Guess) -> str:
-    """``t .93``; ``t .12 → k .40`` where another symbol is likelier; ``→ k .40`` where nothing stands there."""
+    """``t .93``; ``t .12 → k .40`` where another symbol is likelier; ``→ k .40`` where nothing is there."""
     best = f"→ {symbol(guess.best)} {probability(guess.best_probability)}"
     if guess.true is None or guess.probability is None:
         return best
@@ -65,7 +65,7 @@ def true_text(masked: Masked) -> str:
 
 
 def best_of(masked: Masked | None, kind: str) -> tuple[Candidate, ...]:
-    """The best syllables; none where a character of the fallback stands, with which they do not compete."""
+    """The best syllables; none where a character of the fallback is, with which they do not compete."""
     return masked.best if masked is not None and kind != "fallback" else ()
 
 

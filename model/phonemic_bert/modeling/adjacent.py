@@ -15,7 +15,7 @@ _PRIME, _FACTORS = (1 << 31) - 1, (0x5BD1E995, 0x1B873593, 0x2C1B3C6D)
 
 
 class Bigrams(nn.Module):
-    """A vector for each two neighbouring positions, from a hashed table; a position gets those that it ends and begins.
+    """A vector for each two adjacent positions, from a hashed table; a position gets those of the two it is in.
 
     A syllable of Mandarin is written in many ways and two in a row in few, so that a bigram tells homophones apart.
     The table begins at zero.

@@ -47,7 +47,7 @@ class FormEmbedding(nn.Module):
         self.dropped, self.wrong = dropped, wrong
 
     def table(self) -> Tensor:
-        """The vectors of all forms, those that :meth:`rows` counts, (K, d)."""
+        """The vectors of all forms, the ones that :meth:`rows` counts, (K, d)."""
         numbers = self.fields.numbers
         said = functional.embedding(numbers.clamp(min=0), self.vectors) * (numbers >= 0)[..., None]
         table = said.sum(-2)

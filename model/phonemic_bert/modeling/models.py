@@ -136,7 +136,7 @@ class PhonemicBertPreTrainedModel(BertPreTrainedModel):
         """The embedding table; its size is the vocabulary's and cannot change.
 
         Raises:
-            ValueError: another size is asked for.
+            ValueError: another size is requested.
         """
         size = self.config.vocab_size
         wanted = size if new_num_tokens is None else new_num_tokens
@@ -206,7 +206,7 @@ class PhonemicBertModel(PhonemicBertPreTrainedModel, BertModel):
             kwargs: what ``transformers.BertModel`` takes.
 
         Returns:
-            BertModel's output: ``last_hidden_state`` (B, N, d), ``pooler_output`` (B, d) and what else was asked for.
+            BertModel's output: ``last_hidden_state`` (B, N, d), ``pooler_output`` (B, d) and what else was requested.
 
         Raises:
             ValueError: the texts are longer than ``max_position_embeddings``, or an id is not in the vocabulary.

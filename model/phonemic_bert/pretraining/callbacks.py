@@ -175,7 +175,7 @@ class ProgressBar(TrainerCallback):
 
     def on_log(self, args: Any, state: Any, control: Any, logs: dict[str, Any] | None = None, **kwargs: Any) -> None:
         """Shows the figures."""
-        names = {"loss": "loss", "eval_loss": "held-out", "eval_bits_per_character": "bits a character"}
+        names = {"loss": "loss", "eval_loss": "held-out", "eval_bits_per_character": "bits per character"}
         new = {shown: f"{logs[name]:.4f}" for name, shown in names.items() if logs and name in logs}
         if not state.is_world_process_zero or not new:
             return

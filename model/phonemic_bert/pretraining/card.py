@@ -15,7 +15,7 @@ _ROWS = 12
 
 _FIGURES = {
     "eval_loss": "loss (nats)",
-    "eval_bits_per_character": "bits a character",
+    "eval_bits_per_character": "bits per character",
     "eval_accuracy_onset": "onset",
     "eval_accuracy_rime": "rime",
     "eval_accuracy_tone": "tone",
@@ -24,8 +24,8 @@ _FIGURES = {
 }
 
 _LIMITS = {
-    "vi": "Letter case is lost, and what is no Vietnamese syllable is read character by character, without accents.",
-    "zh": "Characters that are read alike are the same to the model; what is no Chinese character is read character by "
+    "vi": "Letter case is lost, and what is not a Vietnamese syllable is read character by character, without accents.",
+    "zh": "Characters that are read alike are the same to the model; what is not a Chinese character is read character by "
     "character, without accents.",
 }
 
@@ -43,7 +43,7 @@ _BEYOND = {
     (
         "syllable_inventory",
         "attested",
-    ): "its syllables are those that occur in text, others are predicted by onset, rime and tone",
+    ): "its syllables are the ones that occur in text, others are predicted by onset, rime and tone",
     ("output_embeddings", "untied"): "a vector of its own for each syllable in the head",
     ("output_embeddings", "tied"): "syllables are predicted with the vectors that they are read with",
     ("forms", "joint"): "the written form is read and predicted, in one softmax over pairs of a syllable and its form",

@@ -1,7 +1,7 @@
-"""Learning beside the text what another model of the same text expects (Hinton et al. 2015, arXiv:1503.02531).
+"""Learning next to the text what another model of the same text expects (Hinton et al. 2015, arXiv:1503.02531).
 
-The teacher reads other tokens, one a position, such as characters: it knows which of the homophones stands around what
-is masked, and its probabilities say more than the one syllable that stands there. They are summed over the tokens with
+The teacher reads other tokens, one a position, such as characters: it knows which of the homophones is around what
+is masked, and its probabilities say more than the one syllable that is there. They are summed over the tokens with
 one reading; how a token is read is counted in the two corpora, which hold the same documents.
 """
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from phonemic_bert.configuration import PhonemicBertConfig
     from phonemic_bert.pretraining.settings import Settings
 
-#: Positions that readings are counted in, and those that are read for it at a time.
+#: Positions that readings are counted in, and the ones that are read for it at a time.
 _COUNTED, _BLOCK = 10_000_000, 1_000_000
 
 #: A reading that fewer of a token's positions have is taken for a mistake of the alignment.
@@ -196,7 +196,7 @@ class Teacher:
 
         Returns:
             float32 (M, S), for each triple of the list. A row adds up to at most the weight, to 0 where it does not
-            know the document or what stands there.
+            know the document or what is there.
         """
         labelled = inputs["labels"] != IGNORE
         known = teacher_ids >= 0

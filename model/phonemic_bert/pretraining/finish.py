@@ -22,12 +22,12 @@ from phonemic_bert.pretraining.record import LOG, read_log, read_record
 from phonemic_bert.tokenization.positions import PLAIN_SPECIALS
 from phonemic_bert.untrusted import check_folder, loading
 
-#: What Trainer and this package keep beside the weights and nobody needs to load them.
+#: What Trainer and this package keep next to the weights and nobody needs to load them.
 _LEFT_OUT = ("training_args.bin", "step", CHECKSUMS)
 
 
 def finish(folder: Path) -> Path:
-    """Makes ``final`` of ``best``: written beside its place, then renamed.
+    """Makes ``final`` of ``best``: written next to its place, then renamed.
 
     Arguments:
         folder: of a run whose last step is done.

@@ -1,6 +1,6 @@
 """A prepared corpus as flat memory-mapped arrays, checked against the installed phonemic.
 
-Compressed Parquet cannot be mapped row by row, so the shards are unfolded once, beside them, into ``ids.bin`` (int32),
+Compressed Parquet cannot be mapped row by row, so the shards are unfolded once, next to them, into ``ids.bin`` (int32),
 ``offsets.bin`` (int64, one more than there are documents) and ``characters.bin`` (int32): four bytes a position.
 """
 
@@ -34,7 +34,7 @@ class FlatCorpus:
     """The documents of a prepared corpus.
 
     Attributes:
-        folder: where it lies.
+        folder: where it is.
         symbols: what the ids mean.
         ids: the ids of all documents, as in the shards, int32 (N,), memory-mapped.
         offsets: document i is ``ids[offsets[i]:offsets[i + 1]]``, int64 (D + 1,), memory-mapped.
@@ -97,7 +97,7 @@ def fingerprint(corpus: Corpus) -> str:
 
 
 def _unfold(corpus: Corpus, symbols: Symbols, flat: Path, advance: Advance) -> None:
-    """Writes the flat arrays beside their place, then renames; what a killed run left of them is removed."""
+    """Writes the flat arrays next to their place, then renames; what a killed run left of them is removed."""
     with locked(flat.parent, wait=True):
         for path in flat.parent.glob(f"{flat.name}.*{SUFFIX}"):
             remove(path)

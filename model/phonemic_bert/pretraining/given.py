@@ -45,7 +45,7 @@ _BIGRAMS = "bigrams.table"
 
 
 def identify(checkpoint: str, setting: str) -> list[str]:
-    """SHA-256 of a checkpoint's configuration and weights, which tell it from others wherever it lies.
+    """SHA-256 of a checkpoint's configuration and weights, which tell it from others wherever it is.
 
     Arguments:
         checkpoint: its folder, or the name of an installed one.
@@ -188,7 +188,7 @@ def begin(model: Any, settings: Settings, corpus: FlatCorpus) -> None:
 
 @torch.no_grad()
 def begin_forms(model: Any, ids: NDArray[np.int32]) -> None:
-    """Begin the weights of forms beside those of a checkpoint: none is seen yet, each is as likely as it is common.
+    """Begin the weights of forms next to those of a checkpoint: none is seen yet, each is as likely as it is common.
 
     Arguments:
         model: a model with forms.

@@ -86,7 +86,7 @@ class PretrainingTrainer(Trainer):
         separate_documents: positions attend to their own document only.
         best: the folder for the weights of the best evaluation.
         keep: checkpoints that are kept.
-        teacher: whose expectations are learned beside the labels, or None.
+        teacher: whose expectations are learned next to the labels, or None.
         kwargs: for Trainer (``callbacks``, ``processing_class``).
     """
 
@@ -211,7 +211,7 @@ class PretrainingTrainer(Trainer):
     # --- saving
 
     def save_best(self) -> None:
-        """The weights as a folder that loads, written beside the earlier one and put in its place."""
+        """The weights as a folder that loads, written next to the earlier one and put in its place."""
         with self._saving(self.best, f"the best weights, of step {self.state.global_step:,},") as partial:
             self.save_model(str(partial))
             if self.args.should_save:
@@ -222,7 +222,7 @@ class PretrainingTrainer(Trainer):
         return str(self.staging or self.args.output_dir)
 
     def _save_checkpoint(self, model: Any, trial: Any) -> None:
-        """Trainer's checkpoint, written into a folder beside its place and then renamed."""
+        """Trainer's checkpoint, written into a folder next to its place and then renamed."""
         folder = Path(str(self.args.output_dir))
         name = f"checkpoint-{self.state.global_step}"
         losses = self._gathered_losses()

@@ -96,7 +96,7 @@ class Restorer:
 
     @abstractmethod
     def _written(self, word: int, like: str) -> str:
-        """How a word is written for what stands in the text."""
+        """How a word is written for what is in the text."""
 
     def _begin(self, text: str, changes: Sequence[Change], position: Position) -> int:
         """Where a change begins."""

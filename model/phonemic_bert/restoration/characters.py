@@ -78,7 +78,7 @@ class CharactersRestorer(Restorer):
         return lattice
 
     def _between(self, lattice: Lattice, text: str, start: int, end: int) -> None:
-        """Adds what stands between two syllables."""
+        """Adds what is between two syllables."""
         for at, word in enumerate(self._numbers[codes_of(text[start:end])].tolist(), start):
             if word == BORDER:
                 lattice.end_row()

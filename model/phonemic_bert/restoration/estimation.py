@@ -1,6 +1,6 @@
 """n-gram models of words, estimated from text: modified Kneser-Ney, pruned by what an n-gram adds to a shorter one.
 
-Words are numbers from 0, which stands between rows; an n-gram is packed 16 bits a word, the last word lowest.
+Words are numbers from 0, which is between rows; an n-gram is packed 16 bits a word, the last word lowest.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ def _histories(keys: Keys, shorter: Keys) -> tuple[NDArray[np.intp], NDArray[np.
 
 
 def _prune(levels: list[Level], length: int, threshold: float) -> None:
-    """Leaves n-grams out that tell little; not those that longer ones begin with."""
+    """Leaves n-grams out that tell little; not the ones that longer ones begin with."""
     level, shorter = levels[length - 1], levels[length - 2]
     fallen = shorter.weights[np.searchsorted(shorter.keys, level.keys >> _WORD)]
     fallen = fallen + shorter.logs[np.searchsorted(shorter.keys, level.keys & np.uint64((1 << 16 * (length - 1)) - 1))]

@@ -36,7 +36,7 @@ def ngrams_path(where: str | os.PathLike[str]) -> Path:
         where: that file, a folder that holds it, or an installed restorer's name.
 
     Raises:
-        CheckpointError: it is none of these, or the package that should hold it is broken.
+        CheckpointError: it is not one of these, or the package that should hold it is broken.
     """
     name, path = os.fspath(where), Path(where)
     for entry in () if path.exists() else entry_points(group=GROUP, name=name):

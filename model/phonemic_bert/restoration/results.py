@@ -12,7 +12,7 @@ class Change(NamedTuple):
         start: where it begins in the text as given, in code points.
         end: where it ends.
         before: what stood there.
-        text: what stands there now.
+        text: what is there now.
         probability: how likely that is among the alternatives, all else being as restored.
         alternatives: the likeliest, with their probabilities, the best first.
     """

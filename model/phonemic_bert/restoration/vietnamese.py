@@ -10,7 +10,7 @@ from typing import NamedTuple
 from phonemic import vietnamese
 from phonemic.characters import normalize
 
-#: What is never a word: code, addresses, handles, letters with digits or underscores between or beside them, and those
+#: What is never a word: code, addresses, handles, letters with digits or underscores between or next to them, and those
 #: with capitals after small letters.
 _STAYS = r"""`[^`\n]*`|(?:https?://|www\.)\S+|[\w.+-]+@[\w-]+\.[\w.-]+|[@#]\w+|[^\W\d_]*[\d_]+[^\W\d_]\w*|[^\W\d_]+[\d_]\w*"""
 _LETTER = r"[^\W\d_][\u0300-\u036f]*"
@@ -24,7 +24,7 @@ class Token(NamedTuple):
 
     Attributes:
         kind: ``"stays"``, ``"word"``, ``"number"`` or ``"end"`` (of a sentence).
-        text: as it stands.
+        text: as it is.
         start: where, in code points.
     """
 

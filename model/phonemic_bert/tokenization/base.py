@@ -53,7 +53,7 @@ class RowsTokenizer(PreTrainedTokenizerBase):
         return kwargs
 
     def __setattr__(self, name: str, value: Any) -> None:
-        """Sets an attribute, but no special token that is none of this vocabulary.
+        """Sets an attribute, but no special token that is not one of this vocabulary.
 
         Raises:
             CheckpointError: it is one.
@@ -109,7 +109,7 @@ class RowsTokenizer(PreTrainedTokenizerBase):
         return {}
 
     def add_special_tokens(self, special_tokens_dict: Any, *args: Any, **kwargs: Any) -> int:
-        """None can be added; what is asked for must be the special symbols as they are.
+        """None can be added; what is requested must be the special symbols as they are.
 
         Raises:
             ValueError: a token is another; the tokenizer stays as it was.

@@ -60,7 +60,7 @@ class BaselineTokenizer(RowsTokenizer):
 
         Raises:
             BaselineError: its name is not registered; a folder names no Python file to run.
-            CheckpointError: there is none in the folder, it is damaged, or the baseline's files are not those that
+            CheckpointError: there is none in the folder, it is damaged, or the baseline's files are not the ones that
                 were saved.
             PhonemicError: a baseline's file or package is missing.
         """

@@ -56,25 +56,25 @@ class Row:
 
     @property
     def offsets(self) -> list[tuple[int, int]]:
-        """Spans; (0, 0) for what stands in no text."""
+        """Spans; (0, 0) for what is in no text."""
         return [(start, end) for start, end in self._rows.spans[self._here].tolist()]
 
     @property
     def sequence_ids(self) -> list[int | None]:
-        """0 for the text, 1 for the second text of a pair, None for what stands in neither."""
+        """0 for the text, 1 for the second text of a pair, None for what is in neither."""
         return [None if number < 0 else number for number in self._list(self._rows.sequences)]
 
     @property
     def word_ids(self) -> list[int | None]:
-        """The word of each position, None for what stands in no text."""
+        """The word of each position, None for what is in no text."""
         return [None if number < 0 else number for number in self._list(self._rows.words)]
 
     def token_to_sequence(self, token: int) -> int | None:
-        """The text that a position stands in."""
+        """The text that a position is in."""
         return self.sequence_ids[token]
 
     def token_to_word(self, token: int) -> int | None:
-        """The word that a position stands in."""
+        """The word that a position is in."""
         return self.word_ids[token]
 
     def token_to_chars(self, token: int) -> tuple[int, int] | None:

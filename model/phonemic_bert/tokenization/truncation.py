@@ -98,7 +98,7 @@ def _kept(text: int, one: int, other: int, strategy: str, limit: int, pair: bool
 
 
 def _parts(length: int, keep: int, stride: int, side: str, places: Sequence[int] | None) -> list[Part]:
-    """The windows of one text: the one that stays, then those that are cut off."""
+    """The windows of one text: the one that stays, then the ones that are cut off."""
     if keep >= length:
         return [(0, length)]
     if keep == 0:

@@ -25,7 +25,7 @@ _METRICS: dict[str, tuple[Metric, ...]] = {
 }
 
 
-#: What stands between two words.
+#: What is between two words.
 _BETWEEN = {"vi": " ", "zh": ""}
 
 
@@ -115,9 +115,9 @@ def data_set(
             means the entities, or ``"pos"`` if the metric is macro-F1.
         joiner: what joins the syllables of a word (``_`` in ``Hà_Nội``); it becomes a space. Words of Vietnamese are
             joined by spaces, of Chinese by nothing.
-        comment: what a line of a CoNLL file begins with that is none of its words. CoNLL-U has its own comments.
+        comment: what a line of a CoNLL file begins with that is not one of its words. CoNLL-U has its own comments.
         quoting: a field of a CSV or TSV file may stand in double quotes.
-        strict: a tag that goes on with a span that has not begun (``M-ORG`` behind ``O``) is an error; otherwise it
+        strict: a tag that continues with a span that has not begun (``M-ORG`` behind ``O``) is an error; otherwise it
             begins one, and a StrayTagWarning says how many did.
 
     Raises:
@@ -125,7 +125,7 @@ def data_set(
             file and the line. What is wrong in dev and test is found when they are read.
         OSError: the training file cannot be opened.
         PhonemicError: a package that reads this format is not installed.
-        ValueError: an argument is none of those above.
+        ValueError: an argument is not one of those above.
     """
     _check(kind, lang, file_format)
     if metric is not None and metric not in _METRICS[kind]:
@@ -174,7 +174,7 @@ def read(
         lang: ``"vi"`` or ``"zh"``.
         file_format: see :func:`data_set`.
         entities: of sequence labelling: its tags are IOB tags or spans, not a label a word. CoNLL-U has the latter.
-        fields: where in an entry what stands: ``text``, ``label``, ``word``, ``tag``, ``joiner`` ..., see
+        fields: where in an entry what is: ``text``, ``label``, ``word``, ``tag``, ``joiner`` ..., see
             :func:`data_set`.
 
     Returns:
@@ -185,7 +185,7 @@ def read(
         OSError: it cannot be opened.
         PhonemicError: a package that reads this format is not installed.
         TypeError: there is no such field.
-        ValueError: an argument is none of those above.
+        ValueError: an argument is not one of those above.
     """
     _check(kind, lang, file_format)
     return FileParser(kind, file_format, Fields(between=_BETWEEN[lang], **fields), entities, None)([Path(path)])

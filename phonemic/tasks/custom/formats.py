@@ -1,4 +1,4 @@
-"""The formats of users' own files, and where in them what stands."""
+"""The formats of users' own files, and where in them what is."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _KINDS = {
 
 @dataclass(frozen=True)
 class Fields:
-    """Where in an entry what stands, see :func:`phonemic.tasks.custom.data_set`; ``between`` stands between words."""
+    """Where in an entry what is, see :func:`phonemic.tasks.custom.data_set`; ``between`` is between words."""
 
     text: str = "text"
     text_b: str = "text_b"

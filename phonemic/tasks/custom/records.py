@@ -19,8 +19,8 @@ def examples(path: Path, form: str, kind: str, fields: Fields, labels: Labels | 
         path: the file.
         form: its format.
         kind: of the dataset.
-        fields: where what stands.
-        labels: those that may occur; None for any.
+        fields: where what is.
+        labels: the ones that may occur; None for any.
 
     Raises:
         InputError: the file is not as described.

@@ -26,7 +26,7 @@ def has_entities(path: Path, named: str | None, fields: Fields) -> bool:
     Arguments:
         path: the training file.
         named: its format; None for what the suffix says.
-        fields: where what stands.
+        fields: where what is.
     """
     form = format_of(path, "sequence-labelling", named)
     if form == "conllu":
@@ -51,9 +51,9 @@ def examples(
     Arguments:
         path: the file.
         form: its format.
-        fields: where what stands.
+        fields: where what is.
         entities: whether its tags are of entities.
-        labels: those that may occur; None for any.
+        labels: the ones that may occur; None for any.
 
     Raises:
         InputError: the file is not as described.

@@ -35,7 +35,7 @@ def _questions(place: str, entry: Any) -> Iterator[ChoiceExample]:
         record = Record(place, question)
         choices, answer = tuple(strings(record, "choice")), question.get("answer")
         if answer and answer not in choices:
-            raise record.error(f"the answer {answer!r} is none of the choices {', '.join(choices)}")
+            raise record.error(f"the answer {answer!r} is not one of the choices {', '.join(choices)}")
         yield ChoiceExample(context, record.text("question"), choices, choices.index(answer) if answer else None)
 
 

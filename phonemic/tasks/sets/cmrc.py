@@ -21,5 +21,5 @@ DATASET = DataSet(
     intrinsic=("train", "dev"),
     test="dev",
     dev=None,
-    note="The intrinsic tables count the passage once a question, beside the question.",
+    note="The intrinsic tables count the passage once a question, next to the question.",
 )

@@ -126,7 +126,7 @@ class TestByHand:
             word_labels(["a + b"], [(0, 1)], [(0, 1)])
 
     def test_what_is_lost(self):
-        """White space at the end of a span lies in no position; an entity of it alone is lost as a whole."""
+        """White space at the end of a span is in no position; an entity of it alone is lost as a whole."""
         offsets = [(0, 1), (2, 3)]
         spans = [Span(0, 1, "x"), Span(2, 4, "x"), Span(1, 2, "x")]
         labels = labels_of(spans, offsets)
@@ -413,7 +413,7 @@ def test_joined_labels_express_what_other_tokenizers_cut_elsewhere(data, name):
 
 
 def test_bytes_and_white_space_of_forms_lose_nothing():
-    """A character's first byte has its label; white space in an entity goes on with it."""
+    """A character's first byte has its label; white space in an entity continues with it."""
     text = "Ông  Nguyễn  Văn A ở hÀ Nội 😀\nx\u0301"
     spans = (Span(5, 18, "PER"), Span(21, 27, "LOC"), Span(28, 29, "EMO"))
     tokenizer = PhonemicBertTokenizer("vi", form=True)

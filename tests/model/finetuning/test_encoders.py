@@ -161,7 +161,7 @@ class TestLoading:
 
     @pytest.mark.filterwarnings("ignore:.*pin_memory.*:UserWarning", "ignore:.*torch.*:FutureWarning")
     def test_what_pretraining_leaves(self, tmp_path, tokenizers, zh_lines):
-        """A corpus of a baseline, a run over it, and its ``final``: input ids are those that the run learned from."""
+        """A corpus of a baseline, a run over it, and its ``final``: input ids are the ones that the run learned from."""
         pytest.importorskip("pyarrow", reason="needs the corpus extra")
         pytest.importorskip("accelerate", reason="needs the model extra")
         from corpora import write_corpus

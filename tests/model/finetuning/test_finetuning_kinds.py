@@ -229,7 +229,7 @@ def test_the_best_of_all_windows_answers(kind_of):
     rows = kind.rows([example])
     outputs = [np.zeros((row.length, 2), np.float32) for row in rows]
     outputs[2][rows[2].window.first + 3] = 5
-    outputs[1][0] = 50  # [CLS] is no answer
+    outputs[1][0] = 50  # [CLS] is not an answer
     start, end = rows[2].window.offsets[3]
     assert kind.predicted([example], rows, outputs) == [example.context[start:end]]
     outputs[0][rows[0].window.first : rows[0].window.first + 2] = 4.9

@@ -52,7 +52,7 @@ class Window:
     """A piece of a text in a row.
 
     Attributes:
-        first: the row's first position that stands in the text; the others of the text follow it.
+        first: the row's first position that is in the text; the others of the text follow it.
         start: the place of that position among all positions of the text.
         offsets: of the row's positions in the text, (M, 2), in characters.
     """

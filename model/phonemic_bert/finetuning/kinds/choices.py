@@ -1,4 +1,4 @@
-"""Multiple choice: each choice beside the context, and a softmax over the choices of a question."""
+"""Multiple choice: each choice next to the context, and a softmax over the choices of a question."""
 
 from __future__ import annotations
 
