@@ -105,8 +105,8 @@ def decode(
         TypeError: not Arrow data of lists of integers.
         ValueError: ``to``, ``style``, ``dialect`` or ``errors`` does not fit.
         DecodingError: ids are of no text; the message names the row, counted from 0, and the position.
-        InputError: a list holds a null or what is not an int32, and the message names the row; the array is damaged, or its
-            texts do not fit one array (2 GB) and should be decoded in smaller chunks; or there is no such column.
+        InputError: a list holds a null or what is not an int32, and the message names the row; the array is damaged, or
+            its texts do not fit one array (2 GB) and should be decoded in smaller chunks; or there is no such column.
     """
     way = {"to": to, "style": style, "skip_special_tokens": skip_special_tokens, "dialect": dialect, "errors": errors}
     if isinstance(data, pa.RecordBatch | pa.Table):

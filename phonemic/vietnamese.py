@@ -110,8 +110,8 @@ ALPHABET = "abcdefghijklmnopqrstuvwxyzăâđêôơư"
 #: *nghiêng* has seven letters; decomposed, no syllable has more than eleven characters.
 MAX_LENGTH = 16
 
-#: Letters people type for *đ* (eth, the African d with tail), and the ones that only differ in case from a letter of the
-#: alphabet (long s, dotless i, Kelvin sign).
+#: Letters people type for *đ* (eth, the African d with tail), and the ones that only differ in case from a letter of
+#: the alphabet (long s, dotless i, Kelvin sign).
 LOOKALIKES = {"ð": "đ", "Ð": "đ", "ɖ": "đ", "Ɖ": "đ", "ſ": "s", "ı": "i", "\u212a": "k"}
 
 #: Quality marks: mark -> {letter without it: letter with it}.
@@ -158,7 +158,7 @@ def rime_of(medial: str, nucleus: str, coda: str) -> str:
 
 @cache
 def rime_spellings(after_q: bool = False) -> dict[str, tuple[str, str, str]]:
-    """Every rime spelling -> its (medial, nucleus, coda) spellings; ``after_q``: the ones that follow the *q* of *qu*."""
+    """Every rime spelling -> its (medial, nucleus, coda) spellings; ``after_q``: those after the *q* of *qu*."""
     medial_rows = {m + n + c: (m, n, c) for m, n, c in _expand(MEDIAL_RIMES)}
     if after_q:
         rows = {text: parts for text, parts in medial_rows.items() if text[0] == "u"}

@@ -28,8 +28,8 @@ class SyllableFillMaskPipeline(FillMaskPipeline):
     Called with a text, or a list of texts, and with ``top_k`` (5) and ``targets`` (syllables, the only ones to rank).
     For each ``[MASK]`` it gives a list of dicts: ``score``, the probability among real syllables; ``token``, the packed
     id; ``token_str``, the syllable (Vietnamese spelling, or pinyin), or, of a model with forms, how it is written
-    (*Hà*, 门), and then also ``syllable``; ``sequence``, the text with it; ``characters``, in Mandarin, the ones that are
-    read so. With one ``[MASK]`` in the text it is that list, with several a list of them.
+    (*Hà*, 门), and then also ``syllable``; ``sequence``, the text with it; ``characters``, in Mandarin, the ones that
+    are read so. With one ``[MASK]`` in the text it is that list, with several a list of them.
     """
 
     def __call__(self, inputs: Any, **kwargs: Any) -> Any:  # type: ignore[override]

@@ -69,8 +69,8 @@ def _nodes(rows: Iterable[_Phrase], depth: int) -> dict[int, _Node]:
 class PhraseTable:
     """Phrases and the readings of their characters.
 
-    A character of a phrase has a code (1, 2, ...; 0 is not a code). The trie is a double array (Aoe 1989): the unit of a
-    one-character prefix is its code's, and that of a longer one the base of the unit before it plus the code of its
+    A character of a phrase has a code (1, 2, ...; 0 is not a code). The trie is a double array (Aoe 1989): the unit of
+    a one-character prefix is its code's, and that of a longer one the base of the unit before it plus the code of its
     last character. A unit says which is its parent, so that one look tells whether there is such a prefix. From where a
     phrase is alone, its other characters do not have units but a record.
 

@@ -111,8 +111,8 @@ class Noise(ABC):
         tokenizer: reads the text; None for one of the language.
         seed: another seed is other noise. With the same seed, options, text and key the noise is the same in every
             process, in any order of the texts, under every version of Python and numpy.
-        share: ``"all"``: the ratio is the share of all units, the ones that cannot be rewritten included (where it is more
-            than can be rewritten, all those are); ``"changeable"``: of the units that can be rewritten.
+        share: ``"all"``: the ratio is the share of all units, the ones that cannot be rewritten included (where it is
+            more than can be rewritten, all those are); ``"changeable"``: of the units that can be rewritten.
         draw: ``"exact"``: as many units as the ratio says, a fraction of a unit being rounded up or down at random, so
             that the ratio is met over many texts; ``"independent"``: each unit by itself, with one probability.
         nested: the units rewritten at a ratio are also rewritten, alike, at every higher one; False: every ratio has

@@ -12,7 +12,7 @@ only one with *r* is that of *èr*). Where 儿 begins a word of the lists (儿�
 **Tone sandhi.** From the right to the left, so that a syllable knows the tone that the one behind it is said with:
 
 * 一, read *yī*, *yí* or *yì*: the second tone before the fourth, and before a neutral 个; the fourth before the first,
-  second and third; else the first. It keeps the first next to a numeral that it is written with (十一, 一二), before 十,
+  second and third; else the first. It keeps the first next to a numeral (十一, 一二), before 十,
   and in words where it is an ordinal or comes last (第一, 一月, 统一).
 * 不, read *bù* or *bú*: the second tone before the fourth, else the fourth.
 * A syllable that a listed word has a neutral tone for (朋友, 东西, 姐姐): neutral, whatever it is read as. No rule

@@ -229,7 +229,7 @@ class DataSet:
         return ()
 
     def _missing(self, folder: Path, split: str) -> str:
-        """The files that the layouts want and that are missing; only of the ones that are there in part, where one is."""
+        """The files that the layouts want and that are missing; only of the ones that are there in part, if any."""
         ways = [way.files(split) for way in self.layouts if way.files(split)]
         missing = [[pattern for pattern in way if not any(folder.glob(pattern))] for way in ways]
         partly = [lacks for way, lacks in zip(ways, missing, strict=True) if len(lacks) < len(way)]

@@ -65,8 +65,8 @@ def from_pinyin(text: str, *, spans: bool = False) -> list[Triple] | tuple[list[
             neither (neutral), in any case, NFC or NFD; ``v`` and ``u:`` are *ü*. White space, hyphens, apostrophes and
             punctuation part syllables; in what is written together a syllable is as long as it can be, and none begins
             with *a*, *e* or *o*, which takes an apostrophe (*Xī'ān*), unless it cannot be read otherwise. Syllables
-            are the ones that some character has. The *r* of erhua (``huār``, ``huar1``, ``hua1 r5``) changes nothing: the
-            triple is that of the syllable. An *er* that is a syllable is preferred (``yánér`` is *yán ér*).
+            are the ones that some character has. The *r* of erhua (``huār``, ``huar1``, ``hua1 r5``) changes nothing:
+            the triple is that of the syllable. An *er* that is a syllable is preferred (``yánér`` is *yán ér*).
         spans: return where each syllable begins and ends in the text, too.
 
     Returns:

@@ -25,8 +25,8 @@ _FIGURES = {
 
 _LIMITS = {
     "vi": "Letter case is lost, and what is not a Vietnamese syllable is read character by character, without accents.",
-    "zh": "Characters that are read alike are the same to the model; what is not a Chinese character is read character by "
-    "character, without accents.",
+    "zh": "Characters that are read alike are the same to the model; other characters are read one by one, "
+    "without accents.",
 }
 
 _POSITIONS = {"sinusoidal": "; position embeddings that began as sinusoids"}
