@@ -59,7 +59,7 @@ def prepare(name: str, data: Path, work: Path) -> Path:
     if "tokenizer" in corpus:
         options += ["--tokenizer", f"{corpus['tokenizer']}={data / 'tokenizers'}"]
     texts = [str(data / text) for text in corpus["texts"]]
-    _run(["prepare", *texts, str(folder), *options])
+    _run(["phonemic", "prepare", *texts, str(folder), *options])
     return folder
 
 
@@ -76,7 +76,17 @@ def learn(name: str, on: str, seed: int, work: Path, cores: int) -> Path:
     options = [part for field, value in merged.items() for part in ("--set", f"{field}={value}")]
     clock, before = time.monotonic(), resource.getrusage(resource.RUSAGE_CHILDREN)
     try:
-        _run(["pretrain", TABLE["settings"]["preset"], str(work / "corpora" / on), str(folder), *options], cores)
+        _run(
+            [
+                "phonemic_bert",
+                "pretrain",
+                TABLE["settings"]["preset"],
+                str(work / "corpora" / on),
+                str(folder),
+                *options,
+            ],
+            cores,
+        )
     finally:
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
@@ -92,7 +102,7 @@ def learn(name: str, on: str, seed: int, work: Path, cores: int) -> Path:
 
 
 def _run(arguments: list[str], cores: int = 1) -> None:
-    command = [sys.executable, "-m", "phonemic_bert.cli", *arguments]
+    command = [sys.executable, "-m", *arguments]
     environment = {**os.environ, "OMP_NUM_THREADS": str(cores), "HF_HUB_OFFLINE": "1"}
     subprocess.run(command, env=environment, check=True)
 

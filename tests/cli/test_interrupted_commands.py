@@ -174,7 +174,6 @@ def test_two_at_once(replacing):
 def test_every_command_is_in_the_table():
     """A command that is new is named here, as one that writes or as one that only prints."""
     table = {(command.module, command.words.split()[0]) for command in COMMANDS} | set(PRINTING)
-    table.add((BERT, "prepare"))  # phonemic's, under its earlier name
     for module in (PHONEMIC, BERT):
         if module == BERT and importlib.util.find_spec("torch") is None:
             pytest.skip("needs the model extra")

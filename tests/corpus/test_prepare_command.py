@@ -121,14 +121,6 @@ def test_keep_going_names_what_was_passed_over(tmp_path):
     assert "2 of 2 lines" in result.stdout
 
 
-def test_the_old_name_is_the_same_command():
-    pytest.importorskip("torch", reason="needs the model extra")
-    from phonemic.cli.prepare import prepare as command
-    from phonemic_bert.cli import cli as bert
-
-    assert bert.get_command(None, "prepare") is command
-
-
 def test_it_needs_no_torch(tmp_path):
     """Nor transformers: they are as good as not installed."""
     (tmp_path / "in.txt").write_text("trời mưa to\n" * 3, "utf-8")

@@ -351,9 +351,11 @@ def test_commands(checkpoint, tmp_path):
     found = run(cli, ["export", str(checkpoint), str(tmp_path / "out"), "--shard-mb", "0.03"])
     assert found.exit_code == 0, found.output
     assert "Text of *news*." in (tmp_path / "out" / "README.md").read_text()
-    found = run(cli, ["pretrain", "paper-tiny", str(tmp_path), str(tmp_path / "run"), "--set", "model.layer=2"])
+    found = run(
+        cli, ["pretrain", "paper-tiny", str(tmp_path), str(tmp_path / "run"), "--set", "model.num_hidden_layer=2"]
+    )
     assert found.exit_code == 1
-    assert "unknown field 'layer': did you mean 'num_hidden_layers'?" in found.output
+    assert "unknown field 'num_hidden_layer': did you mean 'num_hidden_layers'?" in found.output
     found = run(cli, ["pretrain", "paper-tiny", str(tmp_path), str(tmp_path / "run")])
     assert "not a prepared corpus" in found.output
     assert not (tmp_path / "run").exists()

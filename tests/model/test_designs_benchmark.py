@@ -79,7 +79,7 @@ def test_from_text_to_a_table(small, tmp_path, monkeypatch):
         mean = (first["bits"] + second["bits"]) / 2
         assert f"| {mean:.2f} | {first['bits']:.2f}, {second['bits']:.2f} |" in done.output
 
-    monkeypatch.setattr(designs, "_run", lambda *arguments: arguments[0][0] == "prepare" or pytest.fail("ran again"))
+    monkeypatch.setattr(designs, "_run", lambda *arguments: arguments[0][1] == "prepare" or pytest.fail("ran again"))
     again = CliRunner().invoke(designs.main, [str(data), str(work), "--only", "joint*"], catch_exceptions=False)
     assert "joint, 5 %" in again.output
     assert "paper" not in again.output
