@@ -76,17 +76,8 @@ def learn(name: str, on: str, seed: int, work: Path, cores: int) -> Path:
     options = [part for field, value in merged.items() for part in ("--set", f"{field}={value}")]
     clock, before = time.monotonic(), resource.getrusage(resource.RUSAGE_CHILDREN)
     try:
-        _run(
-            [
-                "phonemic_bert",
-                "pretrain",
-                TABLE["settings"]["preset"],
-                str(work / "corpora" / on),
-                str(folder),
-                *options,
-            ],
-            cores,
-        )
+        made = ["pretrain", TABLE["settings"]["preset"], str(work / "corpora" / on), str(folder)]
+        _run(["phonemic_bert", *made, *options], cores)
     finally:
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime

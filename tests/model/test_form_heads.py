@@ -127,13 +127,16 @@ class TestList:
     ("fields", "message"),
     [
         ({"forms": "some"}, "forms='some': choose one of none, joint, conditional"),
-        ({"output_embeddings": "composed"}, "predicted by a joint head with tied vectors among attested syllables"),
+        (
+            {"output_embeddings": "composed"},
+            "predicted by a joint head with tied output embeddings among attested syllables",
+        ),
         ({"head": "independent", "output_embeddings": "composed"}, "predicted by a joint head"),
         ({"syllable_inventory": "full"}, "among attested syllables"),
         ({"form_dropout": 1.5}, "form_dropout=1.5: must be a number from 0 to 1"),
         ({"form_noise": "some"}, "form_noise='some': must be a number"),
         ({"form_dropout": 0.7, "form_noise": 0.4}, "together they are at most 1"),
-        ({"num_form_bigram_buckets": -1}, "form_bigrams=-1: must be a number of rows"),
+        ({"num_form_bigram_buckets": -1}, "num_form_bigram_buckets=-1: must be a number of rows"),
         ({"forms": "none", "form_dropout": 0.1, "num_form_bigram_buckets": 0}, "the model does not read forms"),
     ],
 )
