@@ -163,7 +163,7 @@ def modules() -> list[Path]:
 
 def pages() -> list[Path]:
     """Return the pages that are held to the rules."""
-    top = [ROOT / name for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")]
+    top = [ROOT / name for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "RELEASING.md", "SECURITY.md")]
     return [*top, *sorted((ROOT / "docs").rglob("*.md"))]
 
 
