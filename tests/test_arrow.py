@@ -99,7 +99,7 @@ def test_what_points_outside_an_array(vi):
 
 
 def test_views_of_bytes_that_are_no_utf8(vi):
-    data = pa.array([b"ba", b"x\xff", b"a longer one, next to the view \xff"], pa.binary_view()).view(pa.string_view())
+    data = pa.array([b"ba", b"x\xff", b"a longer one, beside the view \xff"], pa.binary_view()).view(pa.string_view())
     with pytest.raises(InputError, match="row 1: byte 1 of the text is not UTF-8"):
         arrow.encode(data, vi)
     with pytest.raises(InputError, match="row 0: byte 30 of the text is not UTF-8"):

@@ -10,6 +10,7 @@ import inspect
 import re
 import sys
 import textwrap
+from enum import Enum
 from pathlib import Path
 
 import pytest
@@ -67,7 +68,8 @@ def dictated(value, owner):
 
 def missing_arguments(value, doc, owner):
     function = value.__init__ if inspect.isclass(value) else value
-    if not inspect.isfunction(function) or ELSEWHERE.search(doc):
+    is_enum = inspect.isclass(value) and issubclass(value, Enum)
+    if not inspect.isfunction(function) or is_enum or ELSEWHERE.search(doc):
         return []
     exempt = {"self", "cls", "args", "kwargs"} | dictated(value, owner)
     told = described(value, owner)

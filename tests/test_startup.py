@@ -22,7 +22,7 @@ WORK = {
     "phonemic.baselines",
 }
 
-MISTYPED = "[model] unknown field 'layer': did you mean 'layers'?"
+MISTYPED = "[model] unknown field 'num_hidden_layer': did you mean 'num_hidden_layers'?"
 #: What is run (code, or a module's command) -> what else must not be loaded, and a part of what it says.
 STARTS = {
     "import phonemic": (WORK | {"click", "rich", "phonemic.tasks", "phonemic.files"}, ""),
@@ -47,7 +47,7 @@ STARTS = {
     "phonemic_bert.cli init-config pretrain mini": (WORK | {"rich.table"}, "[optimization]"),
     "phonemic_bert.cli init-config pretrain min": (WORK | {"rich.table"}, "mini"),
     "phonemic_bert.cli init-config finetune base": (WORK | {"rich.table"}, "learning_rate"),
-    "phonemic_bert.cli pretrain mini in out --set model.layer=3": (WORK | {"rich.table"}, MISTYPED),
+    "phonemic_bert.cli pretrain mini in out --set model.num_hidden_layer=3": (WORK | {"rich.table"}, MISTYPED),
     "phonemic_bert.cli pretrain mini in out --sett model.num_hidden_layers=3": (WORK | {"rich.table"}, "No such option"),
     "phonemic_bert.cli finetune tnews --data in --encoder e --results r --set text.len=3": (
         WORK | {"rich.table"},
