@@ -1,6 +1,6 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 # cython: freethreading_compatible=True
-"""Ids back to text: rows of ids to strings, each id's text looked up in a table of cells (``phonemic/writing/pieces.py``).
+"""Ids back to text: rows of ids to strings, each id's text looked up in a table (``phonemic/writing/pieces.py``).
 
 A row that needs more than a look-up (damaged or cut escapes, positions with and without forms side by side, letters
 that would be read as a syllable) is left to ``phonemic/writing/decoding.py``.

@@ -1,4 +1,4 @@
-"""Texts of ids, looked up in a table of cells (``phonemic/writing/pieces.py``), and the buffer that they are put into."""
+"""Texts of ids, looked up in a table of cells (``phonemic/writing/pieces.py``), and the buffer that they go to."""
 
 from libc.stdint cimport uint8_t, uint16_t, uint32_t
 from libc.stdlib cimport realloc
