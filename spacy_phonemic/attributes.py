@@ -68,6 +68,25 @@ def set_span_reading(key: str, span: Span, pinyin: str) -> None:
     state(span.doc, with_readings(reading.encoding, {(span.start_char, span.end_char): pinyin}), reading.way, key)
 
 
+def refuse(name: str, of: Any, value: Any) -> None:
+    """Refuse to set an attribute that is read from the text.
+
+    Arguments:
+        name: the attribute's own name.
+        of: the Token, Span or Doc.
+        value: what it was to be.
+
+    Raises:
+        AttributeError: always; the message says how a reading is changed.
+    """
+    kind = type(of).__name__.lower()
+    raise AttributeError(
+        f"{kind}._.{name} is read from the text and cannot be set. In Mandarin, state how an occurrence is read on its "
+        'span, span._.reading = "háng"; for every occurrence give the component phonemic phrases, or dialect and the '
+        "other options that it reads by"
+    )
+
+
 def doc_phonemic(key: str, doc: Doc) -> Encoding:
     """The encoding of the Doc's text: ids, components, spans."""
     return reading_of(doc, key).encoding
@@ -160,7 +179,7 @@ def register_free(attrs: Mapping[str, str]) -> None:
             own = attrs.get(name, name)
             if _is_foreign(kind, own) or _is(kind, own, function, key):
                 continue
-            setter = partial(SETTERS[name], key) if name in SETTERS else None
+            setter = partial(SETTERS[name], key) if name in SETTERS else partial(refuse, own)
             kind.set_extension(own, getter=partial(function, key), setter=setter, force=True)  # type: ignore[attr-defined]
 
 
