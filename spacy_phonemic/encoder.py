@@ -266,7 +266,7 @@ def _convert_inputs(
     network = _network(model)
     options, lang = network.options, network.bert.config.lang
     aligned = [_aligned(doc, lang) for doc in docs]
-    batches, *pooled = network.plan(aligned, options.pooling)
+    batches, *pooled = network.plan(aligned, options.pooling, is_train)
     to_torch: Any = partial(xp2torch, device=_shim(model).device)
     tensors = [tuple(map(to_torch, batch)) for batch in batches]
     return ArgsKwargs((tensors, *map(to_torch, pooled)), {}), _no_gradient

@@ -28,9 +28,9 @@ from phonemic_bert.untrusted import check_config, check_size, loading
 from spacy_phonemic.options import TOO_LOW, EncoderOptions
 from spacy_phonemic.windows import Aligned, Plan, plan
 
-#: What a call of the encoder costs on a CPU whatever its size, times its hidden size squared, as positions: measured
-#: with 256 and 288 dimensions.
-_CALL = 3e6
+#: What a call of the encoder costs on a CPU whatever its size, times its hidden size squared, as positions of padding:
+#: measured with 256 and 288 dimensions. Without gradients padding costs little: it ends at the embeddings.
+_CALL, _CALL_WITHOUT_GRADIENTS = 3e6, 6e7
 
 #: The number of the layer that a parameter is of, in BERT and in ModernBERT.
 _LAYER = re.compile(r"bert\.encoder\.layers?\.(\d+)\.")
@@ -142,14 +142,16 @@ class Network(nn.Module):
         mixed: Tensor = torch.tensordot(self.mix.softmax(0), torch.stack(chosen), 1)
         return mixed
 
-    def plan(self, docs: Sequence[Aligned], pooling: str) -> Plan:
+    def plan(self, docs: Sequence[Aligned], pooling: str, training: bool = False) -> Plan:
         """The plan for some documents: :func:`spacy_phonemic.windows.plan` for this model, where it is.
 
-        On a GPU a call costs so much that windows go together as long as they fit.
+        On a GPU a call costs so much that windows go together as long as they fit. In training windows of the same text
+        have dropout of their own, and otherwise they are computed once.
         """
         most = self.options.max_batch_positions
-        call = _CALL / self.bert.config.hidden_size**2 if self.bert.device.type == "cpu" else most
-        return plan(docs, self.window, self.stride, pooling, most, call)
+        call = (_CALL if training else _CALL_WITHOUT_GRADIENTS) / self.bert.config.hidden_size**2
+        on_cpu = self.bert.device.type == "cpu"
+        return plan(docs, self.window, self.stride, pooling, most, call if on_cpu else most, distinct=not training)
 
     def rate(self, name: str) -> float:
         """The learning rate of a parameter, by its name, as a part of the optimizer's."""

@@ -113,7 +113,13 @@ def window_parts(ids: NDArray[np.int32], window: int, stride: int) -> list[tuple
 
 
 def plan(
-    docs: Sequence[Aligned], window: int, stride: int, pooling: str, max_batch_positions: int, call_positions: float
+    docs: Sequence[Aligned],
+    window: int,
+    stride: int,
+    pooling: str,
+    max_batch_positions: int,
+    call_positions: float,
+    distinct: bool = False,
 ) -> Plan:
     """Plans the encoding of documents.
 
@@ -125,6 +131,7 @@ def plan(
         max_batch_positions: the padded size of a batch, rows times longest row; a longer window goes alone.
         call_positions: what each batch costs whatever its size, as so many positions: windows of other lengths are in a
             batch of their own where that saves more padding.
+        distinct: windows of the same ids are computed once.
     """
     doc_offsets = np.cumsum([0, *(len(doc.ids) for doc in docs)])
     windows = [
@@ -133,15 +140,20 @@ def plan(
         for start, stop in window_parts(doc.ids, window, stride)
     ]
     ids = np.concatenate([doc.ids for doc in docs]) if docs else np.zeros(0, np.int32)
+    alike: dict[tuple[int, bytes | int], list[int]] = {}
+    for length, start in sorted(windows):
+        alike.setdefault((length, ids[start : start + length].tobytes() if distinct else start), []).append(start)
+    first = [(length, starts[0]) for (length, _), starts in alike.items()]
+    others = {starts[0]: starts for starts in alike.values()}
     batches, positions, places, base = [], [], [], 0
-    for group in _groups(sorted(windows), max_batch_positions, call_positions):
+    for group in _groups(first, max_batch_positions, call_positions):
         width = group[-1][0] + 2
         input_ids = np.zeros((len(group), width), np.int32)
         for row, (length, start) in enumerate(group):
             input_ids[row, 0], input_ids[row, length + 1] = PACKED_CLS, PACKED_SEP
             input_ids[row, 1 : length + 1] = ids[start : start + length]
-            positions.append(np.arange(start, start + length))
-            places.append(np.arange(length) + (base + row * width + 1))
+            positions += [np.arange(other, other + length) for other in others[start]]
+            places += [np.arange(length) + (base + row * width + 1)] * len(others[start])
         lengths = np.array([length + 2 for length, _ in group])
         batches.append((input_ids, np.arange(width) < lengths[:, None]))
         base += len(group) * width

@@ -159,10 +159,19 @@ class Composing(nn.Module):
     def compose(self, input_ids: Tensor) -> Tensor:
         """One vector for each position, without its place: packed ids (B, N) to (B, N, d).
 
+        Without gradients on a CPU each distinct id is composed once.
+
         Raises:
             ValueError: an id is not a position (checked on the CPU, outside torch.compile).
         """
         check_positions(input_ids, self.word_embeddings.num_embeddings)
+        if not torch.is_grad_enabled() and input_ids.device.type == "cpu" and not torch.compiler.is_compiling():
+            distinct, places = input_ids.unique(return_inverse=True)
+            return functional.embedding(places, self._composed(distinct))
+        return self._composed(input_ids)
+
+    def _composed(self, input_ids: Tensor) -> Tensor:
+        """The same of each id by itself: (...) to (..., d)."""
         parts = components(input_ids)
         composed: Tensor = self.projection(self.word_embeddings(parts).flatten(-2))
         if self.product is not None:

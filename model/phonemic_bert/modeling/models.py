@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import torch
 from torch import Tensor, nn
@@ -35,10 +35,14 @@ from phonemic_bert.modeling.kernels import without_cudnn
 from phonemic_bert.modeling.lists import Frozen
 from phonemic_bert.modeling.modern import ModernEncoder, PhonemicModernBertEmbeddings, modern_config
 from phonemic_bert.modeling.pair_heads import PairHead, PairsPredicted
+from phonemic_bert.modeling.unpadded import applies, layers
 from phonemic_bert.untrusted import check_folder, loading
 
 #: The label of a position that is not predicted.
 IGNORE = -100
+
+#: What a call may ask for that is computed without padding.
+_PLAIN = {"token_type_ids", "position_ids", "inputs_embeds", "output_attentions", "output_hidden_states", "return_dict"}
 
 Output = TypeVar("Output", bound=ModelOutput)
 
@@ -211,7 +215,12 @@ class PhonemicBertModel(PhonemicBertPreTrainedModel, BertModel):
         Raises:
             ValueError: the texts are longer than ``max_position_embeddings``, or an id is not in the vocabulary.
         """
-        self._check_length(input_ids if input_ids is not None else kwargs.get("inputs_embeds"))
+        given = input_ids if input_ids is not None else kwargs.get("inputs_embeds")
+        self._check_length(given)
+        if not args and kwargs.keys() <= _PLAIN and self._is_plain(given, attention_mask, **kwargs):
+            types = kwargs.get("token_type_ids")
+            embedded = self.embeddings(input_ids, token_type_ids=types, inputs_embeds=kwargs.get("inputs_embeds"))
+            return self._inferred(embedded, attention_mask, **kwargs)
         with without_cudnn():
             output = super().forward(input_ids, attention_mask, *args, **kwargs)
         if isinstance(self.pooler, Pooler) and attention_mask is not None:  # BERT tells the pooler no mask
@@ -220,6 +229,39 @@ class PhonemicBertModel(PhonemicBertPreTrainedModel, BertModel):
                 return output[0], pooled, *output[2:]
             output.pooler_output = pooled
         return output
+
+    def _is_plain(
+        self,
+        given: Tensor | None,
+        mask: Tensor | None,
+        position_ids: Tensor | None = None,
+        output_attentions: bool | None = None,
+        **other: Any,
+    ) -> bool:
+        """Whether nothing is asked for but what :meth:`_inferred` gives."""
+        attentions = self.config.output_attentions if output_attentions is None else output_attentions
+        plain = given is not None and position_ids is None and not attentions and not self.config.is_decoder
+        return plain and applies(self, cast(Tensor, given), mask)
+
+    def _inferred(
+        self,
+        embedded: Tensor,
+        mask: Tensor | None,
+        output_hidden_states: bool | None = None,
+        return_dict: bool | None = None,
+        **other: Any,
+    ) -> BaseModelOutputWithPooling | tuple[Any, ...]:
+        """The output without gradients on a CPU, where padding is not computed; there the states are 0."""
+        wanted = self.config.output_hidden_states if output_hidden_states is None else output_hidden_states
+        states = [embedded, *layers(self, embedded, mask)] if wanted else [*layers(self, embedded, mask)][-1:]
+        pooler: Any = self.pooler
+        masks = (mask,) if isinstance(pooler, Pooler) else ()
+        output = BaseModelOutputWithPooling(
+            last_hidden_state=states[-1],
+            pooler_output=None if pooler is None else pooler(states[-1], *masks),
+            hidden_states=tuple(states) if wanted else None,
+        )
+        return as_asked(output, return_dict, self.config)
 
     def _check_length(self, given: Tensor | None) -> None:
         limit = self.config.max_position_embeddings
@@ -266,6 +308,8 @@ class PhonemicModernBertModel(PhonemicBertModel):
         if output_hidden_states is None:
             output_hidden_states = self.config.output_hidden_states
         embedded = self.embeddings(input_ids, inputs_embeds)
+        if not kwargs and self._is_plain(embedded, attention_mask, position_ids, output_attentions):
+            return self._inferred(embedded, attention_mask, output_hidden_states, return_dict)
         with without_cudnn():
             outputs = self.encoder(
                 inputs_embeds=embedded,

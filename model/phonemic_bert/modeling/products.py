@@ -1,0 +1,132 @@
+"""Products of rows with a linear layer's weights, with what follows them computed in the same pass."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+Activation = Callable[[Tensor], Tensor]
+
+#: Rows of a product, so that what comes out stays in the processor's cache.
+BLOCK = 512
+
+
+class Product:
+    """Rows (R, d) times the weights of a linear layer, and its bias.
+
+    Arguments:
+        linear: the layer.
+        part: which of the outputs.
+        activation: what is applied to the result.
+    """
+
+    def __init__(self, linear: Any, part: slice, activation: Activation | None) -> None:
+        self.weight = linear.weight[part]
+        self.bias = None if linear.bias is None else linear.bias[part]
+        self.activation = activation
+
+    def __call__(self, rows: Tensor) -> Tensor:
+        """The product with the rows."""
+        made = functional.linear(rows, self.weight, self.bias)
+        return made if self.activation is None else self.activation(made)
+
+    def plus(self, rows: Tensor, other: Tensor) -> Tensor:
+        """The same added to other rows."""
+        return other + self(rows)
+
+    def times(self, rows: Tensor, other: Tensor) -> Tensor:
+        """The same multiplied with other rows, element by element."""
+        return self(rows).mul_(other)
+
+
+class Fused(Product):
+    """The same by oneDNN, which adds, multiplies and applies GELU while the result is in registers.
+
+    torch's compiler calls it so. Its names begin with an underscore, and :func:`has_onednn` says whether they exist.
+
+    Arguments:
+        linear: the layer.
+        part: which of the outputs.
+        activation: what is applied to the result; it can be GELU.
+        block: rows of a product, for which the weights are laid out; 0: there are too few for that to be worth it.
+    """
+
+    def __init__(self, linear: Any, part: slice, activation: Activation | None, block: int = 0) -> None:
+        super().__init__(linear, part, activation)
+        if block:
+            self.weight = torch.ops.mkldnn._reorder_linear_weight(self.weight, block)
+
+    def __call__(self, rows: Tensor) -> Tensor:
+        """As of :class:`Product`."""
+        applied = "none" if self.activation is None else "gelu"
+        made: Tensor = torch.ops.mkldnn._linear_pointwise(rows, self.weight, self.bias, applied, [], "none")
+        return made
+
+    def plus(self, rows: Tensor, other: Tensor) -> Tensor:
+        """As of :class:`Product`."""
+        made: Tensor = torch.ops.mkldnn._linear_pointwise.binary(rows, other, self.weight, self.bias, "add")
+        return made
+
+    def times(self, rows: Tensor, other: Tensor) -> Tensor:
+        """As of :class:`Product`."""
+        made: Tensor = torch.ops.mkldnn._linear_pointwise.binary(rows, other, self.weight, self.bias, "mul")
+        return made
+
+
+class Called(Product):
+    """The same of a layer that is more than its weights, such as an adapter's: it is called.
+
+    Arguments:
+        linear: the layer.
+        part: which of the outputs.
+        activation: what is applied to the result.
+    """
+
+    def __init__(self, linear: Any, part: slice, activation: Activation | None) -> None:
+        self.linear, self.part, self.activation = linear, part, activation
+
+    def __call__(self, rows: Tensor) -> Tensor:
+        """As of :class:`Product`."""
+        made: Tensor = self.linear(rows)[..., self.part]
+        return made if self.activation is None else self.activation(made)
+
+
+def product(linear: Any, rows: int, part: slice = slice(None), activation: Activation | None = None) -> Product:
+    """The product with a layer's weights, as this processor computes it fastest.
+
+    Arguments:
+        linear: the layer.
+        rows: how many there are in all.
+        part: which of the outputs.
+        activation: what is applied to the result.
+    """
+    if type(linear) is not nn.Linear:
+        return Called(linear, part, activation)
+    plain = linear.weight.dtype == torch.float32 and not torch.is_autocast_enabled("cpu")
+    if plain and has_onednn() and (activation is None or _is_gelu(activation)):
+        return Fused(linear, part, activation, BLOCK if rows >= BLOCK else 0)
+    return Product(linear, part, activation)
+
+
+def _is_gelu(activation: Activation) -> bool:
+    """Whether an activation of transformers is GELU itself, not one that comes near it."""
+    return type(activation).__name__ == "GELUActivation" and activation.act is functional.gelu  # type: ignore[attr-defined]
+
+
+@cache
+def has_onednn() -> bool:
+    """Whether torch has oneDNN's products for this processor: with AVX2 or AVX-512."""
+    if not torch.backends.mkldnn.is_available() or not torch.backends.cpu.get_cpu_capability().startswith("AVX"):
+        return False
+    rows, linear = torch.ones(2, 2), nn.Linear(2, 2)
+    try:
+        with torch.no_grad():
+            made = Fused(linear, slice(None), None, len(rows))
+            return bool(torch.allclose(made.plus(rows, rows), rows + linear(rows)))
+    except (AttributeError, RuntimeError, TypeError):  # another release of torch
+        return False
