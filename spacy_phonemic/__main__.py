@@ -38,7 +38,8 @@ def parser() -> argparse.ArgumentParser:
         help="hash: spelling and sound in spaCy's own tok2vec, no torch; bert: PhonemicBERT (default); both",
     )
     config.add_argument("--checkpoint", help="of PhonemicBERT: a folder, or an installed one's name")
-    config.add_argument("--steps", type=int, default=20_000, help="of training (default: 20000)")
+    config.add_argument("--train", type=Path, help="the training set, a .spacy file: steps and patience by its size")
+    config.add_argument("--steps", type=int, help="of training (default: by the size of --train, or 20000)")
     config.add_argument("--gpu", action="store_true", help="for a GPU: larger batches, half precision")
     config.add_argument("--output", type=_file, help="write it into this file instead; - prints it")
     config.add_argument("--force", action="store_true", help="replace a file that is there")
@@ -131,7 +132,8 @@ def _config(given: argparse.Namespace) -> int:
     if given.checkpoint is not None and given.encoder != "hash":
         check_checkpoint(given.checkpoint, given.lang)
     try:
-        text = config_text(given.task, given.lang, given.encoder, given.checkpoint, given.steps, given.gpu)
+        words = None if given.train is None else _words(given.train)
+        text = config_text(given.task, given.lang, given.encoder, given.checkpoint, given.steps, given.gpu, words)
     except ValueError as error:
         raise InputError(str(error)) from None
     if given.output is None:
@@ -140,6 +142,17 @@ def _config(given: argparse.Namespace) -> int:
         given.output.parent.mkdir(parents=True, exist_ok=True)
         write_text(given.output, text, given.force)
     return 0
+
+
+def _words(path: Path) -> int:
+    from spacy.tokens import DocBin
+
+    try:
+        return sum(map(len, DocBin().from_disk(path).tokens))
+    except OSError:
+        raise
+    except Exception as error:
+        raise InputError(f"{path} is not a .spacy file: convert writes one") from error
 
 
 def _file(name: str) -> Path | None:

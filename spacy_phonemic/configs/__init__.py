@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from math import sqrt
 from pathlib import Path
 
 from phonemic.errors import InputError
@@ -34,6 +35,13 @@ ENCODERS = {"hash": "tok2vec", "bert": "phonemic_transformer", "both": "phonemic
 #: measured (docs/results/spacy.md).
 _BATCH, _BATCH_OF_NAMES = 2000, 500
 
+#: The words of training per square root of the words of the training set: half as many again as the best development
+#: score took with a checkpoint on five corpora of 18,000 to 360,000 words (benchmarks/results/spacy_until_tokens.json).
+_WORDS, _WORDS_OF_NAMES = 2500, 5000
+
+#: The least steps that :func:`steps_for` gives, and the default where the training set is not known.
+_LEAST_STEPS, _STEPS = 200, 20_000
+
 #: The share of misspelt syllables in training, of Vietnamese: of columns that learn names more than else, as measured.
 _MARK_ERRORS, _MARK_ERRORS_OF_NAMES = 0.3, 0.5
 
@@ -49,8 +57,9 @@ def config_text(
     lang: str = "vi",
     encoder: str = "bert",
     checkpoint: str | None = None,
-    steps: int = 20_000,
+    steps: int | None = None,
     gpu: bool = False,
+    train_words: int | None = None,
 ) -> str:
     """A training config, complete, as text.
 
@@ -61,12 +70,16 @@ def config_text(
             ``"both"``: one next to the other.
         checkpoint: a folder, or the name of an installed checkpoint, for ``paths.checkpoint``; None: fresh weights. It
             is not looked into, see :func:`check_checkpoint`.
-        steps: of training; the warm-up and the times of evaluation go by them.
+        steps: of training; the warm-up and the times of evaluation go by them. None: by ``train_words``, or 20,000.
         gpu: larger batches, half precision in PhonemicBERT.
+        train_words: the size of the training set, by which steps and patience are chosen, see :func:`steps_for`.
 
     Raises:
         ValueError: there is no config for that.
     """
+    by_size = steps is None and train_words is not None
+    if steps is None:
+        steps = _STEPS if train_words is None else steps_for(task, train_words, checkpoint is not None, gpu)
     _check(task, lang, encoder, checkpoint, steps)
     heads, component, names = TASKS[task], ENCODERS[encoder], "ner" in TASKS[task]
     parts = [_part("base"), _part(f"encoders/{encoder}"), *(_part(f"heads/{head}") for head in heads)]
@@ -98,7 +111,7 @@ def config_text(
     size = _BATCH_OF_NAMES if names else _BATCH
     changes |= {  # of smaller batches as many more, so that patience is one of as many words
         "size = 2000": f"size = {4 * size if gpu else size}",
-        "patience = 1600": f"patience = {1600 * _BATCH // size}",
+        "patience = 1600": f"patience = {steps // 3 if by_size else 1600 * _BATCH // size}",
         "eval_frequency = 200": f"eval_frequency = {max(1, min(200 * _BATCH // size, steps // 10))}",
     }
     if gpu:
@@ -107,6 +120,28 @@ def config_text(
     for old, new in changes.items():
         text = text.replace(old, new, 1)
     return text
+
+
+def steps_for(task: str, train_words: int, pretrained: bool, gpu: bool = False) -> int:
+    """The steps of training for a training set, which grow with the square root of its words.
+
+    Arguments:
+        task: one of :data:`TASKS`.
+        train_words: the words of the training set.
+        pretrained: whether there is a checkpoint; without one twice as many words are read.
+        gpu: whether batches are those of a GPU, four times as large.
+
+    Raises:
+        ValueError: there is no such task, or no words.
+    """
+    if task not in TASKS:
+        raise ValueError(f"there is no config {task!r}: choose one of {', '.join(TASKS)}")
+    if train_words < 1:
+        raise ValueError(f"train_words={train_words}: must be at least 1")
+    names = "ner" in TASKS[task]
+    words = (_WORDS_OF_NAMES if names else _WORDS) * sqrt(train_words) * (1 if pretrained else 2)
+    size = (_BATCH_OF_NAMES if names else _BATCH) * (4 if gpu else 1)
+    return max(_LEAST_STEPS, round(words / size))
 
 
 def check_checkpoint(checkpoint: str, lang: str) -> None:

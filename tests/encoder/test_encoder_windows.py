@@ -47,13 +47,18 @@ class TestWindows:
             first = np.array([first for first, _ in tokens], np.int64)
             last = np.minimum(first + np.array([more for _, more in tokens], np.int64), length)
             docs.append(windows.Aligned(ids, first, last))
-        plan = windows.plan(docs, window, stride, pooling, size, data.draw(st.integers(0, 100)))
+        docs += data.draw(st.lists(st.sampled_from(docs), max_size=3)) if docs else []
+        distinct, call = data.draw(st.booleans()), data.draw(st.integers(0, 100))
+        plan = windows.plan(docs, window, stride, pooling, size, call, distinct)
         for ids, mask in plan.batches:
             assert ids.shape == mask.shape
             assert len(ids) == 1 or ids.size <= size
             assert (ids[:, 0] == PACKED_CLS).all()
             assert (np.where(mask, ids, 0) == ids).all()
             assert (np.where(mask, ids, -1) == PACKED_SEP).sum(axis=1).tolist() == [1] * len(ids)
+        if distinct:
+            rows = [ids[at][mask[at]].tobytes() for ids, mask in plan.batches for at in range(len(ids))]
+            assert len(set(rows)) == len(rows)
         hidden = np.concatenate([np.zeros(0), *[ids.ravel() for ids, _ in plan.batches]]).astype(float)
         got = [
             float((hidden[plan.rows[low:high]] * plan.weights[low:high]).sum()) for low, high in pairwise(plan.offsets)

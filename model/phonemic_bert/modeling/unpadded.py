@@ -152,7 +152,7 @@ def _blocks(function: Any, *given: Tensor) -> Tensor:
 
 
 def _attended(query: Tensor, key: Tensor, value: Tensor, runs: list[tuple[int, int, int]]) -> Tensor:
-    """What attention gives, each text by itself: queries, keys and values (R, H, D) to (R, H * D)."""
+    """Attend within each text: queries, keys and values (R, H, D) to (R, H * D)."""
     found = []
     for first, texts, length in runs:
         shape = (texts, length, *query.shape[1:])
