@@ -137,8 +137,8 @@ def _bert(encoder: Any, states: Tensor, rows: Rows) -> Iterator[Tensor]:
         attention, joined = layer.attention.self, layer.attention.output
         parts = [getattr(attention, name) for name in ("query", "key", "value")]
         size = attention.attention_head_size
-        found = [product(part, count)(states).view(count, -1, size) for part in parts]
-        states = joined.LayerNorm(product(joined.dense, count).plus(_attended(*found, rows.runs), states))
+        query, key, value = (product(part, count)(states).view(count, -1, size) for part in parts)
+        states = joined.LayerNorm(product(joined.dense, count).plus(_attended(query, key, value, rows.runs), states))
         up = product(layer.intermediate.dense, count, activation=layer.intermediate.intermediate_act_fn)
         down, norm = product(layer.output.dense, count), layer.output.LayerNorm
         states = _blocks(lambda states, normed, up=up, down=down: down.plus(up(normed), states), states, states)
@@ -157,6 +157,7 @@ def _attended(query: Tensor, key: Tensor, value: Tensor, runs: list[tuple[int, i
     for first, texts, length in runs:
         shape = (texts, length, *query.shape[1:])
         part = slice(first, first + texts * length)
-        states = (each[part].view(shape).transpose(1, 2) for each in (query, key, value))
-        found.append(functional.scaled_dot_product_attention(*states).transpose(1, 2).reshape(texts * length, -1))
+        asked, given, held = (each[part].view(shape).transpose(1, 2) for each in (query, key, value))
+        attended = functional.scaled_dot_product_attention(asked, given, held)
+        found.append(attended.transpose(1, 2).reshape(texts * length, -1))
     return torch.cat(found)
