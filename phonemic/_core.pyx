@@ -3,8 +3,8 @@
 """The native core: text where it lies -> packed ids, spans and word ids, without the GIL.
 
 It reads CPython's own string buffer (1, 2 or 4 bytes a character) or UTF-8 bytes, in one pass, against immutable tables
-made by ``compiling/tables.py``. The loops are in ``native/vietnamese.pxd`` and ``native/mandarin.pxd``; ``reference.py``
-is the same in plain Python.
+made by ``compiling/tables.py``. The loops are in ``native/vietnamese.pxd`` and ``native/mandarin.pxd``;
+``reference.py`` is the same in plain Python.
 """
 
 cimport numpy as cnp
