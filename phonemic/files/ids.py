@@ -184,6 +184,8 @@ def _read_arrow(path: str, lang: str | None, max_line: int) -> tuple[Tokenizer, 
             yield
         except (arrow.ArrowException, OSError) as error:
             raise InputError(f"{where}: damaged, or not an Arrow stream ({printable(str(error))})") from error
+        except MemoryError as error:  # of a size that a damaged stream states
+            raise InputError(f"{where}: damaged, or a batch of it is larger than memory") from error
         except UnicodeDecodeError as error:
             raise InputError(f"{where}: {NOT_UTF8}") from error
 

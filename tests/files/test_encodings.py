@@ -71,7 +71,7 @@ def test_prepare_gives_the_corpus_of_utf8():
 
 @pytest.mark.parametrize(
     "words",
-    ["encode in.txt out.parquet", "stats in.txt", "show in.txt", "read in.txt", "search in.txt 我们都是中国人", "homophones in.txt", "prepare in.txt corpus",
+    ["encode in.txt out.parquet", "stats in.txt", "show in.txt", "transcribe in.txt", "search in.txt 我们都是中国人", "homophones in.txt", "prepare in.txt corpus",
      "noise in.txt --ratio 0.1 -o out.txt"],
 )  # fmt: skip
 def test_every_command_names_the_option_and_takes_it(words):

@@ -203,7 +203,7 @@ def test_the_best_span_is_the_best(case):
 
 
 def test_windows_hold_the_whole_passage_and_the_answer_is_learned_where_it_is(kind_of, encoder):
-    kind = kind_of("question-answering", "exact-match", max_length=24, stride=5, question_length=4)
+    kind = kind_of("question-answering", "exact-match", max_length=24, stride=5, max_query_length=4)
     text = " ".join(f"{word} {number}" for number, word in enumerate(["hoa", "cây", "lá"] * 12))
     start = text.index("cây 19")
     example = QuestionExample("1", text, "cái gì ở đâu hôm nay", (Answer("cây 19 lá", start),))
@@ -249,7 +249,7 @@ def test_what_the_passage_does_not_hold_is_not_learned_but_counts(kind_of):
 
 
 def test_answers_are_not_longer_than_the_limit(kind_of):
-    kind = kind_of("question-answering", "exact-match", answer_length=7)
+    kind = kind_of("question-answering", "exact-match", max_answer_length=7)
     examples = made("test", RULES["question-answering", "exact-match"][0])
     rows = kind.rows(examples)
     answers = kind.predicted(examples, rows, untrained(kind, examples, rows))
@@ -288,7 +288,7 @@ def test_answers_out_of_reach_are_counted(kind_of):
 
     assert lost("công viên") == lost("công viên", max_length=16) == 0
     assert lost("ông viên") == 1
-    assert (lost("gần nhà bà ngoại", answer_length=16), lost("gần nhà bà ngoại", answer_length=15)) == (0, 1)
+    assert (lost("gần nhà bà ngoại", max_answer_length=16), lost("gần nhà bà ngoại", max_answer_length=15)) == (0, 1)
     assert lost("với Bình ở công viên gần nhà bà ngoại hôm", max_length=16) == 1
 
 
