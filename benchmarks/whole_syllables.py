@@ -145,7 +145,7 @@ def main(
     model = AutoModelForMaskedLM.from_pretrained(pieces).eval()
     bits, right, numbers = of_pieces(model, theirs.symbols, baseline, found)
     own = of_syllables(Scorer(phonemic, ours), lang, found)
-    scores = {"syllable_inventory": own, "pieces": (bits, right)}
+    scores = {"syllables": own, "pieces": (bits, right)}
     figures: dict[str, dict[str, Any]] = {}
     for name, (cost, hits) in scores.items():
         figures[name] = {
@@ -157,7 +157,7 @@ def main(
             if chosen.any():
                 means = {"bits": cost[chosen].mean().item(), "right": hits[chosen].float().mean().item()}
                 figures[name][part] = means
-    result = {"syllable_inventory": len(found), "split": int((numbers > 1).sum()), "figures": figures}
+    result = {"syllables": len(found), "split": int((numbers > 1).sum()), "figures": figures}
     print(json.dumps(result, indent=1))
     if output:
         output.write_text(json.dumps(result, indent=1) + "\n")

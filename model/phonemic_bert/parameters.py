@@ -17,14 +17,14 @@ ENCODER: dict[str, str | tuple[str, ...]] = {
     "component embeddings (V x d)": "bert.embeddings.word_embeddings",
     "projection (3d to d)": "bert.embeddings.projection",
     "product of components": "bert.embeddings.product",
-    "table of triples": "bert.embeddings.table",
+    "syllable embedding table": "bert.embeddings.table",
     "written forms": "bert.embeddings.forms",
-    "num_bigram_buckets": "bert.embeddings.bigrams",
+    "bigrams": "bert.embeddings.bigrams",
     "bigrams with forms": "bert.embeddings.form_bigrams",
     "position embeddings": "bert.embeddings.position_embeddings",
     "token-type embeddings": "bert.embeddings.token_type_embeddings",
     "embedding LayerNorm": ("bert.embeddings.LayerNorm", "bert.embeddings.norm"),
-    "conv_kernel_size": "bert.embeddings.neighbours",
+    "convolution": "bert.embeddings.neighbours",
     "encoder layers": "bert.encoder.",
 }
 

@@ -214,8 +214,8 @@ def test_parameter_counts_beyond_the_paper(lang, composition):
     assert (
         parts["encoder layers"] == 2 * layer - d + d
     )  # the first layer has no norm before attention; one is behind all
-    assert parts["conv_kernel_size"] == 3 * d * d + d
-    assert parts["num_bigram_buckets"] == 90 * 64 + 2 * 64 * d
+    assert parts["convolution"] == 3 * d * d + d
+    assert parts["bigrams"] == 90 * 64 + 2 * 64 * d
     assert parts["joint head"] == d * d + d + 2 * d + 3 * size * d + d + 1
     listed = len(triples(lang)) * d
     assert parts[{"product": "product of components", "table": "table of triples"}[composition]] == (

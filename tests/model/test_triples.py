@@ -60,7 +60,7 @@ class TestList:
                 PhonemicBertConfig(lang, triples_checksum="00000000", **options)
             attested = PhonemicBertConfig(lang, syllable_inventory="attested", **options)
             assert attested.triples_checksum == ATTESTED[lang]
-            assert PhonemicBertConfig.from_dict(attested.to_dict()).syllables == "attested"
+            assert PhonemicBertConfig.from_dict(attested.to_dict()).syllable_inventory == "attested"
             with pytest.raises(CheckpointError, match=r"attested .. triples has checksum"):
                 PhonemicBertConfig(lang, syllable_inventory="attested", triples_checksum=CHECKSUMS[lang], **options)
 
@@ -96,7 +96,7 @@ LISTED = {lang: frozenset(triples(lang).packed.tolist()) for lang in ("vi", "zh"
 TEXTS = [
     *(f"vi/raw/{name}.txt.xz" for name in ("news", "viwiki")),
     *(f"zh/raw/{name}.txt.xz" for name in ("general", "laws", "lctt", "weekly")),
-    *(f"vi/{name}" for name in ("dialects", "syllable_inventory", "ud_vtb", "vietbioner", "vihos", "vsfc")),
+    *(f"vi/{name}" for name in ("dialects", "syllables", "ud_vtb", "vietbioner", "vihos", "vsfc")),
     *(f"zh/{name}" for name in ("afqmc", "c3", "cluener", "cluewsc2020", "cmrc2018", "cpp", "csl_ydli", "ocnli")),
     *(f"zh/{name}" for name in ("tnews", "ud_gsd", "ud_gsdsimp", "weibo_ner")),
 ]

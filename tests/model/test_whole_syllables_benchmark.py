@@ -46,8 +46,8 @@ def work(tmp_path_factory, vi_lines):
     tokenizer = ["--tokenizer", f"Byte-BPE={folder / 'tokenizers'}"]
     for command, arguments in (
         (phonemic, ["train-baseline", "Byte-BPE", folder / "tokenizers", text, "--vocab-size", "300"]),
-        (phonemic_bert, ["prepare", text, folder / "corpus", "--lang", "vi"]),
-        (phonemic_bert, ["prepare", text, folder / "pieces", "--lang", "vi", *tokenizer]),
+        (phonemic, ["prepare", text, folder / "corpus", "--lang", "vi"]),
+        (phonemic, ["prepare", text, folder / "pieces", "--lang", "vi", *tokenizer]),
         (phonemic_bert, ["pretrain", "paper-tiny", folder / "corpus", folder / "run", *sets]),
         (phonemic_bert, ["pretrain", "paper-tiny", folder / "pieces", folder / "pieces-run", *sets]),
     ):
@@ -122,7 +122,7 @@ def test_the_command_says_what_both_know(work, tmp_path):
     assert done.exit_code == 0
     result = json.loads((tmp_path / "out.json").read_text())
     assert json.loads(done.output) == result
-    assert 0 < result["split"] <= result["syllable_inventory"]
+    assert 0 < result["split"] <= result["syllables"]
     for figures in result["figures"].values():
         assert 0 < figures["bits_per_character"] < figures["bits"]
         assert 0 <= figures["right"] <= 1
