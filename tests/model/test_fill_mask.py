@@ -218,7 +218,7 @@ def test_parameter_counts_beyond_the_paper(lang, composition):
     assert parts["bigrams"] == 90 * 64 + 2 * 64 * d
     assert parts["joint head"] == d * d + d + 2 * d + 3 * size * d + d + 1
     listed = len(triples(lang)) * d
-    assert parts[{"product": "product of components", "table": "table of triples"}[composition]] == (
+    assert parts[{"product": "product of components", "table": "syllable embedding table"}[composition]] == (
         3 * size * d + d * d if composition == "product" else listed
     )
     assert "position embeddings" not in parts
