@@ -2,11 +2,15 @@
 
 import json
 import sys
+import unicodedata
+from functools import cache
 from pathlib import Path
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from phonemic_bert.cli import cli
 from phonemic_bert.errors import CheckpointError
@@ -56,8 +60,6 @@ def test_diacritics(folder, text, expected):
 
 @pytest.mark.parametrize("form", ["NFC", "NFD"])
 def test_marked_text_stays(folder, form):
-    import unicodedata
-
     restorer = load(folder / "vi")
     for text in [*VI[:3], "Hòa đi học", "Anh ở Đà Nẵng"]:
         own = unicodedata.normalize(form, text)
@@ -75,6 +77,39 @@ def test_a_capital_within_a_sentence_is_for_names():
     assert restorer.restore("toi gap Bao").text == "tôi gặp Bảo"
     assert restorer.restore("Toi gap bao").text == "Tôi gặp bão"
     assert restorer.restore("TOI GAP BAO").text == restorer.restore("toi gap bao").text.upper()
+
+
+@cache
+def restorers(folder):
+    return load(folder / "vi"), load(folder / "zh"), load(folder / "zh", pinyin=True)
+
+
+ODD = st.text(
+    st.one_of(
+        st.sampled_from("aAdDđĐeêo 0.,!?\n\t\0'’-_@#`/我在银行，。的ǖÜü\u0300\u0301\u0303\u031b\ud800\u200b🙂"),
+        st.characters(),
+    ),
+    max_size=40,
+)
+
+
+@settings(max_examples=60)
+@given(ODD)
+def test_any_text_keeps_what_is_not_changed(folder, text):
+    def letters(of):
+        kept = (char for char in unicodedata.normalize("NFD", of) if not "\u0300" <= char <= "\u036f")
+        return "".join(kept).lower().replace("đ", "d")
+
+    for restorer in restorers(folder):
+        found = restorer.restore(text)
+        at, made = 0, ""
+        for change in found.changes:
+            assert at <= change.start < change.end <= len(text)
+            assert text[change.start : change.end] == change.before
+            made, at = made + text[at : change.start] + change.text, change.end
+        assert (found.source, found.text) == (text, made + text[at:])
+        if restorer.lang == "vi":
+            assert letters(found.text) == letters(text)
 
 
 def test_protected_words(folder):
