@@ -1,25 +1,30 @@
 """Diacritics and characters given back: each judge, against what leaves text as it is and other programs.
 
-    python benchmarks/restoration.py vi --data FOLDER --held-out FOLDER --ngrams vi.ngrams --bigrams vi-2.ngrams
-    python benchmarks/restoration.py zh --data FOLDER --held-out FOLDER --ngrams zh.ngrams
+    python benchmarks/restoration.py vi WORK --data FOLDER --bigrams vi-2.ngrams
+    python benchmarks/restoration.py zh WORK --data FOLDER
 
-The n-grams are what ``phonemic-bert ngrams`` counts in the text of ``pretraining_text.py``, which leaves out all
-evaluation text and the lines held out. pyvi and Pinyin2Hanzi are measured where they are installed. Times are CPU time
-of one thread.
+The n-grams are those of the restorers that ship, which ``restorer.py`` makes of text without all evaluation text and
+the lines held out; WORK is the folder where it left these and the text. ``--bigrams`` are counted in the same text by
+``phonemic-bert ngrams --order 2 --prune 0``. pyvi and Pinyin2Hanzi are measured where they are installed. Times are
+CPU time of one thread.
 """
 
 from __future__ import annotations
 
 import importlib
 import random
+import re
 import sys
 import time
 import unicodedata
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import groupby, islice, product
 from pathlib import Path
 from typing import Any
 
 import click
+import numpy as np
 
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -29,8 +34,11 @@ from phonemic import Tokenizer
 from phonemic.files import read_texts
 from phonemic.files.writing import write_json
 from phonemic.inventory import NATIVE
+from phonemic_bert.restoration.characters import CharactersRestorer
+from phonemic_bert.restoration.lattice import Solved
 from phonemic_bert.restoration.ngrams import Ngrams
-from phonemic_bert.restoration.restoring import restorer_of
+from phonemic_bert.restoration.restoring import FILE, default_name, restorer_of
+from phonemic_bert.restoration.results import applied
 from phonemic_bert.restoration.vietnamese import bare, canonical, is_syllable, tokens
 
 HERE = Path(__file__).parent
@@ -39,6 +47,8 @@ SOCIAL = ("fb_edu", "social_hsd", "comments", "reviews", "aivivn", "vispam")
 #: Lines of held-out Mandarin.
 LINES = 800
 SHORT = 20
+#: Lines of each file of text in which the commonest choices are counted.
+SAMPLE = 5_000
 
 Restore = Callable[[Sequence[str]], Iterable[str]]
 
@@ -46,6 +56,12 @@ Restore = Callable[[Sequence[str]], Iterable[str]]
 def lines(path: Path) -> list[str]:
     """The lines of a file that are not empty."""
     return [line.strip() for texts in read_texts(str(path)) for line in texts if line and line.strip()]
+
+
+def sample(folder: Path) -> Iterator[str]:
+    """The first lines of each file of a folder."""
+    for path in sorted(folder.glob("*.txt")):
+        yield from islice((line for texts in read_texts(str(path)) for line in texts if line), SAMPLE)
 
 
 def without_marks(text: str) -> str:
@@ -95,28 +111,31 @@ def syllables_right(texts: Sequence[str], found: Sequence[str]) -> float:
     return 100 * right / count
 
 
-def commonest(ngrams: Ngrams) -> Restore:
-    """Each syllable as the unigrams of the model have it."""
-    best: dict[str, tuple[float, str]] = {}
-    for word, log in zip(ngrams.words[3:], ngrams.unigrams.tolist()[3:], strict=True):
+def commonest(texts: Iterable[str]) -> Restore:
+    """Each syllable as it is most often written in texts."""
+    seen = Counter(canonical(token.text) for text in texts for token in tokens(text) if token.kind == "word")
+    best: dict[str, str] = {}
+    for word, _ in reversed(seen.most_common()):
         if is_syllable(word):
-            best[bare(word)] = max(best.get(bare(word), (-1e9, "")), (log, word))
+            best[bare(word)] = word
 
     def restore(texts: Sequence[str]) -> Iterable[str]:
         for text in texts:
             pieces, at = [], 0
             for token in tokens(text):
                 if token.kind == "word" and token.text.lower() in best:
-                    pieces += [text[at : token.start], best[token.text.lower()][1]]
+                    pieces += [text[at : token.start], best[token.text.lower()]]
                     at = token.start + len(token.text)
             yield "".join([*pieces, text[at:]])
 
     return restore
 
 
-def vietnamese(data: Path, held_out: Path, ngrams: Ngrams, bigrams: Path | None, model: str | None) -> dict[str, Any]:
+def vietnamese(
+    data: Path, held_out: Path, text: Path, ngrams: Ngrams, bigrams: Path | None, model: str | None
+) -> dict[str, Any]:
     """All figures of diacritics."""
-    programs: dict[str, Restore] = {"as it is": lambda texts: texts, "unigrams": commonest(ngrams)}
+    programs: dict[str, Restore] = {"as it is": lambda texts: texts, "commonest": commonest(sample(text))}
     if bigrams:
         programs["bigrams, Viterbi"] = restoring(Ngrams.load(bigrams))
     if add_accents := program("pyvi.ViUtils", "add_accents"):
@@ -132,8 +151,8 @@ def vietnamese(data: Path, held_out: Path, ngrams: Ngrams, bigrams: Path | None,
             bare_texts = [without_marks(text) for text in texts]
             found, seconds = timed(restore, bare_texts)
             row[judge] = round(syllables_right(texts, found), 2)
-            row[f"{judge}, ms per text"] = round(1000 * seconds / len(texts), 3)
             if judge == "news-dev":
+                row["ms per 20 syllables"] = round(20_000 * seconds / sum(len(text.split()) for text in texts), 3)
                 row["MB per CPU second"] = round(sum(len(text.encode()) for text in bare_texts) / 1e6 / seconds, 3)
         click.echo(f"{name}: {row}")
     marked = [text for texts in judges.values() for text in texts]
@@ -179,30 +198,66 @@ def characters_right(texts: Sequence[str], found: Sequence[str], tokenizer: Toke
     return right, count
 
 
-def mandarin(data: Path, held_out: Path, ngrams: Ngrams, model: str | None) -> dict[str, Any]:
+def mandarin(data: Path, held_out: Path, text: Path, ngrams: Ngrams, model: str | None) -> dict[str, Any]:
     """All figures of characters."""
     tokenizer = Tokenizer("zh", readings="context")
     texts = [line for path in sorted(held_out.glob("*.txt")) for line in lines(path)]
     random.Random(5).shuffle(texts)
     texts = [text for text in texts[:LINES] if not any(char.isascii() and char.isalpha() for char in text)]
-    rows: dict[str, Any] = {}
-    for tones in (True, False):
-        name = "toned" if tones else "toneless"
-        written = [toned(text, tokenizer, tones) for text in texts]
-        found, seconds = timed(restoring(ngrams, pinyin=True, model=model), [one for one, _ in written])
+    programs: dict[str, Restore] = {"commonest": commonest_characters(ngrams, sample(text))}
+    if viterbi := program("Pinyin2Hanzi", "viterbi"):
+        programs["Pinyin2Hanzi"] = pinyin2hanzi(viterbi)
+    programs["n-grams"] = restoring(ngrams, pinyin=True, model=model)
+    rows: dict[str, Any] = {"toned": {}, "toneless": {}}
+    for name, program_name in product(rows, programs):
+        if (name, program_name) == ("toned", "Pinyin2Hanzi"):  # reads no tones
+            continue
+        written = [toned(text, tokenizer, name == "toned") for text in texts]
+        found, seconds = timed(programs[program_name], [one for one, _ in written])
         right, count = characters_right(texts, found, tokenizer)
         short = [at for at, (_, many) in enumerate(written) if 0 < many <= SHORT]
         whole = sum("".join(found[at].split()) == "".join(texts[at].split()) for at in short)
-        rows[name] = {
+        rows[name][program_name] = {
             "characters": round(100 * right / count, 2),
             "of": count,
             "short sentences": round(100 * whole / len(short), 1),
             "of sentences": len(short),
             "ms per 20 characters": round(20_000 * seconds / count, 2),
         }
-        click.echo(f"{name}: {rows[name]}")
+        click.echo(f"{name}, {program_name}: {rows[name][program_name]}")
     rows["corrections"] = corrections(data, ngrams, model)
     return rows
+
+
+def commonest_characters(ngrams: Ngrams, texts: Iterable[str]) -> Restore:
+    """Each syllable as the character that it most often is in texts, by the readings of the n-grams' characters."""
+    restorer, counts = CharactersRestorer(ngrams), Counter("".join(texts))
+    often = np.log([counts[word] + 0.5 for word in ngrams.words])
+
+    def restore(texts: Sequence[str]) -> Iterable[str]:
+        for text in texts:
+            lattice = restorer._lattice(text)
+            each = [position.candidates for position in lattice.positions]
+            places = [int(np.argmax(one.costs + often[one.words])) for one in each]
+            yield applied(text, restorer._changes(text, lattice, Solved(places, []))).text
+
+    return restore
+
+
+def pinyin2hanzi(viterbi: Any) -> Restore:
+    """Runs of syllables, by its hidden Markov model; a syllable that it does not know parts them and stays."""
+    model = program("Pinyin2Hanzi", "DefaultHmmParams")()
+    simple, known = program("Pinyin2Hanzi", "simplify_pinyin"), program("Pinyin2Hanzi", "is_pinyin")
+
+    def characters(found: re.Match[str]) -> str:
+        written, runs = [simple(one) for one in found.group().split()], list[str]()
+        for is_known, run in groupby(written, known):
+            syllables = tuple(run)
+            best = viterbi(hmm_params=model, observations=syllables, path_num=1) if is_known else []
+            runs += best[0].path if best else syllables
+        return "".join(runs)
+
+    return lambda texts: (re.sub(r"[a-zü]+(?:\s+[a-zü]+)*", characters, text) for text in texts)
 
 
 def corrections(data: Path, ngrams: Ngrams, model: str | None) -> dict[str, Any]:
@@ -255,22 +310,29 @@ def unless_it_fails(restore: Callable[[str], str], text: str) -> str:
 
 @click.command(help=__doc__)
 @click.argument("lang", type=click.Choice(["vi", "zh"]))
+@click.argument("work", type=click.Path(exists=True, path_type=Path))
 @click.option("--data", type=click.Path(exists=True, path_type=Path), required=True, help="Folder of all data.")
-@click.option(
-    "--held-out", type=click.Path(exists=True, path_type=Path), required=True, help="Lines that nothing read."
-)
-@click.option("--ngrams", type=click.Path(exists=True, path_type=Path), required=True)
+@click.option("--ngrams", type=click.Path(exists=True, path_type=Path), help="[default: those that ship]")
 @click.option("--bigrams", type=click.Path(exists=True, path_type=Path), help="Vietnamese: n-grams of order 2.")
 @click.option("--model", help="A pretrained PhonemicBERT to ask where the n-grams are not sure.")
 @click.option("--output", type=click.Path(path_type=Path))
 def main(
-    lang: str, data: Path, held_out: Path, ngrams: Path, bigrams: Path | None, model: str | None, output: Path | None
+    lang: str,
+    work: Path,
+    data: Path,
+    ngrams: Path | None,
+    bigrams: Path | None,
+    model: str | None,
+    output: Path | None,
 ) -> None:
     """Measures, and writes the figures."""
+    ngrams = ngrams or HERE.parent / "model" / "checkpoints" / default_name(lang) / FILE
     loaded = Ngrams.load(ngrams)
-    found = (
-        vietnamese(data, held_out, loaded, bigrams, model) if lang == "vi" else mandarin(data, held_out, loaded, model)
-    )
+    held_out, text = work / "held-out", work / "text"
+    if lang == "vi":
+        found = vietnamese(data, held_out, text, loaded, bigrams, model)
+    else:
+        found = mandarin(data, held_out, text, loaded, model)
     sizes = {"MB": round(ngrams.stat().st_size / 1e6, 1), "n-grams": len(loaded), "order": loaded.order}
     where = {name: value for name, value in environment().items() if name != "commit"}
     result = {"environment": where, "model": model and Path(model).name, "size": sizes, "results": found}

@@ -27,6 +27,21 @@ def registries(monkeypatch):
     monkeypatch.setattr(base, "REGISTRY", dict(base.REGISTRY))
 
 
+@pytest.fixture
+def restorers(tmp_path_factory, monkeypatch):
+    """Has the restorers of the source tree installed."""
+    folder = tmp_path_factory.mktemp("package")
+    names = [path.name for path in (ROOT / "model" / "checkpoints").glob("phonemic-restorer-*")]
+    if not names:
+        pytest.skip("needs the source tree's model/checkpoints")
+    (folder / "restorers-0.dist-info").mkdir()
+    (folder / "restorers-0.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nName: restorers\nVersion: 0\n")
+    lines = ["[phonemic_bert.restorers]", *(f"{name} = restorers_of_pages" for name in names)]
+    (folder / "restorers-0.dist-info" / "entry_points.txt").write_text("\n".join(lines))
+    (folder / "restorers_of_pages").symlink_to(ROOT / "model" / "checkpoints", target_is_directory=True)
+    monkeypatch.syspath_prepend(folder)
+
+
 def blocks(page, language):
     return re.findall(rf"```{language}\n(.*?)```", (ROOT / page).read_text("utf-8"), re.DOTALL)
 
@@ -113,9 +128,11 @@ def test_what_is_typed_gives_what_is_shown(page, needs, least):
         "docs/how-to/teachers.md",
     ],
 )
-def test_commands(page, tmp_path):
+def test_commands(page, tmp_path, request):
     pytest.importorskip("click")
     pytest.importorskip("transformers", reason="phonemic-bert needs the model extra")
+    if page.endswith("restore.md"):
+        request.getfixturevalue("restorers")
     found = commands(page)
     assert found
     for words in found:

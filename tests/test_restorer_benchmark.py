@@ -1,6 +1,7 @@
 """The command that makes a restorer: it reads its own shares of text, nothing that is judged, and writes a card."""
 
 import lzma
+import unicodedata
 
 import pytest
 
@@ -8,8 +9,10 @@ pytest.importorskip("transformers", reason="phonemic-bert needs the model extra"
 
 from click.testing import CliRunner
 
-from benchmarks import pretraining_text, restorer
+from benchmarks import pretraining_text, restoration, restorer
+from phonemic import Tokenizer
 from phonemic_bert.restoration import load
+from phonemic_bert.restoration.counting import mandarin_model
 from phonemic_bert.restoration.ngrams import Ngrams
 
 pytestmark = pytest.mark.benchmarks
@@ -59,3 +62,33 @@ def test_every_source_has_its_licence():
     for lang in ("vi", "zh"):
         own = restorer.settings(lang)
         assert own["shares"].keys() <= own["sources"].keys()
+
+
+def test_pinyin_baselines(monkeypatch):
+    texts = ["是是是是事在银行。事情是真的"] * 9
+    model = mandarin_model(lambda: texts, 2, 0.0)
+    assert list(restoration.commonest_characters(model, texts)(["shì zài，shì!", ""])) == ["是在，是!", ""]
+    restore = restoration.commonest(["Hoà hoa hoà.", "đi"])
+    assert [unicodedata.normalize("NFC", one) for one in restore(["Hoa di x hoa", ""])] == ["hoà đi x hoà", ""]
+
+    class Found:
+        path = ("我", "在")
+
+    asked = []
+
+    def viterbi(hmm_params, observations, path_num):
+        asked.append((hmm_params, observations, path_num))
+        return [Found] if observations == ("wo", "zai") else []
+
+    theirs = {"DefaultHmmParams": lambda: "model", "simplify_pinyin": str.lower, "is_pinyin": lambda one: one != "ng"}
+    monkeypatch.setattr(restoration, "program", lambda module, name: theirs[name])
+    assert list(restoration.pinyin2hanzi(viterbi)(["wo  zai ，ng wo ni 2"])) == ["我在 ，ngwoni 2"]
+    assert asked == [("model", ("wo", "zai"), 1), ("model", ("wo", "ni"), 1)]
+
+
+def test_what_is_right():
+    assert restoration.syllables_right(["Tôi ở nhà 2."], ["tôi ơ nhà 2."]) == pytest.approx(200 / 3)
+    assert restoration.syllables_right(["tôi ở"], ["tôi"]) == 0
+    tokenizer = Tokenizer("zh")
+    assert restoration.toned("我，在2", tokenizer, False) == (" wo ， zai 2", 2)
+    assert restoration.characters_right(["我，在 2"], ["我，再2"], tokenizer) == (1, 2)

@@ -22,30 +22,38 @@ def diacritics() -> str:
         "n-grams and masked model": f"4-grams, {size}, and `{found['model']}`",
     }
     judged = found["results"]["judges"]
+    names = {key: name for key, name in names.items() if key in judged}
     columns = [
         bold_best([f"{judged[key][name]:.1f}" for key in names], [judged[key][name] for key in names])
         for name in JUDGES
     ]
-    times = [f"{judged[key]['news-dev, ms per text']:.1f}" for key in names]
-    body = zip(names.values(), *columns, times, strict=True)
-    return f"{rows(['restorer', *JUDGES, 'CPU ms per line of news-dev'], body)}\n\n{footer('restoration-vi')}"
+    times = [f"{judged[key]['ms per 20 syllables']:.1f}" for key in names]
+    speeds = ["" if key == "as it is" else f"{judged[key]['MB per CPU second']:.2f}" for key in names]
+    body = zip(names.values(), *columns, times, speeds, strict=True)
+    heads = ["restorer", *JUDGES, "CPU ms per 20 syllables", "MB per CPU second"]
+    return f"{rows(heads, body)}\n\n{footer('restoration-vi')}"
 
 
 @table("restoration: pinyin")
 def pinyin() -> str:
     """List the characters that pinyin is written in."""
-    found = load("restoration-zh")["results"]
+    result = load("restoration-zh")
+    names = {"commonest": "commonest choice", "Pinyin2Hanzi": "Pinyin2Hanzi"}
+    names["n-grams"] = f"4-grams, {result['size']['MB']:.0f} MB"
     body = [
         [
             f"{kind} pinyin",
+            name,
             f"{row['characters']:.1f}",
             f"{row['short sentences']:.1f}",
             f"{row['ms per 20 characters']:.1f}",
         ]
-        for kind, row in ((kind, found[kind]) for kind in ("toned", "toneless"))
+        for kind in ("toned", "toneless")
+        for key, name in names.items()
+        if (row := result["results"][kind].get(key))
     ]
-    heads = ["input", "characters right, %", "sentences of at most 20 right, %", "CPU ms per 20 characters"]
-    return f"{rows(heads, body)}\n\n{footer('restoration-zh')}"
+    heads = ["input", "restorer", "characters right, %", "sentences of at most 20 right, %", "CPU ms per 20 characters"]
+    return f"{rows(heads, body, 3)}\n\n{footer('restoration-zh')}"
 
 
 @table("restoration: corrections")
