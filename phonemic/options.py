@@ -60,7 +60,8 @@ class TokenizerOptions:
             it separates syllables and makes no position.
         phrases: Mandarin: your own readings, a dict ``{"行长": "hang2 zhang3"}`` or the ``Path`` of a file with a line
             ``行长<TAB>hang2 zhang3`` a phrase, of 64 characters at most. They win over the lexicon: where one of yours
-            begins, the longest of yours is taken. A single character's reading replaces its default reading. Kept as a
+            begins, the longest of yours is taken. A single character's reading replaces its default reading. Latin
+            letters and digits stand for themselves (``{"A股": "A gu3"}``; not with the packed fallback). Kept as a
             read-only mapping from phrase to pinyin with tone numbers.
         fallback: what becomes of text that is not a syllable. ``"character"``: a position a character, as in the paper.
             ``"packed"``: letters that touch, and digits that touch, share positions, up to three to one, so that
@@ -148,6 +149,13 @@ class TokenizerOptions:
             if self.fallback != FALLBACKS[0]:
                 raise ValueError(f"form needs fallback={FALLBACKS[0]!r}: a packed position has no room for three forms")
         self._set(phrases=MappingProxyType({}) if self.phrases is None else _checked_phrases(self.phrases))
+        self._check_letters()
+
+    def _check_letters(self) -> None:
+        """Refuses phrases with letters where letters share positions."""
+        lettered = next((phrase for phrase in self.phrases if any(map(str.isascii, phrase))), None)
+        if lettered and self.fallback != FALLBACKS[0]:
+            raise ValueError(f"phrase {lettered!r} needs fallback={FALLBACKS[0]!r}: packed letters share positions")
 
     def _set(self, **values: Any) -> None:
         for name, value in values.items():

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from functools import cache
+from itertools import takewhile
 from typing import NamedTuple
 
 from phonemic import mandarin, vietnamese
 from phonemic.characters import IGNORABLE, JAMO, LETTER, MARK, SPACE, WORD_BREAKS, fold, kind_of, normalize
 from phonemic.inventory import SPECIALS, UNK, Triple, Vocabulary, fallback_triple, packs, vocabulary
-from phonemic.lexicon.user_phrases import LONGEST_PHRASE
+from phonemic.lexicon.user_phrases import LONGEST_PHRASE, latin
 from phonemic.reading import context
 from phonemic.reading.speech import speak
 
@@ -159,8 +160,15 @@ class Read(NamedTuple):
     own: bool
 
 
-def _read(pinyin: list[tuple[str | None, bool]]) -> list[Read]:
-    return [Read(mandarin.factorize(text) if text else _UNKNOWN, own) for text, own in pinyin]
+def _read(run: str, pinyin: list[tuple[str | None, bool]]) -> list[Read]:
+    """The triples of a run; those of letters and digits are put in later."""
+    texts = ((None if latin(char) else text, own) for char, (text, own) in zip(run, pinyin, strict=True))
+    return [Read(mandarin.factorize(text) if text else _UNKNOWN, own) for text, own in texts]
+
+
+def _han(run: str) -> str:
+    """The Han characters that a run begins with."""
+    return "".join(takewhile(lambda char: not latin(char), run))
 
 
 def readings(run: str, user: Mapping[str, list[str]]) -> list[Read]:
@@ -169,7 +177,7 @@ def readings(run: str, user: Mapping[str, list[str]]) -> list[Read]:
     As in pypinyin, a run that ends in the middle of a phrase, with no phrase where that one begins, is read character
     by character from there on.
     """
-    lexicon = mandarin.lexicon()
+    lexicon, whole = mandarin.lexicon(), run
     pinyin: list[tuple[str | None, bool]] = []
     while run:
         phrase = _longest(run, user)
@@ -182,10 +190,10 @@ def readings(run: str, user: Mapping[str, list[str]]) -> list[Read]:
             pinyin += [(text, own) for text in found]
             run = run[len(phrase) :]
             continue
-        singles = run if run in _prefixes() else run[0]
+        singles = _han(run) if _han(run) in _prefixes() else run[0]
         pinyin += [(user[char][0] if char in user else lexicon.characters.get(char), False) for char in singles]
         run = run[len(singles) :]
-    return _read(pinyin)
+    return _read(whole, pinyin)
 
 
 def readings_in_context(run: str, places: list[int], text: str, user: Mapping[str, list[str]]) -> list[Read]:
@@ -207,7 +215,7 @@ def readings_in_context(run: str, places: list[int], text: str, user: Mapping[st
             pinyin += [(reading, True) for reading in user[phrase]]
         else:
             pinyin.append((user[run[at]][0] if run[at] in user else context.reader().read(text, places[at]), False))
-    return _read(pinyin)
+    return _read(run, pinyin)
 
 
 def encode_mandarin(
@@ -224,24 +232,27 @@ def encode_mandarin(
     ``readings="context"``.
     """
     vocab, han, same = vocabulary("zh"), mandarin.lexicon().han, mandarin.compatibility_ideographs()
+    latins = {latin(char) for phrase in phrases or {} for char in phrase} - {""}
     positions: list[Position] = []
     run: list[Cluster] = []
 
     def finish_run() -> None:
-        texts = "".join(same.get(cluster.text[0], cluster.text[0]) for cluster in run)
+        chars = (cluster.text[0] for cluster in run)
+        texts = "".join(latin(char) or same.get(char, char) for char in chars)
         if in_context:
             read = readings_in_context(texts, [cluster.start for cluster in run], text, phrases or {})
         else:
             read = readings(texts, phrases or {})
         at = 0
-        for triple, length in speak(texts, [one.triple for one in read], [one.own for one in read], sandhi, erhua):
+        triples = [fallback(c, vocab) if latin(char) else r.triple for c, char, r in zip(run, texts, read, strict=True)]
+        for triple, length in speak(texts, triples, [one.own for one in read], sandhi, erhua):
             first, last = run[at], run[at + length - 1]
             positions.append(Position(triple, first.start, last.end, first.word))
             at += length
         run.clear()
 
     for cluster in clusters(text, (joiner,)):
-        if cluster and (cluster.text[0] in same or han.match(cluster.text[0])):
+        if cluster and (cluster.text[0] in same or han.match(cluster.text[0]) or latin(cluster.text[0]) in latins):
             run.append(cluster)
             if len(cluster.text) == 1:  # a mark or a variation selector ends the run
                 continue

@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 
 from phonemic import Tokenizer, mandarin, reference
+from phonemic.errors import PhraseError
 from phonemic.inventory import NATIVE
+from phonemic.options import TokenizerOptions
 
 pypinyin = pytest.importorskip("pypinyin")
 from pypinyin.contrib.tone_convert import to_finals, to_initials, to_tone3  # noqa: E402
@@ -184,3 +186,30 @@ def test_a_han_character_without_reading_is_unknown(zh):
     without = [char for char in map(chr, range(0x30000, 0x31350)) if char not in mandarin.lexicon().characters]
     assert without
     assert zh.encode("".join(without)).tokens == ["[UNK]"] * len(without)
+
+
+@pytest.mark.parametrize("readings", ["pypinyin", "context"])
+def test_letters_and_digits_of_a_phrase_stand_for_themselves(readings):
+    """As CC-CEDICT writes them: A股 [A gu3], 卡拉OK [ka3 la1 O K]."""
+    own = Tokenizer("zh", readings=readings, phrases={"A股行": "A gu3 hang2", "卡拉OK": ["ka3", "la1", "O", "k"]})
+    assert own.decode(own.encode("看A股行情")) == "kàn a gǔ háng qíng"
+    for text in ("a股行", "Ａ股行", "ａ股行"):
+        assert own.decode(own.encode(text)) == "a gǔ háng", text
+    assert own.decode(own.encode("A股，行，B股行")) == "a gǔ , xíng , b gǔ xíng"
+    assert own.encode("卡拉ok长").spans.tolist() == [[at, at + 1] for at in range(5)]
+    assert own.phrases["卡拉OK"] == "ka3 la1 O K"
+    assert TokenizerOptions.from_json(own.options.to_json(), "here").phrases == own.phrases
+
+
+@pytest.mark.parametrize(
+    ("phrase", "pinyin", "message"),
+    [("A股", "B gu3", "'A' stands for itself"), ("A", "A", "one or more Han"), ("A.股", "A . gu3", "one or more Han")],
+)
+def test_letters_of_a_phrase_that_are_refused(phrase, pinyin, message):
+    with pytest.raises(PhraseError, match=message):
+        Tokenizer("zh", phrases={phrase: pinyin})
+
+
+def test_letters_of_a_phrase_are_not_packed():
+    with pytest.raises(ValueError, match="needs fallback='character'"):
+        Tokenizer("zh", phrases={"A股": "A gu3"}, fallback="packed")

@@ -86,6 +86,18 @@ STRICT, JOINED = Tokenizer("vi", strict=True), Tokenizer("vi", word_joiner="_")
 PACKED = Tokenizer("vi", fallback="packed")
 OWN = {"银行长": ["yin2", "xing2", "chang2"], "行": ["xing4"], "不了": ["bu4", "le5"], "𰀀龍": ["a1", "long2"]}
 WITH_PHRASES = Tokenizer("zh", phrases=OWN)
+#: Phrases with letters and digits, which stand for themselves, in every place.
+LETTERED = {"A长": ["A", "zhang3"], "行1": ["hang2", "1"], "A1银": ["A", "1", "yin4"], "不A了": ["bu4", "A", "liao3"]}
+lettered = st.text(st.sampled_from("aA1ａ１长行银不了一長́️ _，b２"), max_size=10)
+LETTERED_OPTIONS = [
+    {"readings": readings, **spoken}
+    for readings in ("pypinyin", "context")
+    for spoken in ({}, {"sandhi": True, "erhua": True})
+]
+WITH_LETTERS = [Tokenizer("zh", phrases=LETTERED, **options) for options in LETTERED_OPTIONS]
+WITH_FORMS = {
+    readings: Tokenizer("zh", phrases=LETTERED, readings=readings, form=True) for readings in ("pypinyin", "context")
+}
 
 
 @nasty
@@ -94,6 +106,15 @@ def test_core_equals_reference_with_options(text):
     assert rows(STRICT, STRICT.encode(text)) == reference.encode(text, "vi", strict=True)
     assert rows(JOINED, JOINED.encode(text)) == reference.encode(text, "vi", joiner="_")
     assert rows(WITH_PHRASES, WITH_PHRASES.encode(text)) == reference.encode(text, "zh", phrases=OWN)
+
+
+@given(lettered)
+def test_core_equals_reference_by_phrases_with_letters(text):
+    for options, tokenizer in zip(LETTERED_OPTIONS, WITH_LETTERS, strict=True):
+        expected = reference.encode(text, "zh", phrases=LETTERED, **options)
+        assert rows(tokenizer, tokenizer.encode(text)) == expected, options
+    for tokenizer in WITH_FORMS.values():
+        assert tokenizer.decode(tokenizer.encode(text)) == text
 
 
 @nasty

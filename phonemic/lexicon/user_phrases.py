@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 #: Characters of a phrase. A text of beginnings of phrases is read at a cost of length times this, at most.
 LONGEST_PHRASE = 64
+#: From ASCII to the same in full width.
+_WIDE = 0xFEE0
 
 
 def read_phrases(source: PhraseSource) -> dict[str, str]:
@@ -29,14 +31,16 @@ def read_phrases(source: PhraseSource) -> dict[str, str]:
 
     Arguments:
         source: ``{"行长": "hang2 zhang3"}`` (a list of syllables will do, and tone marks) or the path of a UTF-8 file
-            with a line ``行长<TAB>hang2 zhang3`` a phrase; empty lines and lines that begin with # are passed over.
+            with a line ``行长<TAB>hang2 zhang3`` a phrase; empty lines and lines that begin with # are passed over. A
+            Latin letter or a digit of a phrase stands for itself in its pinyin: ``{"A股": "A gu3"}``.
 
     Returns:
-        phrase -> pinyin with tone numbers, one syllable a character.
+        phrase -> pinyin with tone numbers, one syllable a character; letters in upper case.
 
     Raises:
         TypeError: it is neither; a str, too, which might come from a file.
-        PhraseError: wrong pinyin, a length mismatch, or a character that is not Han; the message names the line.
+        PhraseError: wrong pinyin, a length mismatch, no Han character, or one that is neither Han, letter nor digit;
+            the message names the line.
     """
     if isinstance(source, Mapping):
         rows: Iterable[tuple[str, str, str | Sequence[str]]]
@@ -51,15 +55,31 @@ def read_phrases(source: PhraseSource) -> dict[str, str]:
     same = mandarin.compatibility_ideographs()
     checked = {}
     for where, phrase, pinyin in rows:
-        if not isinstance(phrase, str) or not phrase or not all(map(_is_han, phrase)):
-            raise PhraseError(f"{where}: a phrase must be one or more Han characters, not {phrase!r}")
-        checked["".join(same.get(char, char) for char in plain(phrase))] = _check(where, phrase, pinyin)
+        if not (isinstance(phrase, str) and any(map(is_han, phrase)) and all(is_han(c) or latin(c) for c in phrase)):
+            raise PhraseError(
+                f"{where}: a phrase must be one or more Han characters, with Latin letters and digits or without, not "
+                f"{phrase!r}"
+            )
+        checked["".join(latin(char) or same.get(char, char) for char in plain(phrase))] = _check(where, phrase, pinyin)
     return checked
 
 
-def _is_han(char: str) -> bool:
+def is_han(char: str) -> bool:
     """Whether a character has readings."""
     return bool(entry(tables_of("zh"), char) & ZH_HAN)
+
+
+def latin(char: str) -> str:
+    """The upper case of an ASCII letter or digit, of either width; empty for any other character."""
+    narrow = chr(ord(char) - _WIDE) if "\uff00" < char < "\uff5f" else char
+    return narrow.upper() if narrow.isascii() and narrow.isalnum() else ""
+
+
+def _written(latins: Iterable[str]) -> dict[str, str]:
+    """The other ways to write letters and digits: in lower case, and in full width."""
+    forms = {form: char for char in latins for form in (char, char.lower())}
+    wide = {chr(ord(form) + _WIDE): char for form, char in forms.items()}
+    return {form: char for form, char in (forms | wide).items() if form != char}
 
 
 def _lines(path: Path) -> Iterator[tuple[str, str, str]]:
@@ -87,9 +107,19 @@ def _check(where: str, phrase: str, pinyin: str | Sequence[str]) -> str:
     if len(syllables) != len(phrase):
         raise PhraseError(f"{where}: {phrase!r} has {len(phrase)} characters but {len(syllables)} pinyin syllables")
     try:
-        return " ".join(mandarin.spell(mandarin.factorize(syllable), numbers=True) for syllable in syllables)
+        return " ".join(map(_spelled, phrase, syllables))
     except (ValueError, AttributeError, TypeError) as error:
         raise PhraseError(f"{where}: {phrase!r}: {error}") from error
+
+
+def _spelled(char: str, syllable: str) -> str:
+    """The syllable with its tone's number; a letter or digit as it is."""
+    own = latin(char)
+    if not own:
+        return mandarin.spell(mandarin.factorize(syllable), numbers=True)
+    if "".join(map(latin, syllable)) != own:
+        raise ValueError(f"{char!r} stands for itself in the pinyin, not {syllable!r}")
+    return own
 
 
 def _traditional(tables: Tables, phrases: Iterable[str]) -> dict[str, str]:
@@ -97,7 +127,7 @@ def _traditional(tables: Tables, phrases: Iterable[str]) -> dict[str, str]:
     if "looks.bmp" not in tables:
         return {}
     seen = tables["looks.bmp"] & 0xFFFF
-    own = {ord(char) for phrase in phrases for char in phrase}
+    own = {ord(char) for phrase in phrases for char in phrase if not latin(char)}
     others = np.flatnonzero((seen != np.arange(len(seen))) & np.isin(seen, [*own])).tolist()
     return {chr(code): chr(seen[code]) for code in others if code not in own}
 
@@ -108,7 +138,14 @@ def with_phrases(tables: Tables, phrases: Mapping[str, str]) -> Tables:
     In the tables of readings in context a phrase in simplified characters is found in traditional text, too.
     """
     pack, same = vocabulary("zh").pack, mandarin.compatibility_ideographs()
-    packed = {phrase: [pack(mandarin.factorize(text)) for text in pinyin.split()] for phrase, pinyin in phrases.items()}
+    packed = {
+        phrase: [
+            entry(tables, char) & PACKED if latin(char) else pack(mandarin.factorize(text))
+            for char, text in zip(phrase, pinyin.split(), strict=True)
+        ]
+        for phrase, pinyin in phrases.items()
+    }
+    same = same | _written({char for phrase in phrases for char in phrase if latin(char)})
     first = {phrase[0] for phrase in phrases}
     changes = {char: entry(tables, char) | ZH_EXACT for char in first}
     own = ~(PACKED | ZH_MODEL) if "models" in tables else ~PACKED

@@ -65,7 +65,7 @@ cdef inline void look_for_own(const Speech* speech, const text_t* text, Py_ssize
         char = char_at(text, at, length, &step)
         own = 0
         match.end = at + step
-        if entry_of(speech.chars, char) & ZH_HAN:
+        if entry_of(speech.chars, char) & (ZH_HAN | ZH_EXACT):
             if speech.in_context:
                 longest_phrase(&speech.readings.user, text, at, length, char, step, &match, &prefix)
                 own = OWN if match.unit else 0
