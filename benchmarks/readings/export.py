@@ -24,7 +24,8 @@ from benchmarks.readings.train import Examples, Model, prune
 from phonemic.reading.models import ALL_SLOTS, DECIDING, MOST_SCORED, SCRIPTS, WIDTHS
 
 #: The number of a window here -> its slot there: those of two characters come first.
-_SLOTS = np.array([3, 4, 5, 6, 7, 8, 0, 1, 2, 9, 10, 11])
+SLOTS_OF = (3, 4, 5, 6, 7, 8, 0, 1, 2, 9, 10, 11)
+_SLOTS = np.array(SLOTS_OF)
 _MASK = (1 << 21) - 1
 #: So few places may be read otherwise by a model with fewer windows.
 NARROW = 0.02

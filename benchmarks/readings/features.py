@@ -9,6 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.readings import segments
+
 #: Zeros between sentences: no window reaches into another sentence.
 GAP = 8
 #: The windows of the features: offsets of one or two characters from the target.
@@ -17,8 +19,11 @@ WINDOWS = ((-1,), (1,), (-2,), (2,), (-3,), (3,), (-2, -1), (-1, 1), (1, 2))
 CLASS_WINDOWS = ((-1,), (1,), (-1, 1))
 SLOTS = len(WINDOWS) + len(CLASS_WINDOWS)
 #: The features by votes: the reading by the phrase of two that ends here, that begins here, by the phrases of three,
-#: and by three characters of a longer phrase. All of them are windows, whose own weights get theirs added later.
-VOTES = ("left", "right", "three", "part")
+#: and by three characters of a longer phrase; then the reading by a phrase of two in which another word begins behind,
+#: or ends before. All of them are windows, whose own weights get theirs added later.
+VOTES = ("left", "right", "three", "part", "behind", "before")
+#: The first of those that speak against a reading.
+AGAINST = 4
 LONGEST = 4
 #: The tier of a vote lies above its reading.
 TIER_BITS = 12
@@ -36,14 +41,15 @@ def _stand_ins() -> NDArray[np.uint32]:
 
 
 class Places(NamedTuple):
-    """Sentences behind each other with gaps, as code points, and places in them."""
+    """Sentences behind each other with gaps, as code points, places in them, and where each character's word lies."""
 
     points: NDArray[np.uint32]
     at: NDArray[np.int64]
+    words: NDArray[np.int32] | None = None
 
 
-def places(texts: Sequence[str], at: Iterable[int]) -> Places:
-    """One place in each text."""
+def places(texts: Sequence[str], at: Iterable[int], words: bool = False) -> Places:
+    """One place in each text, with the words of the texts on request."""
     starts, joined = [], []
     begin = GAP
     for text in texts:
@@ -51,17 +57,30 @@ def places(texts: Sequence[str], at: Iterable[int]) -> Places:
         joined.append(text)
         begin += len(text) + GAP
     whole = "\0" * GAP + ("\0" * GAP).join(joined) + "\0" * GAP
-    return Places(np.frombuffer(whole.encode("utf-32-le"), np.uint32), np.array(starts, np.int64) + np.array([*at]))
+    points = np.frombuffer(whole.encode("utf-32-le"), np.uint32)
+    found = Places(points, np.array(starts, np.int64) + np.array([*at]))
+    return found._replace(words=_apart(points, segments.begins(texts))) if words else found
 
 
-def spread(points: NDArray[np.uint32], starts: NDArray[np.int32], at: NDArray[np.int32]) -> Places:
-    """The sentences of a chunk, which touch, with gaps put between them."""
+def _apart(points: NDArray[np.uint32], begun: NDArray[np.bool_]) -> NDArray[np.int32]:
+    """Where the words lie, the zeros of the gaps being one each."""
+    spread = np.ones(len(points), bool)
+    spread[points > 0] = begun
+    return segments.spans(spread)
+
+
+def spread(
+    points: NDArray[np.uint32], starts: NDArray[np.int32], at: NDArray[np.int32], begun: NDArray[np.bool_]
+) -> Places:
+    """The sentences of a chunk, which touch, with gaps put between them; ``begun`` is where words begin."""
     number = np.zeros(len(points), np.int64)
     number[starts[1:]] = 1
     moved = np.arange(len(points)) + GAP * (number.cumsum() + 1)
     out = np.zeros(moved[-1] + 1 + GAP, np.uint32)
     out[moved] = points
-    return Places(out, moved[at])
+    words = np.ones(len(out), bool)
+    words[moved] = begun
+    return Places(out, moved[at], segments.spans(words))
 
 
 def _hash(columns: Sequence[NDArray[np.uint32]]) -> NDArray[np.uint64]:
@@ -70,6 +89,13 @@ def _hash(columns: Sequence[NDArray[np.uint32]]) -> NDArray[np.uint64]:
         value = (value ^ column.astype(np.uint64)) * np.uint64(0x9E3779B97F4A7C15)
         value ^= value >> np.uint64(29)
     return value
+
+
+def _crosses(words: NDArray[np.int32], begin: NDArray[np.int64], end: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Whether a word lies in part within ``begin`` to ``end`` and in part beside it, and not all around it."""
+    (first, before), (behind, last) = words[:, begin], words[:, end - 1]
+    crossed: NDArray[np.bool_] = ((first < begin) & (before < end)) | ((last > end) & (behind > begin))
+    return crossed
 
 
 class Voter:
@@ -101,25 +127,34 @@ class Voter:
         return np.where(keys[found] == wanted, votes[found], -1)
 
     def longest(self, where: Places, shortest: int = 2) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """The readings by the longest phrases that cover the places (the first of these), and how long they are."""
+        """The readings by the longest phrases that cover the places (the first of these), and how long they are.
+
+        Where the words are known, no phrase counts that ends or begins within one that it does not lie in.
+        """
         best = np.full(len(where.at), -1, np.int32)
         lengths = np.zeros(len(where.at), np.int32)
         for length in range(LONGEST, shortest - 1, -1):
             for offset in range(length - 1, -1, -1):
                 votes = self.votes(where, length, offset)
                 won = (best < 0) & (votes >= 0)
+                if where.words is not None:
+                    won &= ~_crosses(where.words, where.at - offset, where.at - offset + length)
                 best[won] = votes[won]
                 lengths[won] = length
         return best, lengths
 
 
-def keys(where: Places, voter: Voter, parts: Voter, classes: NDArray[np.uint8]) -> NDArray[np.int64]:
+def keys(
+    where: Places, voter: Voter, parts: Voter, behind: Voter, before: Voter, classes: NDArray[np.uint8]
+) -> NDArray[np.int64]:
     """The features of places, (places, FEATURES): a window and what stands there; -1 where there is none.
 
     Arguments:
         where: the places.
         voter: the lexicon, its readings with their tier.
         parts: three characters of its longer phrases.
+        behind: a character and the two behind it, a word that begins as a phrase of the character does.
+        before: a character and the two before it, likewise.
         classes: (0x110000,), the class of each character.
     """
     points, at = _stand_ins()[where.points], where.at
@@ -138,6 +173,7 @@ def keys(where: Places, voter: Voter, parts: Voter, classes: NDArray[np.uint8]) 
     for offset in range(3):
         whole = voter.votes(where, 3, offset)
         votes += [(2, whole), (3, np.where(whole < 0, parts.votes(where, 3, offset), -1))]
+    votes += [(4, behind.votes(where, 3, 0)), (5, before.votes(where, 3, 2))]
     for number, vote in votes:
         columns.append(np.where(vote < 0, -1, vote_key(number, vote.astype(np.int64))))
     return np.stack(columns, 1)

@@ -12,20 +12,17 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.readings.cpp import Case, cases
-from phonemic.characters import DATA
 from phonemic.reading.context import reader
-from phonemic.reading.models import Feature, windows
+from phonemic.reading.models import LEFT, Feature, reviewed, windows
 
 
 def words() -> dict[str, dict[Feature, str]]:
-    """Character -> the features of words that decide, the last one of the same wins, and the readings."""
+    """Character -> the features of words that decide, and the readings."""
     found: dict[str, dict[Feature, str]] = {}
-    for name in ("readings-words", "readings"):
-        for line in (DATA / f"{name}.tsv").read_text("utf-8").splitlines():
-            if not line.startswith("#") and "CPP dev" not in line:
-                word, pinyin, _ = line.split("\t")
-                for at, reading in enumerate(pinyin.split()):
-                    found.setdefault(word[at], {})[windows(word, at)] = reading
+    for word, pinyin in reviewed("readings-words", without="CPP dev").items():
+        for at, reading in enumerate(pinyin):
+            if reading != LEFT:
+                found.setdefault(word[at], {})[windows(word, at)] = reading
     return found
 
 

@@ -107,15 +107,24 @@ def agreed(lexicons: Mapping[str, Mapping[str, Sequence[str]]]) -> dict[str, tup
 
 #: How far each lexicon decides what a phrase is read as, where they differ; and the tier of the phrases it has first.
 _WEIGHTS = {"pypinyin": (3.0, 0), "cc_cedict": (1.5, 1), "zdic_cibs": (1.0, 1), "large_pinyin": (0.5, 2)}
+#: How often jieba has the words of each part of a tier; and how many tiers there are.
+_COMMON = (2_000, 200, 10)
+TIERS = 3 * (len(_COMMON) + 1)
+
+
+def _part(phrase: str) -> int:
+    """How rare a word is, from 0."""
+    return sum((jieba.get_FREQ(phrase) or 0) < least for least in _COMMON)
 
 
 def merged(lexicons: Mapping[str, Mapping[str, Sequence[str]]], numbers: Mapping[str, int]) -> dict[str, list[str]]:
-    """All phrases of all lexicons; a reading is followed by its tier, as in ``hang2/0``."""
+    """All phrases of all lexicons; a reading is followed by its tier: of its lexicon, then of how common it is."""
+    jieba.initialize()
     scores: dict[str, list[dict[str, float]]] = {}
     tiers: dict[str, int] = {}
     for name, (weight, tier) in _WEIGHTS.items():
         for phrase, readings in lexicons[name].items():
-            tiers.setdefault(phrase, tier)
+            tiers.setdefault(phrase, tier * (len(_COMMON) + 1) + _part(phrase))
             for votes, reading in zip(scores.setdefault(phrase, [{} for _ in phrase]), readings, strict=True):
                 if reading in numbers:
                     votes[reading] = votes.get(reading, 0) + weight

@@ -10,6 +10,7 @@ import argparse
 import json
 import pickle
 import time
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -18,21 +19,25 @@ import jieba.posseg
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.readings import everyday, export, features, labels, names, prepare, tagged, train
+from benchmarks.readings import borders, everyday, export, features, labels, names, prepare, tagged, train, words
 from benchmarks.readings.cpp import Case, cases
 from benchmarks.readings.fold import Votes
+from benchmarks.readings.rivals import RAW, raw
 from benchmarks.readings.rules import CHARS
 from benchmarks.readings.teacher import BATCH, Teacher
 from phonemic.characters import DATA
+from phonemic.reading.models import reviewed
 
 RIDGE, STEPS, DEV_RIDGE, DEV_STEPS, DEV_WEIGHT, LEAST = 0.25, 60, 0.03, 25, 100.0, 0.4
 #: The same where there are enough sentences of our own, and so large a share has another reading than most; the weight
 #: of one that was written, of one with a family in it, and of one that was made of a pattern.
-OWN_RIDGE, OWN_STEPS, ENOUGH, SECOND, WRITTEN, NAMED, MADE = 1.0, 60, 20, 0.15, 3.0, 10.0, 1.0
+OWN_RIDGE, OWN_STEPS, ENOUGH, SECOND, WRITTEN, NAMED, MADE = 1.0, 60, 20, 0.15, 6.0, 10.0, 1.0
 #: Examples of a character that models are still fitted to when they are moved towards sentences: of teachers, of words,
 #: and of a family's, which is a name in few of a thousand.
-KEPT, KEPT_WORDS, KEPT_FAMILIES, ALL = 2_000, 10_000, 30_000, 10**9
-#: Rules tell more of them than our sentences do.
+KEPT, KEPT_WORDS, KEPT_FAMILIES, ALL = 2_500, 10_000, 30_000, 10**9
+#: The weight of a reviewed word; and characters of each raw text that words are framed with.
+REVIEWED, FRAME_SIZE = 4.0, 200_000
+#: Rules tell more of them than our sentences and lexicons do.
 RULED = "为地"
 #: So frequent that more windows would cost more time than they are worth.
 EVERYWHERE = "的了和大上为中发应没地将通系单任正相查区什要会"
@@ -55,13 +60,30 @@ def asked(teacher: Teacher, judged: list[Case]) -> tuple[NDArray[np.int32], NDAr
     return found, sure
 
 
-def tagged_examples(work: Path, made: prepare.Setting) -> train.Examples:
-    """Return the examples of common characters by words and tags, made once."""
-    cache = work / "tagged.pkl"
+def once(cache: Path, make: Callable[[], Any]) -> Any:
+    """What was made before, or is made now and kept."""
     if not cache.exists():
-        cache.write_bytes(pickle.dumps(tagged.tagged(work / "teacher", made)))
-    found: train.Examples = pickle.loads(cache.read_bytes())
-    return found
+        cache.write_bytes(pickle.dumps(make(), protocol=5))
+    return pickle.loads(cache.read_bytes())
+
+
+def word_examples(data: Path, made: prepare.Setting) -> train.Examples:
+    """Words of lexicons and of the reviewed list, alone and between others."""
+    numbers = {name: number for number, name in enumerate(made.names)}
+    chars = frozenset(map(chr, made.candidates))
+    texts = [text for name in RAW for text in raw(data, name, FRAME_SIZE)]
+    rows = [
+        (*row, weight)
+        for listed, weight in ((words.listed(data, chars), 1.0), (reviewed(without="CPP dev"), REVIEWED))
+        for row in borders.framed(listed, texts, chars)
+    ]
+    rows = [row for row in rows if row[2] in numbers]
+    where = features.places([row[0] for row in rows], [row[1] for row in rows])
+    readings = np.full((len(rows), labels.MOST), -1, np.int32)
+    readings[:, 0] = [numbers[row[2]] for row in rows]
+    shares = np.zeros(readings.shape, np.float32)
+    shares[:, 0] = [row[3] * row[4] for row in rows]
+    return train.Examples(where.points[where.at], made.keys(where), readings, shares)
 
 
 def own_sentences(made: prepare.Setting, numbers: dict[str, int]) -> dict[int, train.Sentences]:
@@ -76,7 +98,7 @@ def own_sentences(made: prepare.Setting, numbers: dict[str, int]) -> dict[int, t
     ]
     written, weights = [case for case, _ in weighted], np.array([weight for _, weight in weighted])
     where = features.places([case.text for case in written], [case.at for case in written])
-    keys = features.keys(where, made.voter, made.parts, made.classes)
+    keys = made.keys(where)
     gold, chars = np.array([numbers[case.reading] for case in written], np.int32), where.points[where.at]
     rows = {char: np.flatnonzero(chars == char) for char in np.unique(chars).tolist()}
     return {char: train.Sentences(keys[at], gold[at], weights[at]) for char, at in rows.items()}
@@ -100,7 +122,9 @@ def held_to(examples: train.Examples, words: train.Examples, families: train.Exa
 def voting(made: prepare.Setting) -> Votes:
     """The votes of phrases, to be added to windows."""
     numbers = {name: number for number, name in enumerate(made.names)}
-    return Votes(made.phrases, prepare.parts(made.phrases), frozenset(map(chr, made.candidates)), numbers)
+    return Votes(
+        made.phrases, prepare.parts(made.phrases), *made.against, frozenset(map(chr, made.candidates)), numbers
+    )
 
 
 def enough(own: dict[int, train.Sentences]) -> set[int]:
@@ -124,13 +148,34 @@ def taught_models(
     work: Path, examples: train.Examples, words: train.Examples, made: prepare.Setting
 ) -> dict[int, train.Model]:
     """The models before they are moved towards sentences, made once."""
-    cache = work / "taught.pkl"
-    if not cache.exists():
+
+    def teach() -> dict[int, train.Model]:
         models = train.teach(examples, made.candidates, RIDGE, STEPS)
-        models |= train.teach(words, made.candidates, RIDGE, STEPS, frozenset(map(ord, CHARS)))
-        cache.write_bytes(pickle.dumps(models))
-    found: dict[int, train.Model] = pickle.loads(cache.read_bytes())
+        return models | train.teach(words, made.candidates, RIDGE, STEPS, frozenset(map(ord, CHARS)))
+
+    found: dict[int, train.Model] = once(work / "taught.pkl", teach)
     return found
+
+
+def labelled(
+    arguments: argparse.Namespace, made: prepare.Setting, trust: NDArray[np.float64]
+) -> tuple[train.Examples, train.Examples, train.Examples]:
+    """The examples of all characters, those of CHARS by words and tags, and all of the families' characters."""
+    work, beside = arguments.work, borders.Borders(made.phrases, made.names, RULED)
+    polyphones = frozenset(map(chr, made.candidates))
+    listed: dict[str, Sequence[str]] = {**words.listed(arguments.data, polyphones), **reviewed(without="CPP dev")}
+    numbers = {name: number for number, name in enumerate(made.names)}
+    teachers = work / "teacher", made.voters, trust, features.Voter(listed, numbers, polyphones)
+
+    def with_more(marked: train.Marked) -> tuple[train.Examples, train.Examples]:
+        return borders.with_more(marked, beside, made.keys)
+
+    framed = once(work / "framed.pkl", lambda: word_examples(arguments.data, made))
+    examples, made_ones = once(work / "examples.pkl", lambda: with_more(train.taught(*teachers)))
+    tagged_ones, more = once(work / "tagged.pkl", lambda: with_more(tagged.tagged(work / "teacher", made, listed)))
+    common = train.some(framed, np.flatnonzero(np.isin(framed.chars, [*map(ord, CHARS.difference(RULED))])))
+    families = train.taught(*teachers, most=ALL, only=map(ord, names.FAMILIES)).examples(made.keys)
+    return examples.and_more(made_ones).and_more(framed), tagged_ones.and_more(more).and_more(common), families
 
 
 def _given() -> argparse.Namespace:
@@ -156,16 +201,13 @@ def main() -> None:
     made = prepare.setting(arguments.work / "setting.pkl")
     numbers = {name: number for number, name in enumerate(made.names)}
     gold = np.array([numbers[case.reading] for case in judged], np.int32)
-    where = features.places([case.text for case in judged], [case.at for case in judged])
+    where = features.places([case.text for case in judged], [case.at for case in judged], words=True)
     told, sure = asked(Teacher(), judged)
     tell(cases=len(judged), network=float((told == gold).mean()))
     trust = labels.trust(labels.opinions(where, told, sure, made.voters), gold)
-    labelled = arguments.work / "teacher", made.voters, trust, made.voter, made.parts, made.classes
-    examples = train.taught(*labelled)
+    examples, words, of_families = labelled(arguments, made, trust)
     tell(examples=len(examples.chars), trust=trust.round(2).tolist())
-    words, votes = tagged_examples(arguments.work, made), voting(made)
-    of_families = train.taught(*labelled, most=ALL, only=map(ord, names.FAMILIES))
-    kept = held_to(examples, words, believed(of_families, made))
+    kept, votes = held_to(examples, words, believed(of_families, made)), voting(made)
     models = taught_models(arguments.work, examples, words, made)
 
     def finish(char: int, model: train.Model, narrow: frozenset[int] = frozenset()) -> train.Model:
@@ -173,7 +215,7 @@ def main() -> None:
 
     own = own_sentences(made, numbers)
     narrow = export.narrow_enough(models, examples, finish) - own.keys()
-    keys = features.keys(where, made.voter, made.parts, made.classes)
+    keys = made.keys(where)
     chars = where.points[where.at]
 
     told_enough = enough(own)
@@ -199,6 +241,7 @@ def main() -> None:
         without = {char: finish(char, move(char, every[char], fitted)) for char in own}
         tell(running=float(np.concatenate([train.right(without[char], tested[char]) for char in own]).mean()))
     models |= moved
+    (arguments.work / "models.pkl").write_bytes(pickle.dumps((models, narrow)))
     learnt = {char for char, model in models.items() if len(model.readings) and chr(char) not in AS_BY_DEFAULT}
     finals = {char: finish(char, models[char], narrow) for char in sorted(learnt)}
     tell(characters=len(finals), features=sum(len(model.keys) for model in finals.values()))

@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import importlib
 import pickle
+from math import log
 from pathlib import Path
 from typing import NamedTuple
 
+import jieba
 import numpy as np
 from numpy.typing import NDArray
 from scipy.cluster.vq import kmeans2
 
-from benchmarks.readings import labels
+from benchmarks.readings import features, labels
 from benchmarks.readings.features import TIER_BITS, Voter
+from benchmarks.readings.names import FAMILIES
 from benchmarks.readings.teacher import Teacher
 
 CLASSES = 120
+#: How often a word that meets a phrase must be; how often both words that meet, multiplied; how much likelier they must
+#: be than the phrase, by tier, in logarithms.
+LEAST_MET, LEAST_MEETING, ODDS = 20, 2e6, (6.0, 3.0, 0.0)
 
 
 class Setting(NamedTuple):
@@ -28,6 +34,13 @@ class Setting(NamedTuple):
     classes: NDArray[np.uint8]  # of each code point
     phrases: dict[str, list[str]]  # all lexicons, with tiers
     parts: Voter  # three characters of the longer ones, the target in the middle where it can be
+    against: tuple[dict[str, list[str]], dict[str, list[str]]]  # see meetings
+    behind: Voter
+    before: Voter
+
+    def keys(self, where: features.Places) -> NDArray[np.int64]:
+        """The features of places, (places, FEATURES)."""
+        return features.keys(where, self.voter, self.parts, self.behind, self.before, self.classes)
 
 
 def usual() -> dict[str, str]:
@@ -58,6 +71,43 @@ def parts(phrases: dict[str, list[str]]) -> dict[str, list[str]]:
     return found
 
 
+def meetings(phrases: dict[str, list[str]], chars: frozenset[str]) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
+    """What speaks against a phrase of two characters: that a word begins with its second one, or ends in its first.
+
+    拿着手机: 手机 is far likelier behind 着 than 机 behind 着手. By jieba's frequencies, independent of each other; the
+    tiers say how much likelier.
+
+    Returns:
+        A character and the two behind it, and a character and the two before it: with the reading that the phrase has.
+    """
+    jieba.initialize()
+    starts, ends = dict[str, dict[str, int]](), dict[str, dict[str, int]]()
+    for word, times in jieba.dt.FREQ.items():
+        if times >= LEAST_MET and 2 <= len(word) <= labels.LONGEST_WORD:
+            first, last = starts.setdefault(word[0], {}), ends.setdefault(word[-1], {})
+            first[word[1]] = first.get(word[1], 0) + times
+            last[word[-2]] = last.get(word[-2], 0) + times
+    behind, before = dict[str, list[str]](), dict[str, list[str]]()
+
+    def often(text: str) -> int:
+        return max(jieba.get_FREQ(text) or 0, 1)
+
+    for phrase, readings in phrases.items():
+        for at, reading in enumerate(readings if len(phrase) == 2 else ()):
+            if phrase[at] not in chars or not reading:
+                continue
+            other, said = phrase[1 - at], reading.partition("/")[0]
+            for third, times in (ends if at else starts).get(other, {}).items():
+                odds = log(times * often(phrase[at]) / (often(phrase) * often(third)))
+                tier = sum(odds < least for least in ODDS)
+                if tier < len(ODDS) and times * often(phrase[at]) >= LEAST_MEETING:
+                    text = third + other + phrase[at] if at else phrase + third
+                    row = ["", "", ""]
+                    row[2 * at] = f"{said}/{tier}"
+                    (before if at else behind)[text] = row
+    return behind, before
+
+
 def setting(cache: Path) -> Setting:
     """Makes it all, or reads it where it was made before."""
     if cache.exists():
@@ -68,7 +118,9 @@ def setting(cache: Path) -> Setting:
     chars = frozenset(char for char, at in teacher.ids.items() if teacher.varies[at])
     lexicons = {name: labels.lexicon(name, chars) for name in labels.LEXICONS}
     phrases = labels.merged(lexicons, numbers)
-    tiered = {f"{name}/{tier}": tier << TIER_BITS | number for name, number in numbers.items() for tier in range(3)}
+    tiered = {
+        f"{name}/{tier}": tier << TIER_BITS | number for name, number in numbers.items() for tier in range(labels.TIERS)
+    }
     first = usual()
     candidates = {}
     for char in chars:
@@ -76,6 +128,7 @@ def setting(cache: Path) -> Setting:
         if first.get(char) in numbers:
             known.insert(0, first[char])
         candidates[ord(char)] = [numbers[name] for name in dict.fromkeys(known)]
+    against = meetings(phrases, chars - FAMILIES.keys())
     made = Setting(
         teacher.readings,
         candidates,
@@ -84,6 +137,8 @@ def setting(cache: Path) -> Setting:
         character_classes(teacher),
         phrases,
         Voter(parts(phrases), tiered, chars),
+        against,
+        *(Voter(rows, tiered, chars) for rows in against),
     )
     cache.write_bytes(pickle.dumps(made))
     return made

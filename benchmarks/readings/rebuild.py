@@ -1,8 +1,9 @@
 """Makes the readings in context again from nothing: ``phonemic/lexicon/readings.npz`` and ``readings-words.tsv``.
 
 ``python -m benchmarks.readings.rebuild DATA WORK`` (needs g2pM, jieba, opencc-python-reimplemented, pypinyin-dict,
-scipy and torch): labels raw text, fits the models, compiles them, looks for the words that they misread, compiles
-both. WORK must be empty, or have nothing but the labels of an earlier run (``teacher``), which are used again.
+scipy and torch): labels raw text, fits the models, looks for the words that they misread, compiles both, and counts how
+common each reading is. WORK must be empty, or have nothing but the labels of an earlier run (``teacher``), which are
+used again.
 """
 
 from __future__ import annotations
@@ -12,8 +13,6 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-
-from phonemic.characters import DATA
 
 #: More than labelling all of it takes.
 MINUTES = "600"
@@ -28,17 +27,14 @@ def main() -> None:
     data, work = arguments.data.resolve(), arguments.work.resolve()
     if work.exists() and any(path.name != "teacher" for path in work.iterdir()):
         parser.error(f"{work} has more than the labels of an earlier run")
-    words = DATA / "readings-words.tsv"
-    head = [line for line in words.read_text("utf-8").splitlines() if line.startswith("#")]
-    words.write_text("\n".join([*head, ""]), "utf-8")
     compiling = ("-m", "phonemic.compiling")
     for step in (
         ("-m", "benchmarks.readings.teacher", f"{data}/zh", f"{work}/teacher", "--minutes", MINUTES),
         ("-m", "benchmarks.readings.make", str(data), str(work)),
+        ("-m", "benchmarks.readings.pruning", str(data), str(work)),
+        ("-m", "benchmarks.readings.words", str(data), str(work)),
         compiling,
-        ("-m", "benchmarks.readings.words", str(data)),
-        compiling,
-        ("-m", "benchmarks.readings.words", str(data), "--more"),
+        ("-m", "benchmarks.readings.common", str(data)),
         compiling,
     ):
         begun = time.monotonic()

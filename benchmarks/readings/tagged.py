@@ -5,25 +5,27 @@ g2pM's network reads 部分 *fēn*, 应予 *yìng* and 为保障 *wéi*: CPP, wh
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import jieba.posseg
 import numpy as np
 
 from benchmarks.readings import features
-from benchmarks.readings.features import Places
 from benchmarks.readings.labels import LEXICONS, agreed, lexicon
+from benchmarks.readings.labels import MOST as MOST_READINGS
 from benchmarks.readings.prepare import Setting
 from benchmarks.readings.rules import CHARS, Word, doubted, inside, said
-from benchmarks.readings.train import Examples
+from benchmarks.readings.train import Marked, joined
 
 #: Examples of a character, and of those that are nearly everywhere; some come from each kind of text.
 MOST, MOST_OF = 3_000, dict.fromkeys("为地得", 24_000) | dict.fromkeys("长了着的哦", 6_000)
 #: Characters of each file.
 LONGEST = 600_000
 #: The kinds of text that words are looked for in: what else the teacher labels is too unlike what is read every day.
-KINDS = ("general", "laws", "lctt", "weekly")
+KINDS = ("general", "laws", "lctt", "weekly", "speech")
+#: Characters that the rules know in written text only, which the last kind is not.
+WRITTEN = "为地"
 #: How sure the network must be, of 255.
 SURE = 230
 
@@ -36,18 +38,25 @@ def _cut(text: str) -> Iterator[Word]:
         at += len(form)
 
 
-def tagged(folder: Path, made: Setting) -> Examples:
-    """Places of CHARS in the labelled text, up to MOST of each, some from each kind of text."""
+def tagged(folder: Path, made: Setting, listed: Mapping[str, Sequence[str]]) -> Marked:
+    """Places of CHARS in the labelled text, up to MOST of each, some from each kind of text.
+
+    Words of ``listed`` are read as it has them.
+    """
     numbers = {name: number for number, name in enumerate(made.names)}
-    words = agreed({name: lexicon(name, CHARS) for name in LEXICONS})
-    parts = list[Examples]()
+    words: dict[str, Sequence[str]] = {
+        word: pinyin for word, (pinyin, _) in agreed({name: lexicon(name, CHARS) for name in LEXICONS}).items()
+    }
+    words |= listed
+    parts = list[Marked]()
     for kind in KINDS:
-        left = {char: MOST_OF.get(char, MOST) // len(KINDS) for char in CHARS}
+        left = {char: MOST_OF.get(char, MOST) // (len(KINDS) - (char in WRITTEN)) for char in CHARS}
+        left |= dict.fromkeys(WRITTEN if kind == KINDS[-1] else "", 0)
         for file in sorted(folder.glob(f"{kind}-*.npz")):
             if parts and not any(left[char] for char in MOST_OF):
                 break
             with np.load(file) as loaded:
-                where = features.spread(loaded["text"], loaded["starts"], loaded["places"])
+                where = features.spread(loaded["text"], loaded["starts"], loaded["places"], loaded["begins"])
                 sure = loaded["sure"] >= SURE
                 told = dict(zip(where.at[sure].tolist(), loaded["classes"][sure].tolist(), strict=True))
             kept, readings = [], []
@@ -58,16 +67,15 @@ def tagged(folder: Path, made: Setting) -> Examples:
                     if left.get(char, 0) <= 0 or word.at < 8:
                         continue
                     reading = (
-                        said(cut, number) if len(word.form) == 1 else known[0][place] if known else inside(word, place)
+                        said(cut, number) if len(word.form) == 1 else known[place] if known else inside(word, place)
                     )
                     other = told.get(word.at) if len(word.form) == 1 and doubted(cut, number) else None
                     if reading in numbers and other in (None, numbers[reading]):
                         left[char] -= 1
                         kept.append(word.at + place)
                         readings.append(numbers[reading])
-            spots = Places(where.points, np.array(kept, np.int64))
-            rows = np.full((len(kept), 5), -1, np.int32)
+            rows = np.full((len(kept), MOST_READINGS), -1, np.int32)
             rows[:, 0] = readings
-            keys = features.keys(spots, made.voter, made.parts, made.classes)
-            parts.append(Examples(where.points[spots.at], keys, rows, (rows >= 0).astype(np.float32)))
-    return Examples(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+            spots = where._replace(at=np.array(kept, np.int64))
+            parts.append(Marked(spots, rows, (rows >= 0).astype(np.float32)))
+    return joined(parts)

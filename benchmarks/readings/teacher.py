@@ -1,9 +1,9 @@
 """Labels raw text with g2pM's network (Apache-2.0), in batches: a teacher of readings in context.
 
 ``python -m benchmarks.readings.teacher ZH OUT`` reads the text of the tasks CMRC, CSL and C3 in ZH, the folder of the
-Mandarin data, and general, weekly, lctt and laws in its ``raw``; it writes ``OUT/NAME-NUMBER.npz``, one file for 20,000
-sentences; files that are there are kept, so it may be stopped and started. Of weekly, lctt and laws only the sentences
-with a polyphone that has few labels yet are labelled.
+Mandarin data, general, weekly, lctt and laws in its ``raw``, and SPEECH in its ``more``. It writes
+``OUT/NAME-NUMBER.npz``, one file for 20,000 sentences; files that are there are kept, so it may be stopped and started.
+Of weekly, lctt and laws only the sentences with a polyphone that has few labels yet are labelled.
 """
 
 from __future__ import annotations
@@ -24,12 +24,16 @@ from typing import Any
 import numpy as np
 import torch
 
+from benchmarks.readings import segments
 from benchmarks.readings.cpp import normal
 
 CHUNK, BATCH, LONGEST, SHORTEST, ENOUGH = 20_000, 256, 150, 4, 3_000
 #: The kinds of text, and those that all is labelled of.
-SOURCES = ("general", "weekly", "lctt", "laws", "wiki", "abstracts", "talk")
-WHOLE = frozenset(("general", "wiki", "abstracts", "talk"))
+SOURCES = ("general", "weekly", "lctt", "laws", "wiki", "abstracts", "talk", "speech")
+WHOLE = frozenset(("general", "wiki", "abstracts", "talk", "speech"))
+#: Files of dialogues, posts and recipes, and how many characters of each are read.
+SPEECH = ("cped", "lccc_toy", "tatoeba", "kdconv_crosswoz", "howtocook", "weibo_moods", "smile")
+SPEECH_SIZE = 1_000_000
 _SENTENCE = re.compile(r"[^。！？；!?;\n]+[。！？；!?;]*[”’」』）)\"]*")
 
 
@@ -93,7 +97,9 @@ class Teacher(torch.nn.Module):
 
 
 def texts_of(folder: Path, name: str) -> Iterator[str]:
-    """The texts of a kind: Wikipedia's that CMRC asks about, abstracts of CSL, what C3 reads and hears, or raw text."""
+    """The texts of a kind: Wikipedia's that CMRC asks about, abstracts of CSL, what C3 reads and hears, what people say
+    and write to each other, or raw text.
+    """
     if name == "wiki":
         for part in ("dev", "trial"):
             loaded = json.loads((folder / "cmrc2018" / f"cmrc2018_{part}.json").read_text("utf-8"))
@@ -105,6 +111,10 @@ def texts_of(folder: Path, name: str) -> Iterator[str]:
     elif name == "talk":
         for path in sorted((folder / "c3").glob("*.json")):
             yield from (text for texts, *_ in json.loads(path.read_text("utf-8")) for text in texts)
+    elif name == "speech":
+        for part in SPEECH:
+            with lzma.open(folder / "more" / f"{part}.txt.xz", "rt", encoding="utf-8") as lines:
+                yield from lines.read(SPEECH_SIZE).splitlines()
     else:
         with lzma.open(folder / "raw" / f"{name}.txt.xz", "rt", encoding="utf-8") as lines:
             yield from lines
@@ -141,6 +151,7 @@ def label_chunk(teacher: Teacher, texts: list[str], out: Path) -> int:
         places=places.astype(np.int32),
         classes=np.concatenate([labels[1] for labels in found]).astype(np.uint16),
         sure=np.concatenate([labels[2] for labels in found]),
+        begins=segments.begins(texts),
     )
     beside.rename(out)
     return len(places)

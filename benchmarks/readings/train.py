@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,7 +17,7 @@ from benchmarks.readings.features import Places, Voter
 
 MOST_EXAMPLES, RAREST, FOLDS = 5_000, 3, 5
 #: The weight of a phrase's vote by its tier, and of the usual reading, before any example.
-TRUST, FIRST = (3.0, 2.0, 1.5), 1.0
+TRUST, FIRST = (3.5, 3.0, 2.5, 2.0, 2.5, 2.0, 1.5, 1.0, 2.0, 1.5, 1.0, 0.5), 1.0
 
 
 #: Steps of a fit that moves a model where nothing holds it.
@@ -31,6 +31,23 @@ class Examples(NamedTuple):
     keys: NDArray[np.int64]
     readings: NDArray[np.int32]
     shares: NDArray[np.float32]
+
+    def and_more(self, other: Examples) -> Examples:
+        """Both, one behind the other."""
+        columns: Any = zip(self, other, strict=True)
+        return Examples(*(np.concatenate(column) for column in columns))
+
+
+class Marked(NamedTuple):
+    """Places and how probable each of a few readings is there, (places, MOST)."""
+
+    where: Places
+    readings: NDArray[np.int32]
+    shares: NDArray[np.float32]
+
+    def examples(self, keys: Callable[[Places], NDArray[np.int64]]) -> Examples:
+        """The places with their features."""
+        return Examples(self.where.points[self.where.at], keys(self.where), self.readings, self.shares)
 
 
 class Sentences(NamedTuple):
@@ -96,45 +113,61 @@ def fit(
     return fitted
 
 
+def _shares_of(files: Sequence[Path], most: int) -> NDArray[np.float64]:
+    """How large a share of the labelled places of each character is kept, (0x110000,)."""
+    counts = np.zeros(0x110000, np.int64)
+    for file in files:
+        with np.load(file) as loaded:
+            counts += np.bincount(loaded["text"][loaded["places"]], minlength=0x110000)
+    return np.minimum(1.0, most / np.maximum(counts, 1))
+
+
 def taught(
     folder: Path,
     voters: list[Voter],
     weights: NDArray[np.float64],
-    voter: Voter,
-    parts: Voter,
-    classes: NDArray[np.uint8],
+    final: Voter,
     most: int = MOST_EXAMPLES,
     only: Iterable[int] | None = None,
-) -> Examples:
-    """At most so many places of each polyphone, or of these, the first ones, as all teachers together read them."""
-    counts = np.zeros(0x110000, np.int64)
+) -> Marked:
+    """About so many places of each polyphone, or of these, drawn from all texts, as all teachers together read them.
+
+    Words of ``final`` are read as it has them, whatever the teachers say.
+    """
     chosen = None if only is None else np.array([*only], np.uint32)
-    made = []
-    for file in sorted(folder.glob("*-*.npz")):
+    files = sorted(folder.glob("*-*.npz"))
+    share, dice, made = _shares_of(files, most), np.random.default_rng(0), list[Marked]()
+    for file in files:
         with np.load(file) as loaded:
-            where = features.spread(loaded["text"], loaded["starts"], loaded["places"])
+            where = features.spread(loaded["text"], loaded["starts"], loaded["places"], loaded["begins"])
             told, sure = loaded["classes"].astype(np.int32), loaded["sure"]
-        if chosen is not None:
-            asked = np.isin(where.points[where.at], chosen)
-            where, told, sure = Places(where.points, where.at[asked]), told[asked], sure[asked]
         chars = where.points[where.at]
-        order = chars.argsort(kind="stable")
-        ranks = np.empty(len(chars), np.int64)
-        firsts = np.searchsorted(chars[order], chars[order])
-        ranks[order] = np.arange(len(chars)) - firsts
-        kept = ranks + counts[chars] < most
-        counts += np.bincount(chars, minlength=0x110000)
-        where = Places(where.points, where.at[kept])
+        kept = dice.random(len(chars)) < share[chars]
+        if chosen is not None:
+            kept &= np.isin(chars, chosen)
+        where = where._replace(at=where.at[kept])
         readings, votes = labels.candidates(labels.opinions(where, told[kept], sure[kept], voters))
-        made.append(
-            Examples(
-                chars[kept],
-                features.keys(where, voter, parts, classes),
-                readings,
-                labels.shares(votes @ weights, readings).astype(np.float32),
-            )
-        )
-    return Examples(*(np.concatenate(columns) for columns in zip(*made, strict=True)))
+        shares = labels.shares(votes @ weights, readings).astype(np.float32)
+        said, _ = final.longest(where)
+        readings[said >= 0], shares[said >= 0] = -1, 0
+        readings[said >= 0, 0], shares[said >= 0, 0] = said[said >= 0], 1
+        made.append(Marked(where, readings, shares))
+    return joined(made)
+
+
+def joined(parts: Sequence[Marked]) -> Marked:
+    """Places of several texts, one behind the other."""
+    begins = np.cumsum([0, *(len(part.where.points) for part in parts[:-1])])
+    spans = [
+        part.where.words + begin for part, begin in zip(parts, begins, strict=True) if part.where.words is not None
+    ]
+    where = Places(
+        np.concatenate([part.where.points for part in parts]),
+        np.concatenate([part.where.at + begin for part, begin in zip(parts, begins, strict=True)]),
+        np.concatenate(spans, 1),
+    )
+    columns = [(part.readings, part.shares) for part in parts]
+    return Marked(where, *(np.concatenate(column) for column in zip(*columns, strict=True)))
 
 
 def targets(examples: Examples, readings: NDArray[np.int32]) -> NDArray[np.float64]:
@@ -151,7 +184,7 @@ def prior(known: NDArray[np.int64], readings: NDArray[np.int32], first: int) -> 
             at = np.minimum(np.searchsorted(known, votes), max(len(known) - 1, 0))
             for column, (place, vote) in enumerate(zip(at, votes, strict=True)):
                 if len(known) and known[place] == vote:
-                    weights[place, column] = trust
+                    weights[place, column] = trust if number < features.AGAINST else -trust
     weights[-1, readings == first] = FIRST
     return weights
 

@@ -173,11 +173,11 @@ def windows(word: str, at: int) -> Feature:
     return SLOT_OF[len(word), at], first, second
 
 
-def reviewed(name: str = "readings") -> dict[str, list[str]]:
-    """The words of ``lexicon/readings.tsv``, or another list: word -> numbered pinyin."""
+def reviewed(name: str = "readings", without: str = "\t") -> dict[str, list[str]]:
+    """The words of ``lexicon/readings.tsv``, or another list, but those of a source: word -> numbered pinyin."""
     lines = (DATA / f"{name}.tsv").read_text("utf-8").splitlines()
     rows = [line.split("\t") for line in lines if not line.startswith("#")]
-    return {word: pinyin.split() for word, pinyin, _ in rows}
+    return {word: pinyin.split() for word, pinyin, source in rows if without not in source}
 
 
 def _learnt(made: Mapping[str, np.ndarray]) -> dict[str, Model]:
@@ -317,9 +317,8 @@ def _share(models: dict[str, Model], alone: dict[str, str], simplified: Mapping[
             alone[char] = alone[other]
 
 
-@cache
-def reading_data() -> ReadingData:
-    """Reads and joins it all.
+def joined(*lists: Mapping[str, Sequence[str]]) -> ReadingData:
+    """The models of ``readings.npz`` with the lexicon's words and those of lists, the later of which win.
 
     Raises:
         ImportError: pypinyin is not installed, or not in the pinned version.
@@ -337,9 +336,8 @@ def reading_data() -> ReadingData:
     words = _Words(models, alone, simplified)
     words.add_lexicon(lexicon.phrases)
     words.add_scripts(lexicon.phrases)
-    words.add_words(reviewed("readings-words"))
-    words.add_words(reviewed())
-    words.add_words(reviewed("readings-borders"))
+    for listed in lists:
+        words.add_words(listed)
     _share(models, alone, simplified)
     for char, other in mandarin.compatibility_ideographs().items():
         models.pop(char, None)
@@ -351,3 +349,13 @@ def reading_data() -> ReadingData:
     for char in models:
         alone.pop(char, None)
     return ReadingData(models, alone, simplified | _OTHERS, classes, frozenset(texts["traditional"]))
+
+
+@cache
+def reading_data() -> ReadingData:
+    """All of it: the models, and the words that decide before them.
+
+    Raises:
+        ImportError: pypinyin is not installed, or not in the pinned version.
+    """
+    return joined(reviewed("readings-words"), reviewed("readings-borders"))
