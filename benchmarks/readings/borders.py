@@ -54,7 +54,7 @@ def _tag(word: str) -> str:
 
 
 class Borders:
-    """What stands beside a character and makes a phrase with it that is read otherwise.
+    """The text next to a character that makes a phrase with it that is read otherwise.
 
     Arguments:
         phrases: of all lexicons, with readings such as ``hang2/0``.
@@ -105,12 +105,12 @@ def changed(text: str, words: NDArray[np.int32], at: int, side: int, word: str) 
 
 
 def before(text: str, at: int) -> str:
-    """What stands before a place in its sentence."""
+    """Return the text before a place in its sentence."""
     return text[max(0, at - AROUND) : at].rpartition("\0")[2]
 
 
 def behind(text: str, at: int) -> str:
-    """What stands behind a place in its sentence."""
+    """Return the text behind a place in its sentence."""
     return text[at : at + AROUND].partition("\0")[0]
 
 

@@ -35,7 +35,7 @@ class Place(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """What a word makes right and wrong, and the windows that keep it from deciding, with their readings' numbers."""
+    """Count what a word makes right and wrong, and the windows that keep it from deciding, with their readings' numbers."""
 
     right: float
     wrong: float

@@ -81,7 +81,7 @@ def _ends(text: str) -> NDArray[np.int64]:
 
 
 def spans(begun: NDArray[np.bool_]) -> NDArray[np.int32]:
-    """Of each character where its word begins and ends, (2, characters)."""
+    """Return where the word of each character begins and ends, (2, characters)."""
     firsts = np.flatnonzero(begun)
     numbers = begun.cumsum() - 1
     lasts = np.append(firsts[1:], len(begun))

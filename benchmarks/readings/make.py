@@ -61,7 +61,7 @@ def asked(teacher: Teacher, judged: list[Case]) -> tuple[NDArray[np.int32], NDAr
 
 
 def once(cache: Path, make: Callable[[], Any]) -> Any:
-    """What was made before, or is made now and kept."""
+    """Return what was made before, or make it now and keep it."""
     if not cache.exists():
         cache.write_bytes(pickle.dumps(make(), protocol=5))
     return pickle.loads(cache.read_bytes())

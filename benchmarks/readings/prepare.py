@@ -72,7 +72,7 @@ def parts(phrases: dict[str, list[str]]) -> dict[str, list[str]]:
 
 
 def meetings(phrases: dict[str, list[str]], chars: frozenset[str]) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
-    """What speaks against a phrase of two characters: that a word begins with its second one, or ends in its first.
+    """The evidence against a phrase of two characters: that a word begins with its second one, or ends in its first.
 
     拿着手机: 手机 is far likelier behind 着 than 机 behind 着手. By jieba's frequencies, independent of each other; the
     tiers say how much likelier.

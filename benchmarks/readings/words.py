@@ -158,7 +158,7 @@ def worth(verdict: Verdict, times: float = 1.0) -> bool:
 
 
 def _sources() -> dict[str, str]:
-    """Those of the reviewed words."""
+    """Return the counts of the reviewed words."""
     rows = [line.split("\t") for line in (DATA / "readings.tsv").read_text("utf-8").splitlines() if line[0] != "#"]
     return {word: source for word, _, source in rows}
 
