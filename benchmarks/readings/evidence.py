@@ -35,7 +35,7 @@ class Place(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """Count what a word makes right and wrong, and the windows that keep it from deciding, with their readings' numbers."""
+    """The places that a word makes right and wrong, and the windows that keep it from deciding, by reading."""
 
     right: float
     wrong: float

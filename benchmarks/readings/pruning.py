@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.readings import everyday, features, names, prepare
+from benchmarks.readings.common import HERE
 from benchmarks.readings.cpp import cases
 from benchmarks.readings.evidence import key_of
 from benchmarks.readings.export import SLOTS_OF
@@ -28,8 +29,6 @@ from phonemic.reading.models import Model, _learnt
 LIGHT, SURE = 0.75, 3.0
 #: Places of a character that must be read as before: of texts, and of what was made of them.
 MOST, MOST_MADE = 4_000, 3_000
-HERE = Path(__file__).parent
-EARLIER = "地得曾"
 
 
 def needed(

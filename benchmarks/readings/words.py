@@ -19,10 +19,10 @@ import jieba
 import numpy as np
 
 from benchmarks.readings import everyday, names, prepare
+from benchmarks.readings.common import EARLIER, HERE
 from benchmarks.readings.cpp import cases
 from benchmarks.readings.evidence import Evidence, Verdict
 from benchmarks.readings.labels import LEXICONS, LONGEST_WORD, Pinyin, agreed, lexicon
-from benchmarks.readings.pruning import EARLIER, HERE
 from benchmarks.readings.rules import CHARS
 from benchmarks.readings.train import Examples, some
 from phonemic.characters import DATA
