@@ -175,7 +175,7 @@ class TestLoading:
         described = Options(Tokenizer("zh"), ("SubChar-Pinyin", str(tokenizers))).describe_tokenizer()
         rows = baselines.load("SubChar-Pinyin", tokenizers).encode_batch(zh_lines * 4)
         corpus = write_corpus(tmp_path / "corpus", rows, [len(line) for line in zh_lines * 4], described)
-        small = {"steps": 2, "batch_size": 4}
+        small = {"max_steps": 2, "batch_size": 4}
         values = [f"optimization.{name}={value}" for name, value in small.items()]
         values += [
             "sequences.max_seq_length=32",
