@@ -26,8 +26,8 @@ OBVIOUS = {
 pytestmark = pytest.mark.skipif(not CHECKPOINTS.exists(), reason="needs the source tree's model/checkpoints")
 
 
-def load(lang):
-    folder = CHECKPOINTS / f"phonemic-bert-mini-{lang}"
+def load(name):
+    folder = CHECKPOINTS / name
     return PhonemicBertForMaskedLM.from_pretrained(folder).eval(), PhonemicBertTokenizer.from_pretrained(folder)
 
 
@@ -38,9 +38,9 @@ def sentences(lang):
         yield f"{before}[MASK]{after}", before + syllable + after, len(before)
 
 
-def right(lang):
+def right(lang, name):
     """In how many sentences the likeliest syllable is the one that is there, and one of the ten likeliest."""
-    model, tokenizer = load(lang)
+    model, tokenizer = load(name)
     first = ten = 0
     for masked, whole, start in sentences(lang):
         encoding = tokenizer.phonemic.encode(whole)
@@ -55,13 +55,21 @@ def right(lang):
 @pytest.mark.parametrize("lang", LEAST)
 def test_most_sentences_are_guessed(lang):
     assert len(list(sentences(lang))) == 100
-    assert all(found >= least for found, least in zip(right(lang), LEAST[lang], strict=True))
+    assert all(
+        found >= least for found, least in zip(right(lang, f"phonemic-bert-mini-{lang}"), LEAST[lang], strict=True)
+    )
+
+
+def test_most_characters_are_guessed():
+    """With forms a guess is right where the character is, not only its sound."""
+    first, ten = right("zh", "phonemic-bert-mini-forms-zh")
+    assert (first >= 65, ten >= 85) == (True, True)
 
 
 @pytest.mark.parametrize("lang", OBVIOUS)
 def test_what_is_obvious(lang):
     text, expected, least = OBVIOUS[lang]
-    [found] = fill_mask(*load(lang), text, k=10)
+    [found] = fill_mask(*load(f"phonemic-bert-mini-{lang}"), text, k=10)
     syllables = [filling.syllable for filling in found]
     assert syllables[0] in expected
     assert len(expected.intersection(syllables)) >= least
