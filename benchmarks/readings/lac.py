@@ -75,11 +75,6 @@ def _ends(text: str) -> NDArray[np.int64]:
     return np.cumsum([len(word) for word in jieba.cut(text, HMM=False)])
 
 
-def _ends(text: str) -> NDArray[np.int64]:
-    """Where the words of jieba's most probable path end, without guesses at unknown ones."""
-    return np.cumsum([len(word) for word in jieba.cut(text, HMM=False)])
-
-
 def spans(begun: NDArray[np.bool_]) -> NDArray[np.int32]:
     """Return where the word of each character begins and ends, (2, characters)."""
     firsts = np.flatnonzero(begun)
