@@ -254,12 +254,13 @@ def test_from_text_to_a_checkpoint(tmp_path, vi_lines, fallback):
     pytest.importorskip("matplotlib", reason="needs the corpus extra")
     from click.testing import CliRunner
 
+    from phonemic.cli import cli as phonemic
     from phonemic_bert.cli import cli
 
     text = tmp_path / "lines.txt"
     text.write_text("\n".join(f"{line} covid" for line in vi_lines * 3), "utf-8")
     chosen = ["--lang", "vi", "--fallback", fallback]
-    found = CliRunner().invoke(cli, ["prepare", str(text), str(tmp_path / "corpus"), *chosen])
+    found = CliRunner().invoke(phonemic, ["prepare", str(text), str(tmp_path / "corpus"), *chosen])
     assert found.exit_code == 0, found.output
     options = [part for value in overrides(optimization__max_steps=3) for part in ("--set", value)]
     folders = [str(tmp_path / "corpus"), str(tmp_path / "run")]
