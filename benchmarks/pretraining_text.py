@@ -3,7 +3,8 @@
     python benchmarks/pretraining_text.py zh --data FOLDER FOLDER-OF-THE-TEXT
 
 A line is dropped where it shares a run of syllables (16 in Mandarin, 9 in Vietnamese) with any evaluation text or with
-a held-out line. One line in 400 of each file is held out, by its checksum, so the same ones every time.
+a held-out line, or has a whole sentence of ``examples/cloze-*.txt`` or ``examples/sentences-*.txt``. One line in 400 of
+each file is held out, by its checksum, so the same ones every time.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from phonemic.files import read_texts
 from phonemic.files.writing import write_text
 
 SHARES = Path(__file__).with_suffix(".toml")
+EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
 RUN = {"vi": 9, "zh": 16}
 HELD_OUT = 400  # one line in
 #: Folders below a language's that hold no evaluation text.
@@ -72,46 +74,73 @@ class Runs:
 
     def __init__(self, lang: str) -> None:
         self.tokenizer, self.length = Tokenizer(lang), RUN[lang]
-        self.seen = np.zeros(0, np.uint64)
+        #: Hashes that are remembered, by the length of their runs.
+        self.seen = {self.length: np.zeros(0, np.uint64)}
 
-    def of(self, texts: list[str]) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
-        """Hashes of all runs, and which text each is of."""
+    def syllables(self, texts: list[str]) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+        """The native syllables of texts as mixed ids, and which text each is of."""
         batch = self.tokenizer.encode_batch(texts)
         ids = batch.ids.astype(np.uint64)
         owner = np.repeat(np.arange(len(texts)), np.diff(batch.offsets))
         native = (ids & 0xFF) != (ids >> 8 & 0xFF)
-        ids, owner = ids[native], owner[native]
-        if len(ids) < self.length:
-            return np.zeros(0, np.uint64), np.zeros(0, np.int64)
-        mixed = (ids + 1) * np.uint64(0x9E3779B97F4A7C15)
-        mixed ^= mixed >> np.uint64(29)
-        count = len(ids) - self.length + 1
-        hashes = np.zeros(count, np.uint64)
-        for step in range(self.length):
-            hashes = hashes * np.uint64(0xD1342543DE82EF95) + mixed[step : step + count]
-        whole = owner[:count] == owner[self.length - 1 :]
-        return hashes[whole], owner[:count][whole]
+        mixed = (ids[native] + 1) * np.uint64(0x9E3779B97F4A7C15)
+        return mixed ^ (mixed >> np.uint64(29)), owner[native]
 
     def add(self, texts: Iterable[str]) -> None:
         """Remembers the runs of texts."""
-        self.seen = np.unique(np.concatenate([self.seen, self.of(list(texts))[0]]))
+        self._remember(*self.syllables(list(texts)), self.length)
+
+    def add_whole(self, texts: Iterable[str]) -> None:
+        """Remembers the runs of texts, and of a text that is shorter than a run all its syllables."""
+        for text in texts:
+            mixed, owner = self.syllables([text])
+            self._remember(mixed, owner, min(self.length, len(mixed)))
+
+    def _remember(self, mixed: NDArray[np.uint64], owner: NDArray[np.int64], length: int) -> None:
+        if length:
+            seen = self.seen.get(length, np.zeros(0, np.uint64))
+            self.seen[length] = np.unique(np.concatenate([seen, hashes(mixed, owner, length)[0]]))
 
     def shared(self, texts: list[str]) -> NDArray[np.bool_]:
         """Which texts share a run with the ones that are remembered."""
-        hashes, owner = self.of(texts)
         found = np.zeros(len(texts), bool)
-        if len(self.seen):
-            at = np.searchsorted(self.seen, hashes).clip(max=len(self.seen) - 1)
-            found[owner[self.seen[at] == hashes]] = True
+        mixed, owner = self.syllables(texts)
+        for length, seen in self.seen.items():
+            runs, owners = hashes(mixed, owner, length)
+            if len(seen):
+                at = np.searchsorted(seen, runs).clip(max=len(seen) - 1)
+                found[owners[seen[at] == runs]] = True
         return found
 
 
+def hashes(
+    mixed: NDArray[np.uint64], owner: NDArray[np.int64], length: int
+) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+    """Hashes of all runs of a length within a text, and which text each is of."""
+    count = len(mixed) - length + 1
+    if count <= 0:
+        return np.zeros(0, np.uint64), np.zeros(0, np.int64)
+    result = np.zeros(count, np.uint64)
+    for step in range(length):
+        result = result * np.uint64(0xD1342543DE82EF95) + mixed[step : step + count]
+    whole = owner[:count] == owner[length - 1 :]
+    return result[whole], owner[:count][whole]
+
+
+def own_sentences(lang: str) -> Iterator[str]:
+    """The sentences of ``examples`` that checkpoints are tested with, with the syllable that is masked."""
+    for kind in ("cloze", "sentences"):
+        for line in (EXAMPLES / f"{kind}-{lang}.txt").read_text(encoding="utf-8").splitlines():
+            yield line.replace("[", "").replace("]", "")
+
+
 def evaluation_runs(data: Path, lang: str) -> Runs:
-    """The runs of every evaluation text of a language."""
+    """The runs of every evaluation text of a language, and our own sentences, short as they are."""
     runs = Runs(lang)
     for path in sorted((data / lang).rglob("*")):
         if path.is_file() and path.relative_to(data / lang).parts[0] not in NO_EVALUATION:
             runs.add(evaluation_texts(path))
+    runs.add_whole(own_sentences(lang))
     return runs
 
 

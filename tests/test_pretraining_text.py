@@ -91,3 +91,26 @@ def test_only_what_shares_a_run_is_dropped_and_the_share_is_met(composed):
     gone = counts["dropped"]
     assert gone <= sum(any(shares(text, units(line, lang), lang) for text in judged) for line in raw)
     assert abs(len(parts["held-out"]) - len(raw) / HELD_OUT) < 12
+
+
+@pytest.mark.parametrize("lang", ["vi", "zh"])
+def test_no_sentence_that_checkpoints_are_tested_with_is_read(lang, tmp_path):
+    """However short it is; a part of it may be read."""
+    asked = [
+        line.replace("[", "").replace("]", "").rstrip(".。！？")
+        for kind in ("cloze", "sentences")
+        for line in (pretraining_text.EXAMPLES / f"{kind}-{lang}.txt").read_text("utf-8").splitlines()
+    ]
+    assert min(len(line.split() if lang == "vi" else line) for line in asked) < RUN[lang]
+    before, after = ("Hôm qua ", " thì phải.") if lang == "vi" else ("昨天他说", "就是这样。")
+    half = [line[: len(line) // 3] for line in asked]
+    lines = [f"{before}{line}{after}" for line in (*asked, *half)]
+    folder = tmp_path / lang / "raw"
+    folder.mkdir(parents=True)
+    with lzma.open(folder / "one.txt.xz", "wt", encoding="utf-8") as file:
+        file.write("\n".join(lines) + "\n")
+    counts = compose(lang, tmp_path, tmp_path / "out", {f"{lang}/raw/one": 1.0})
+    read = (tmp_path / "out" / "text" / "one.txt").read_text("utf-8").splitlines()
+    assert counts[f"{lang}/raw/one"]["dropped"] >= len(asked) - 2
+    assert set(read) <= set(lines[len(asked) :])
+    assert len(read) >= len(half) - 2
