@@ -18,7 +18,9 @@ if sys.platform == "win32":
     compile_args = ["/Od", "/Zi"] if DEBUG else ["/O2"]
     link_args = []
 else:
-    compile_args = ["-O0", "-g"] if DEBUG else ["-O1"] if SANITIZE else ["-O3", "-g0"]
+    compile_args = ["-O0", "-g"] if DEBUG else ["-O1"] if SANITIZE else ["-g0"]
+    if not DEBUG and not SANITIZE and "-O" not in os.environ.get("CFLAGS", ""):
+        compile_args += ["-O3"]
     link_args = []
     if sys.platform == "linux":  # the loops are made for four kinds of text: GCC would stop inlining halfway
         compile_args += ["--param", "inline-unit-growth=300"]
@@ -46,10 +48,11 @@ class BuildExtensions(build_ext):
     """Compiles the extensions side by side."""
 
     def build_extensions(self) -> None:
-        """Makes the C files one after the other, since Cython does not run in threads; then compiles them."""
-        for extension, made in zip(self.extensions, cythonize(self.extensions), strict=True):
-            extension.sources = made.sources
+        """Makes the C files, then compiles them; Cython takes processes, which start safely where they are forked."""
         self.parallel = self.parallel or os.cpu_count()
+        made = cythonize(self.extensions, nthreads=self.parallel if sys.platform == "linux" else 0)
+        for extension, result in zip(self.extensions, made, strict=True):
+            extension.sources = result.sources
         super().build_extensions()
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from weakref import WeakKeyDictionary, ref
 
 import numpy as np
@@ -15,7 +15,6 @@ from spacy_phonemic.reading import reading_of
 from spacy_phonemic.windows import Aligned
 
 if TYPE_CHECKING:
-    from spacy_phonemic.encoder import PhonemicTransformer
     from spacy_phonemic.network import Network
 
 #: The attribute of a Doc.
@@ -82,11 +81,18 @@ def position_vectors(network: Network, docs: Sequence[Doc], layers: Layers) -> l
     ]
 
 
+class Encoder(Protocol):
+    """A component that gives the vectors of positions, as ``phonemic_transformer`` does."""
+
+    def positions(self, docs: Sequence[Doc], /) -> list[PositionVectors]:
+        """The vectors of the positions of Docs."""
+
+
 #: The component that each Doc went through.
-_encoders: WeakKeyDictionary[Doc, ref[PhonemicTransformer]] = WeakKeyDictionary()
+_encoders: WeakKeyDictionary[Doc, ref[Encoder]] = WeakKeyDictionary()
 
 
-def remember(docs: Sequence[Doc], encoder: PhonemicTransformer) -> None:
+def remember(docs: Sequence[Doc], encoder: Encoder) -> None:
     """Notes which component Docs went through."""
     for doc in docs:
         _encoders[doc] = ref(encoder)

@@ -75,7 +75,7 @@ cdef inline Result put_bytes(const int32_t* ids, Py_ssize_t left, bint* escaped,
     cdef uint32_t form = <uint32_t>ids[0] >> FORM, char
     taken[0] = 1
     if form == END_OF_ESCAPE:
-        if not escaped[0] or <uint32_t>ids[-1] >> FORM == ESCAPED:
+        if not escaped[0] or <uint32_t>(ids - 1)[0] >> FORM == ESCAPED:
             return NEEDS_MORE
         escaped[0] = False
         return DONE

@@ -8,6 +8,7 @@ lexicon and from ``lexicon/readings.tsv``. ``compiling/contexts.py`` compiles bo
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -57,6 +58,8 @@ class Reader:
 
     def look(self, char: str) -> Look:
         """Return the features of a character: the same in every normal form, and in upper and lower case."""
+        if ord(char) > 0xFFFF and not unicodedata.decomposition(char):  # of a million, so it is fast
+            return Look(RARE, 0, False, False)
         char = mandarin.compatibility_ideographs().get(char) or normalize("NFD", char)[0]
         char = char.upper() if len(char.upper()) == 1 else char
         plain = self.data.simplified.get(char, char)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from functools import cache, cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from phonemic import mandarin
 from phonemic.characters import DATA
@@ -57,7 +58,10 @@ def feature_key(feature: Feature, buckets: int) -> int:
     Features of one key are one feature, which is part of what a model is: one in 15,000 that it does not know seems to
     be one that it knows.
     """
-    value = hash_of(*feature)
+    return _key(hash_of(*feature), buckets)
+
+
+def _key(value: int, buckets: int) -> int:
     return (value >> 16) * buckets >> 16 << 15 | value & 0x7FFF
 
 
@@ -105,6 +109,15 @@ class Model:
         return [*sorted(self.words), *sorted(self.rows.keys() - self.words.keys())]
 
     @cached_property
+    def _hashes(self) -> NDArray[np.uint64]:
+        slots, firsts, seconds = np.array(self.features, np.uint64).reshape(-1, 3).T
+        return hash_of(slots, firsts, seconds)  # type: ignore[arg-type, return-value]  # counts in arrays as in numbers
+
+    def _keys(self, buckets: int) -> list[int]:
+        """The key of each feature."""
+        return _key(self._hashes, buckets).tolist()  # type: ignore[arg-type, attr-defined, no-any-return]
+
+    @cached_property
     def buckets(self) -> int:
         """How many buckets it has: as few as leave every feature a place, about seven in ten of which are taken."""
         count = max(1, round(len(self.features) / (0.7 * IN_BUCKET)))
@@ -115,7 +128,7 @@ class Model:
     def layout(self, buckets: int) -> list[list[int]] | None:
         """The keys in each bucket, and in one behind the last: that of a full bucket is in the next. None if full."""
         homes: list[list[int]] = [[] for _ in range(buckets + 1)]
-        for key in dict.fromkeys(feature_key(feature, buckets) for feature in self.features):
+        for key in dict.fromkeys(self._keys(buckets)):
             homes[key >> 15].append(key)
         over: list[int] = []
         for number, keys in enumerate(homes):
@@ -133,7 +146,8 @@ class Model:
     @cached_property
     def weights(self) -> dict[int, list[int]]:
         """The weights, by key; words have none."""
-        rows = {feature_key(feature, self.buckets): row for feature, row in sorted(self.rows.items(), reverse=True)}
+        keys = dict(zip(self.features, self._keys(self.buckets), strict=True))
+        rows = {keys[feature]: row for feature, row in sorted(self.rows.items(), reverse=True)}
         return {key: row for key, row in rows.items() if key not in self.decides}
 
 
