@@ -52,10 +52,10 @@ def slug(name: str, seed: int) -> str:
     return "-".join("".join(char if char.isalnum() else " " for char in numbered.lower()).split())
 
 
-def prepare(name: str, data: Path, work: Path) -> Path:
-    """The prepared corpus, made where it is not there."""
-    corpus, folder = TABLE["corpora"][name], work / "corpora" / name
-    options = ["--lang", corpus["lang"]]
+def prepare(table: dict[str, Any], name: str, data: Path, work: Path) -> Path:
+    """The prepared corpus of a table, made where it is not there."""
+    corpus, folder = table["corpora"][name], work / "corpora" / name
+    options = ["--lang", corpus["lang"], *corpus.get("options", ())]
     if "tokenizer" in corpus:
         options += ["--tokenizer", f"{corpus['tokenizer']}={data / 'tokenizers'}"]
     texts = [str(data / text) for text in corpus["texts"]]
@@ -63,20 +63,20 @@ def prepare(name: str, data: Path, work: Path) -> Path:
     return folder
 
 
-def learn(name: str, on: str, seed: int, work: Path, cores: int) -> Path:
-    """Runs a design to its end, and adds up the processor time that it takes; the run's folder."""
+def learn(table: dict[str, Any], name: str, on: str, seed: int, work: Path, cores: int) -> Path:
+    """Runs a design of a table to its end, and adds up the processor time that it takes; the run's folder."""
     folder = work / "runs" / on / slug(name, seed)
     if (folder / "final").exists():
         return folder
-    design = TABLE["designs"][name]
-    sets = [*TABLE["settings"]["overrides"], *design["set"], f"optimization.seed={seed}"]
+    design = table["designs"][name]
+    sets = [*table["settings"]["overrides"], *design["set"], f"optimization.seed={seed}"]
     if "after" in design:
-        sets.append(f"model.init_checkpoint={learn(design['after'], on, seed, work, cores) / 'final'}")
+        sets.append(f"model.init_checkpoint={learn(table, design['after'], on, seed, work, cores) / 'final'}")
     merged = dict(one.split("=", 1) for one in sets)
     options = [part for field, value in merged.items() for part in ("--set", f"{field}={value}")]
     clock, before = time.monotonic(), resource.getrusage(resource.RUSAGE_CHILDREN)
     try:
-        made = ["pretrain", TABLE["settings"]["preset"], str(work / "corpora" / on), str(folder)]
+        made = ["pretrain", table["settings"]["preset"], str(work / "corpora" / on), str(folder)]
         _run(["phonemic_bert", *made, *options], cores)
     finally:
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -224,9 +224,9 @@ def main(data: Path, work: Path, only: str, corpus: str | None, cores: int, agai
     if finished:
         missing = [one for one in missing if (work / "runs" / one[1] / slug(one[0], one[2]) / "final").exists()]
     for name in dict.fromkeys(one for _, on, _ in missing for one in (on, *PAIRS[TABLE["corpora"][on]["lang"]])):
-        prepare(name, data, work)
+        prepare(TABLE, name, data, work)
     for name, on, seed in sorted(missing, key=lambda run: seeds.index(run[2])):
-        learn(name, on, seed, work, cores)
+        learn(TABLE, name, on, seed, work, cores)
         known = write({(name, on, seed): measure(name, on, seed, work, data)}, every)
     print(table([known[one] for one in chosen if one in known]))
 

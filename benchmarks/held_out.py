@@ -100,14 +100,19 @@ def _summed(logits: Tensor, truth: Tensor, syllable: Tensor) -> PositionScores:
     return PositionScores(-sums.gather(1, right[:, None])[:, 0].log2(), sums.argmax(-1) == right)
 
 
+def tokens_of(corpus: FlatCorpus, folder: Path | str | None) -> list[str]:
+    """The tokens of a baseline's corpus by their ids, those of its special symbols left out."""
+    count = corpus.symbols.size - corpus.symbols.shift
+    return baselines.load(corpus.symbols.tokenizer["name"], folder).tokens(range(count))
+
+
 def _readings(corpus: FlatCorpus, folder: Path | str | None) -> Tensor:
     """Which syllable, numbered anew, each input id of a model over characters is read as by itself, (V,)."""
-    shift = corpus.symbols.shift
-    tokens = baselines.load(corpus.symbols.tokenizer["name"], folder).tokens(range(corpus.symbols.size - shift))
+    tokens = tokens_of(corpus, folder)
     batch = Tokenizer("zh").encode_batch([token if len(token) == 1 else "" for token in tokens])
-    packed = np.full(len(tokens) + shift, -1, np.int64)
+    packed = np.full(corpus.symbols.size, -1, np.int64)
     has = np.diff(batch.offsets) == 1
-    packed[shift:][has] = batch.ids[batch.offsets[:-1][has]]
+    packed[corpus.symbols.shift :][has] = batch.ids[batch.offsets[:-1][has]]
     return torch.from_numpy(np.unique(packed, return_inverse=True)[1])
 
 

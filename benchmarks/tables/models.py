@@ -146,3 +146,28 @@ def ablation() -> str:
     ]
     heads = ["design", "Mandarin, bits per syllable", "accuracy", "Vietnamese, bits per syllable", "accuracy"]
     return f"{rows(heads, body)}\n\n{footer('designs')}"
+
+
+@table("models: forms")
+def forms() -> str:
+    """Compare models that read sounds, forms or characters, on clean text and with wrong characters."""
+    body = []
+    for run in load("forms")["results"]:
+        by_share = list(run["noise"].values())
+        clean_text = by_share[0]
+        body.append(
+            [
+                run["design"],
+                f"{run['parameters'] / 1e6:.2f}M",
+                f"{run['seconds']['processor'] / run['steps']:.2f}",
+                *(f"{part['bits']:.2f}" for part in by_share),
+                f"{clean_text['right']:.1%}".replace("%", " %"),
+                _figure(clean_text, "character_bits", ".2f"),
+            ]
+        )
+    shares = load("forms")["results"][0]["noise"]
+    heads = [
+        "what is read", "parameters", "CPU s per step",
+        *(f"{float(share):.0%} wrong".replace("%", " %") for share in shares), "accuracy", "bits per character",
+    ]  # fmt: skip
+    return f"{rows(heads, body)}\n\n{footer('forms')}"

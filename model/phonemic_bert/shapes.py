@@ -58,7 +58,16 @@ PRESETS: dict[str, dict[str, Any]] = {
         **_BEYOND_WITH_BIGRAMS,
     },
     "mini": {**_MINI, **_BEYOND_WITH_BIGRAMS},
-    "mini-forms-vi": {**_MINI, **_BEYOND_WITH_BIGRAMS, "forms": "conditional", "form_dropout": 0.15},
+    "mini-forms-vi": {
+        "num_hidden_layers": 3,
+        "hidden_size": 256,
+        "num_attention_heads": 8,
+        "intermediate_size": 1024,
+        **_BEYOND,
+        "num_bigram_buckets": 24576,
+        "forms": "conditional",
+        "form_dropout": 0.15,
+    },
     "mini-forms-zh": {
         "num_hidden_layers": 3,
         "hidden_size": 288,
