@@ -129,11 +129,13 @@ def _column(written: str) -> int | str:
 
 
 def _config(given: argparse.Namespace) -> int:
+    reading = None
     if given.checkpoint is not None and given.encoder != "hash":
-        check_checkpoint(given.checkpoint, given.lang)
+        reading = check_checkpoint(given.checkpoint, given.lang)
     try:
         words = None if given.train is None else _words(given.train)
-        text = config_text(given.task, given.lang, given.encoder, given.checkpoint, given.steps, given.gpu, words)
+        made = (given.task, given.lang, given.encoder, given.checkpoint, given.steps, given.gpu, words, reading)
+        text = config_text(*made)
     except ValueError as error:
         raise InputError(str(error)) from None
     if given.output is None:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from math import sqrt
 from pathlib import Path
 
+from phonemic import Tokenizer
 from phonemic.errors import InputError
 from phonemic.files.jsons import checked, read_object
 from phonemic.inventory import LANGUAGES
+from phonemic.options import TokenizerOptions
 
 #: The heads of each task, and what share of the training's score each of their scores has.
 TASKS: dict[str, dict[str, dict[str, float]]] = {
@@ -60,6 +63,7 @@ def config_text(
     steps: int | None = None,
     gpu: bool = False,
     train_words: int | None = None,
+    reading: Mapping[str, object] | None = None,
 ) -> str:
     """A training config, complete, as text.
 
@@ -73,6 +77,7 @@ def config_text(
         steps: of training; the warm-up and the times of evaluation go by them. None: by ``train_words``, or 20,000.
         gpu: larger batches, half precision in PhonemicBERT.
         train_words: the size of the training set, by which steps and patience are chosen, see :func:`steps_for`.
+        reading: options of the tokenizer, as :func:`check_checkpoint` returns them; None: the defaults.
 
     Raises:
         ValueError: there is no config for that.
@@ -114,6 +119,9 @@ def config_text(
         "patience = 1600": f"patience = {steps // 3 if by_size else 1600 * _BATCH // size}",
         "eval_frequency = 200": f"eval_frequency = {max(1, min(200 * _BATCH // size, steps // 10))}",
     }
+    for name, value in (reading or {}).items():
+        default = json.dumps(getattr(TokenizerOptions(lang), name))
+        changes[f"\n{name} = {default}\n"] = f"\n{name} = {json.dumps(value)}\n"
     if gpu:
         changes["mixed_precision = false"] = "mixed_precision = true"
     text = "\n".join(parts)
@@ -144,22 +152,27 @@ def steps_for(task: str, train_words: int, pretrained: bool, gpu: bool = False) 
     return max(_LEAST_STEPS, round(words / size))
 
 
-def check_checkpoint(checkpoint: str, lang: str) -> None:
+def check_checkpoint(checkpoint: str, lang: str) -> dict[str, object]:
     """Checks that a checkpoint is there and is of a language; where phonemic_bert is not installed, nothing.
 
     Arguments:
         checkpoint: a folder, or the name of an installed checkpoint.
         lang: ``"vi"`` or ``"zh"``.
 
+    Returns:
+        The options of a tokenizer that reads text as the checkpoint has learned it, the ones that are not defaults.
+
     Raises:
         InputError: there is none, its configuration is damaged, or it is of another language.
         CheckpointError: it is a name of this project's, but not installed.
+        SavedTokenizerError: its description of the tokenizer is damaged.
     """
     try:
         from phonemic_bert.checkpoints import resolve
     except ImportError:
-        return
-    path = Path(resolve(checkpoint)) / "config.json"
+        return {}
+    folder = Path(resolve(checkpoint))
+    path = folder / "config.json"
     if not path.is_file():
         raise InputError(
             f"there is no checkpoint {checkpoint!r}: give the folder that save_pretrained wrote (with config.json and "
@@ -168,6 +181,12 @@ def check_checkpoint(checkpoint: str, lang: str) -> None:
     found = checked(read_object(path), {"lang": str}, path)["lang"]
     if found != lang:
         raise InputError(f"the checkpoint {checkpoint!r} is for {found!r}, but the config for {lang!r}")
+    saved = folder / "phonemic.json"
+    if not saved.is_file():
+        return {}
+    options, usual = Tokenizer.load(saved).options, TokenizerOptions(lang)
+    names = ("strict", "word_joiner", "fallback", "readings", "sandhi", "erhua", "form")
+    return {name: getattr(options, name) for name in names if getattr(options, name) != getattr(usual, name)}
 
 
 def _check(task: str, lang: str, encoder: str, checkpoint: str | None, steps: int) -> None:

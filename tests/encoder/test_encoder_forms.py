@@ -1,5 +1,7 @@
 """A checkpoint that reads how a text is written: which Docs it takes, and forms dropped and wrong in training only."""
 
+import shutil
+
 import numpy as np
 import pytest
 
@@ -8,7 +10,9 @@ torch = pytest.importorskip("torch", reason="needs the model extra")
 pytest.importorskip("transformers", reason="needs the model extra")
 
 from encoder_helpers import VI, docs_of, encoder  # noqa: E402
+from spacy.cli.train import train  # noqa: E402
 
+from phonemic.errors import SavedTokenizerError  # noqa: E402
 from phonemic.inventory import FORM_SHIFT  # noqa: E402
 from phonemic_bert import (  # noqa: E402
     CheckpointError,
@@ -17,6 +21,8 @@ from phonemic_bert import (  # noqa: E402
     PhonemicBertTokenizer,
 )
 from phonemic_bert.modeling.forms import FormEmbedding  # noqa: E402
+from spacy_phonemic.__main__ import main  # noqa: E402
+from spacy_phonemic.configs import check_checkpoint  # noqa: E402
 from spacy_phonemic.encoder import phonemic_bert  # noqa: E402
 
 SHAPE = {"num_hidden_layers": 2, "hidden_size": 24, "num_attention_heads": 3, "intermediate_size": 40}
@@ -112,3 +118,31 @@ def test_shares_of_a_checkpoint_without_forms_are_refused(checkpoint):
 def test_a_share_is_below_one(name):
     with pytest.raises(ValueError, match=f"{name}=1: must be at least 0 and below 1"):
         phonemic_bert(**{name: 1})
+
+
+@pytest.mark.parametrize("name", ["bert", "both"])
+def test_a_config_reads_text_as_its_checkpoint_did(folder, tmp_path, name):
+    """The command's config trains with a checkpoint of forms as it stands, and the saved pipeline reads forms."""
+    docs = read(["Tôi ở Hà Nội", "Bạn ở Huế"] * 4)
+    for doc in docs:
+        doc.ents = [spacy.tokens.Span(doc, 2, len(doc), label="LOC")]
+    spacy.tokens.DocBin(docs=docs).to_disk(tmp_path / "train.spacy")
+    config = tmp_path / "ner.cfg"
+    options = ["--encoder", name, "--checkpoint", folder, "--steps", "2", "--output", str(config)]
+    assert main(["config", "ner", *options]) == 0
+    paths = {"paths.train": str(tmp_path / "train.spacy"), "paths.dev": str(tmp_path / "train.spacy")}
+    train(config, tmp_path / "out", overrides={**paths, "training.eval_frequency": 1})
+    nlp = spacy.load(tmp_path / "out" / "model-last")
+    assert nlp.tokenizer.tokenizer.form
+    [upper, lower] = (nlp(text) for text in ("Hà Nội", "hà nội"))
+    assert np.abs(upper.tensor - lower.tensor).max() > 1e-3
+    assert check_checkpoint(folder, "vi") == {"form": True}
+
+
+def test_a_damaged_description_of_the_tokenizer_is_named(folder, tmp_path):
+    copied = shutil.copytree(folder, tmp_path / "copied")
+    (copied / "phonemic.json").write_text("{", "utf-8")
+    with pytest.raises(SavedTokenizerError, match=r"phonemic\.json"):
+        check_checkpoint(str(copied), "vi")
+    (copied / "phonemic.json").unlink()
+    assert check_checkpoint(str(copied), "vi") == {}
