@@ -1,4 +1,4 @@
-"""What the shipped checkpoints know of everyday text that none of them has read, and of our own sentences.
+"""Measures the shipped checkpoints on everyday text that none of them has read, and on our own sentences.
 
     python benchmarks/pretraining_text.py vi WORK/vi --data DATA
     python benchmarks/checkpoints.py WORK
