@@ -53,6 +53,10 @@ def loading(where: object) -> Iterator[None]:
     except (PhonemicError, OSError, MemoryError):
         raise
     except Exception as error:
+        # transformers 4 asks for protobuf while it handles another error, and hides it where that is not installed.
+        if isinstance(error, ImportError) and isinstance(error.__context__, PhonemicError):
+            with loading(where):
+                raise error.__context__ from None
         said = " ".join(str(error).split())
         raise CheckpointError(
             f"{where}: cannot be loaded ({type(error).__name__}: {said[:300]}{'…' if len(said) > 300 else ''})"

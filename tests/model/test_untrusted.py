@@ -18,7 +18,7 @@ from phonemic import PhonemicError
 from phonemic_bert import CheckpointError, PhonemicBertConfig, PhonemicBertForMaskedLM, PhonemicBertTokenizer
 from phonemic_bert.finetuning.encoders import load_encoder
 from phonemic_bert.inspection.loading import load
-from phonemic_bert.untrusted import SIZES, check_folder
+from phonemic_bert.untrusted import SIZES, check_folder, loading
 
 
 @pytest.fixture
@@ -164,3 +164,18 @@ def test_a_configuration_by_itself(folder):
 def test_the_whole_one_loads(folder):
     check_folder(folder)
     assert load(folder).lang == load_encoder(folder).lang == "vi"
+
+
+def test_an_error_of_ours_is_told_where_transformers_asks_for_protobuf_meanwhile():
+    """As transformers 4 does where protobuf is not installed."""
+
+    def load():
+        try:
+            raise CheckpointError("its forms are others")
+        except ValueError:
+            raise ImportError("requires the protobuf library") from None
+
+    with pytest.raises(CheckpointError, match=r"^here: its forms are others$"), loading("here"):
+        load()
+    with pytest.raises(CheckpointError, match=r"^here: cannot be loaded \(ImportError: no module"), loading("here"):
+        raise ImportError("no module")
