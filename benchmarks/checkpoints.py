@@ -95,9 +95,10 @@ def cloze(checkpoint: Checkpoint, lang: str) -> tuple[int, int]:
         encoding = checkpoint.tokenizer.phonemic.encode(before + syllable + after)
         [truth] = encoding.ids[encoding.spans[:, 0] == len(before)].tolist()
         [found] = fill_mask(checkpoint.model, checkpoint.tokenizer, f"{before}[MASK]{after}", k=10)
-        guesses = [filling.packed for filling in found]
-        first += guesses[0] == truth
-        ten += truth in guesses
+        written = checkpoint.tokenizer.phonemic.form
+        right = [filling.text == syllable if written else filling.packed == truth for filling in found]
+        first += right[0]
+        ten += any(right)
     return first, ten
 
 

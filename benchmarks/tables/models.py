@@ -171,3 +171,28 @@ def forms() -> str:
         *(f"{float(share):.0%} wrong".replace("%", " %") for share in shares), "accuracy", "bits per character",
     ]  # fmt: skip
     return f"{rows(heads, body)}\n\n{footer('forms')}"
+
+
+@table("models: checkpoints")
+def checkpoints() -> str:
+    """Compare the shipped checkpoints on everyday text and on our own sentences."""
+    body = [
+        [
+            f"`{row['checkpoint']}`",
+            f"{row['bits']:.2f}",
+            f"{row['right']:.1%}".replace("%", " %"),
+            _figure(row, "character_bits", ".2f"),
+            _figure(row, "character_right", ".1%").replace("%", " %"),
+            f"{row['first']}, {row['ten']}",
+        ]
+        for row in load("checkpoints")["results"]
+    ]
+    heads = [
+        "checkpoint",
+        "bits per syllable",
+        "accuracy",
+        "bits as written",
+        "accuracy",
+        "of 100 sentences: first, in ten",
+    ]
+    return f"{rows(heads, body)}\n\n{footer('checkpoints')}"
