@@ -159,7 +159,7 @@ $(DEMO)/installed: $(SOURCES)
 	test -x $(DEMO)/bin/python || $(PYTHON) -m venv $(DEMO)
 	$(DEMO)/bin/pip install --quiet --disable-pip-version-check --no-compile rich \
 		$$($(PYTHON) -c "import tomllib; print(*tomllib.load(open('pyproject.toml', 'rb'))['build-system']['requires'])")
-	CFLAGS=-O1 $(DEMO)/bin/python setup.py -q build --build-base $(DEMO)/build --build-lib $(DEMO)/lib
+	PHONEMIC_QUICK=1 $(DEMO)/bin/python setup.py -q build --build-base $(DEMO)/build --build-lib $(DEMO)/lib
 	touch $@
 
 $(VENV)/installed: $(SOURCES)

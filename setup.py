@@ -13,14 +13,13 @@ from setuptools.command.build_py import build_py
 
 DEBUG = os.environ.get("PHONEMIC_DEBUG")
 SANITIZE = os.environ.get("PHONEMIC_SANITIZE")
+QUICK = os.environ.get("PHONEMIC_QUICK")  # to build in less time, and run slower
 
 if sys.platform == "win32":
     compile_args = ["/Od", "/Zi"] if DEBUG else ["/O2"]
     link_args = []
 else:
-    compile_args = ["-O0", "-g"] if DEBUG else ["-O1"] if SANITIZE else ["-g0"]
-    if not DEBUG and not SANITIZE and "-O" not in os.environ.get("CFLAGS", ""):
-        compile_args += ["-O3"]
+    compile_args = ["-O0", "-g"] if DEBUG else ["-O1"] if SANITIZE else ["-O1" if QUICK else "-O3", "-g0"]
     link_args = []
     if sys.platform == "linux":  # the loops are made for four kinds of text: GCC would stop inlining halfway
         compile_args += ["--param", "inline-unit-growth=300"]
