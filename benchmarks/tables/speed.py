@@ -123,6 +123,20 @@ def names() -> str:
     return f"{rows(heads, body)}\n\n{footer('index')}"
 
 
+@table("speed: names in text")
+def names_in_text() -> str:
+    """List the times to find 1,000 names everywhere in a text, and in ten times as much."""
+    body = []
+    for result in load("index")["results"]:
+        short, with_long, ten, ten_with_long = (row["seconds"][1] for row in result["texts"])
+        growth, with_long_growth = ten / short, ten_with_long / with_long
+        cells = (f"{short:.2f}", f"{growth:.1f}", f"{with_long:.2f}", f"{with_long_growth:.1f}")
+        body.append([LANGUAGES[result["lang"]], *cells])
+    again = "in 10 times the text, times as much"
+    heads = ["names in 20,000 positions", "CPU s", again, "with one of 1,000 positions, CPU s", again]
+    return f"{rows(heads, body)}\n\n{footer('index')}"
+
+
 @table("speed: prepare")
 def prepare() -> str:
     """List the throughput of ``phonemic prepare``."""
