@@ -146,7 +146,8 @@ class Phonemic:
 
     def _stored(self, stream: Iterable[Doc], batch_size: int) -> Iterator[Doc]:
         for docs in minibatch(stream, batch_size):
-            store(docs, self.tokenizer.encode_batch([doc.text for doc in docs], spans=True), self.key)
+            batch = self.tokenizer.encode_batch([doc.text for doc in docs], spans=True)
+            store(docs, batch, self.tokenizer, self.key)
             yield from docs
 
     def initialize(self, get_examples: Any = None, *, nlp: Language | None = None) -> None:

@@ -25,6 +25,7 @@ from phonemic.encoding import syllable_of
 from phonemic.errors import SavedTokenizerError
 from phonemic.files.jsons import checked, damaged
 from phonemic.inventory import LANGUAGES, NATIVE, kinds_of, vocabulary
+from phonemic.lexicon.tables import short_digests, warn_of_other_tables
 from phonemic.options import OptionArguments
 from phonemic.units import without_bytes
 from phonemic.writing.dialects import check_dialect, pronounce
@@ -156,7 +157,7 @@ def state(doc: Doc, encoding: Encoding, way: Way, key: str = KEY) -> None:
     """Makes a stated encoding the reading of a Doc, and writes it into the Doc, so that it travels with it."""
     offsets = np.array([0, len(encoding)], np.int64)
     batch = Batch([encoding.text], encoding.ids, offsets, encoding.spans, None, encoding.vocabulary)
-    store([doc], batch, key)
+    store([doc], batch, way.tokenizer, key)
     keep(doc, encoding, way, key)
 
 
@@ -280,21 +281,24 @@ def make_tokenizer(lang: str, **options: Unpack[OptionArguments]) -> Tokenizer:
     return Tokenizer(lang, **options)
 
 
-def store(docs: Sequence[Doc], batch: Batch, key: str = KEY) -> None:
+def store(docs: Sequence[Doc], batch: Batch, tokenizer: Tokenizer, key: str = KEY) -> None:
     """Writes the encodings of Docs into their ``user_data``, so that they travel with them.
 
-    The value is a dict: ``lang``; ``positions``, int32 (N, 3), a packed id and its span a row; ``crc`` of the text.
+    The value is a dict: ``lang``; ``positions``, int32 (N, 3), a packed id and its span a row; ``crc`` of the text;
+    ``tables``, see :func:`phonemic.lexicon.tables.short_digests`.
 
     Arguments:
         docs: the Docs.
         batch: their texts, encoded with spans.
+        tokenizer: what encoded them.
         key: the name under which the component keeps its arrays.
     """
     positions = np.column_stack([batch.ids, batch.spans])
-    bounds, lang, name = pairwise(batch.offsets.tolist()), batch.vocabulary.lang, _user_data_key(key)
+    bounds, name = pairwise(batch.offsets.tolist()), _user_data_key(key)
+    common = {"lang": batch.vocabulary.lang, "tables": short_digests(tokenizer.options)}
     for doc, text, (start, stop) in zip(docs, batch.texts, bounds, strict=True):
         user_data: dict[Any, Any] = doc.user_data
-        user_data[name] = {"lang": lang, "crc": _crc(text), "positions": positions[start:stop].copy()}
+        user_data[name] = {**common, "crc": _crc(text), "positions": positions[start:stop].copy()}
 
 
 def _stored(doc: Doc, key: str) -> Encoding | None:
@@ -308,9 +312,11 @@ def _stored(doc: Doc, key: str) -> Encoding | None:
     if not shaped or not isinstance(lang, str) or lang not in LANGUAGES or _crc(text) != kept["crc"]:
         return None
     try:
-        return Encoding(text, positions[:, 0].copy(), positions[:, 1:], None, vocabulary(lang))
-    except ValueError:  # a Doc from elsewhere holds what it likes
+        found = Encoding(text, positions[:, 0].copy(), positions[:, 1:], None, vocabulary(lang))
+        warn_of_other_tables(kept.get("tables"), None, "a Doc's stored positions")
+    except (ValueError, SavedTokenizerError):  # a Doc from elsewhere holds what it likes
         return None
+    return found
 
 
 def _crc(text: str) -> int:

@@ -28,6 +28,7 @@ from phonemic.files.parquet import (
 from phonemic.files.texts import read_lines
 from phonemic.files.writing import replacing
 from phonemic.inventory import FALLBACKS, READINGS
+from phonemic.lexicon.tables import short_digests, warn_of_other_tables
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -74,7 +75,8 @@ def writer(
         form: ``"parquet"`` (see :func:`ids_writer`); ``"arrow"``: the same columns and metadata as an Arrow stream;
             ``"jsonl"``: an object a line, ``{"lang": "vi", "ids": [...]}``, with ``"fallback"``, ``"readings"``,
             ``"sandhi"``, ``"erhua"`` and ``"form"`` where they are not the default (with form also ``"word_joiner"``
-            and ``"forms_checksum"``), ``"spans"`` as pairs and ``"text"``.
+            and ``"forms_checksum"``), ``"tables"`` as :func:`phonemic.lexicon.tables.short_digests` names them,
+            ``"spans"`` as pairs and ``"text"``.
         tokenizer: encodes.
         num_threads: threads that encode.
         spans: also write the positions' spans.
@@ -116,6 +118,7 @@ def _json_lines(file: BinaryIO, tokenizer: Tokenizer, num_threads: int, spans: b
         options["forms_checksum"] = tokenizer.checksums["forms_checksum"]
     else:
         options.pop("word_joiner", None)
+    options["tables"] = short_digests(tokenizer.options)
 
     def write(texts: list[str | None]) -> NDArray[np.uint8]:
         batch = tokenizer.encode_batch([row or "" for row in texts], num_threads, spans)
@@ -233,6 +236,7 @@ def _read_json(path: str, lang: str | None, max_line: int) -> tuple[Tokenizer | 
 
     try:
         made = Tokenizer.restore(options, f"{where}, line 1")
+        warn_of_other_tables(head.get("tables"), made.options, f"{where}, line 1")
     except SavedTokenizerError as error:
         raise InputError(str(error)) from error
     if made.form and head.get("forms_checksum") != made.checksums["forms_checksum"]:

@@ -25,6 +25,11 @@ _HEAD = struct.Struct("<16s I I 8s")  # magic, CRC-32 of all that follows it, nu
 _SECTION = struct.Struct("<24s 8s Q Q")  # name, dtype, offset, bytes
 _ALIGN = 64
 
+#: Tables on which a text's ids may depend.
+NAMES = ("vi", "zh", "zh-context", "zh-speech", "vi-forms", "zh-forms")
+#: Digits of a short digest.
+SHORT = 8
+
 
 def write_tables(path: Path, vocabulary_checksum: str, sections: dict[str, NDArray[Any]]) -> None:
     """Writes named arrays (flattened) to ``path``, next to it first and then renamed."""
@@ -139,14 +144,19 @@ def digests(options: TokenizerOptions) -> dict[str, str]:
     return {name: tables_digest(name) for name in names}
 
 
-def warn_of_other_tables(saved: object, options: TokenizerOptions, where: object) -> None:
-    """Warns where a saved tokenizer's tables are not the ones that are installed: ids mean the same, but some texts are
-    read otherwise. One that names none is from before they were named.
+def short_digests(options: TokenizerOptions) -> dict[str, str]:
+    """The first digits of :func:`digests`, for what names them with every text."""
+    return {name: digest[:SHORT] for name, digest in digests(options).items()}
+
+
+def warn_of_other_tables(saved: object, options: TokenizerOptions | None, where: object) -> None:
+    """Warns where the tables by which texts were read are not the ones that are installed: ids mean the same, but some
+    texts are read otherwise. What names none is from before they were named.
 
     Arguments:
-        saved: the digests that it names, as :func:`digests` gave them; None: none.
-        options: its options.
-        where: names it.
+        saved: the digests that are named, as :func:`digests` or :func:`short_digests` gave them; None: none.
+        options: those of the tokenizer; None where only the named tables are to be compared.
+        where: names what was saved.
 
     Raises:
         SavedTokenizerError: ``saved`` is not that.
@@ -155,14 +165,18 @@ def warn_of_other_tables(saved: object, options: TokenizerOptions, where: object
         return
     if not isinstance(saved, dict) or not all(isinstance(each, str) for each in saved.values()):
         raise SavedTokenizerError(f"{where}: damaged (its tables are not named by their digests)")
-    now = digests(options)
-    if other := sorted(name for name in {*now, *saved} if now.get(name) != saved.get(name)):
+    now = digests(options) if options else {name: tables_digest(name) for name in NAMES if name in saved}
+    if other := sorted(name for name in {*now, *saved} if not _is_same(now.get(name), saved.get(name))):
         warnings.warn(
             f"{where}: was saved with other tables ({', '.join(other)}), so some texts are read otherwise than then; "
             "use the phonemic version that wrote it where ids must be the same, or save it again",
             OtherTablesWarning,
             stacklevel=3,
         )
+
+
+def _is_same(now: str | None, saved: str | None) -> bool:
+    return now is not None and saved is not None and len(saved) >= SHORT and now.startswith(saved)
 
 
 def tables_path(name: str) -> Path:

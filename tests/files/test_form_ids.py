@@ -51,7 +51,7 @@ def test_without_forms_nothing_is_written_of_them(tmp_path):
     for form, end in FORMATS.items():
         with writer(str(tmp_path / f"ids{end}"), form, tokenizer) as write:
             write(["tôi"])
-    assert json.loads((tmp_path / "ids.jsonl").read_bytes()).keys() == {"lang", "ids"}
+    assert json.loads((tmp_path / "ids.jsonl").read_bytes()).keys() == {"lang", "tables", "ids"}
     assert not [key for key in pq.read_schema(tmp_path / "ids.parquet").metadata if b"form" in key or b"join" in key]
     tokenizer.save(tmp_path / "tokenizer.json")
     assert json.loads((tmp_path / "tokenizer.json").read_bytes()).keys() == {

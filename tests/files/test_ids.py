@@ -1,10 +1,12 @@
 """Ids in files and streams: each format gives back what went in, and what is damaged is named."""
 
+import hashlib
 import json
 import subprocess
 import tracemalloc
 from contextlib import suppress
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,7 +19,8 @@ pytest.importorskip("click")
 
 from cli_helpers import command, environment, run  # noqa: E402
 
-from phonemic import InputError, Tokenizer  # noqa: E402
+import phonemic  # noqa: E402
+from phonemic import InputError, OtherTablesWarning, Tokenizer  # noqa: E402
 from phonemic.files.ids import FORMATS, format_of, reader, writer  # noqa: E402
 
 VI = Tokenizer("vi")
@@ -59,6 +62,27 @@ def test_json_lines_say_everything(tmp_path):
         if text is not None:
             encoding = VI.encode(text)
             assert (found["ids"], found["spans"]) == (encoding.ids.tolist(), encoding.spans.tolist())
+
+
+@pytest.mark.parametrize(
+    "options", [{"lang": "vi"}, {"lang": "zh", "readings": "context", "sandhi": True}, {"lang": "zh", "form": True}]
+)
+def test_lines_name_the_tables_that_they_were_read_by(tmp_path, options):
+    path, tokenizer = tmp_path / "ids.jsonl", Tokenizer(**options)
+    written(path, ["hoa 花"], "jsonl", tokenizer)
+    line = json.loads(path.read_text("utf-8"))
+    folder = Path(phonemic.__file__).parent / "lexicon"
+    assert line["tables"]
+    for name, digest in line["tables"].items():
+        assert hashlib.sha256((folder / f"tables-{name}.bin").read_bytes()).hexdigest().startswith(digest)
+        path.write_text(json.dumps(line | {"tables": line["tables"] | {name: "0" * 8}}))
+        with pytest.warns(OtherTablesWarning, match=rf"line 1: was saved with other tables \({name}\)"):
+            found, ids = reader(str(path), "jsonl")
+        assert (found, lists(ids)) == (tokenizer, [line["ids"]])
+    for damaged in ([], {"zh": 5}, "0"):
+        path.write_text(json.dumps(line | {"tables": damaged}))
+        with pytest.raises(InputError, match="line 1: damaged"):
+            reader(str(path), "jsonl")
 
 
 def test_arrow_is_read_by_arrow(tmp_path):

@@ -1,14 +1,17 @@
 """What spaCy does with Docs, with arrays stored in them and without."""
 
+import hashlib
 import json
 import pickle
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from phonemic import Tokenizer
+import phonemic
+from phonemic import OtherTablesWarning, Tokenizer
 
 spacy = pytest.importorskip("spacy")
 from spacy.tokens import Doc, DocBin  # noqa: E402
@@ -96,6 +99,19 @@ def test_stored_arrays_are_what_a_reader_without_the_component_gets(vi):
     positions = kept.user_data["._.", "phonemic", None, None]["positions"]
     assert np.array_equal(positions[:, 0], vi.encode(VI).ids)
     assert np.array_equal(positions[:, 1:], vi.encode(VI).spans)
+
+
+def test_stored_arrays_name_the_tables_that_they_were_made_by(vi):
+    doc = pipeline("vi", store=True)(VI)
+    stored = doc.user_data["._.", "phonemic", None, None]
+    tables = Path(phonemic.__file__).parent / "lexicon" / "tables-vi.bin"
+    assert stored["tables"] == {"vi": hashlib.sha256(tables.read_bytes()).hexdigest()[:8]}
+    stored["tables"] = {"vi": "0" * 8}
+    other = Doc(spacy.blank("en").vocab).from_bytes(doc.to_bytes())
+    with pytest.warns(OtherTablesWarning, match=r"a Doc's stored positions: was saved with other tables \(vi\)"):
+        check(other, vi)
+    stored["tables"] = 5
+    check(Doc(spacy.blank("vi").vocab).from_bytes(doc.to_bytes()), vi)
 
 
 @pytest.mark.parametrize(
