@@ -33,6 +33,7 @@ def _counted(path: Path) -> None:
 
 WRITTEN = {
     "vi.txt": lambda path: path.write_text(TEXT, "utf-8"),
+    "marks.txt": lambda path: path.write_text("Cô ấy cố gắng.\nCó cô giáo.\nTôi tới đây.\n" * 40, "utf-8"),
     "words.txt": lambda path: path.write_text("hoa\nqua\nnhà\nHoa\nkĩ\nkỹ\n", "utf-8"),
     "ids.parquet": _encoded,
     "vi.ngrams": _counted,
@@ -75,6 +76,9 @@ RECIPES = {
     "corpus": Recipe(PHONEMIC, f"prepare vi.txt corpus {_PREPARE}", ("vi.txt",)),
     "unfinished": Recipe(PHONEMIC, f"prepare vi.txt unfinished --exact-duplicates {_PREPARE}", ("vi.txt",), step=24),
     "run": Recipe(BERT, f"pretrain paper-tiny corpus run --export fp16 {setting('run')}", ("corpus",)),
+    "joint-run": Recipe(
+        BERT, f"pretrain paper-tiny corpus joint-run --set model.head=joint {setting('run')}", ("corpus",)
+    ),
     "results": Recipe(
         BERT,
         "finetune --custom classification --train mood.csv --test mood.csv --lang vi --name mood --grid small --seeds 1 "

@@ -188,6 +188,16 @@ COMMANDS = [
         ("out.txt",),
         _MODEL,
     ),
+    Writing(
+        "train-restorer",
+        BERT,
+        "train-restorer marks.txt restorer --ngrams vi.ngrams --model joint-run/final --steps 3 --positions 200 --held-out 20 "
+        "--save-steps 1",
+        ("marks.txt", "vi.ngrams", "joint-run"),
+        ("restorer/ngrams.zip", "restorer/network/model.safetensors", "restorer/network/phonemic.json"),
+        _MODEL,
+        resumes=True,
+    ),
     Writing("spacy-config", SPACY, "config ner --output out.cfg", (), ("out.cfg",), ("spacy",)),
     Writing(
         "spacy-convert",

@@ -25,6 +25,7 @@ COMMANDS = {
     "report": "Makes tables and plots of what finetune wrote to FOLDER.",
     "restore": "Gives TEXT back its Vietnamese diacritics, or corrects its Chinese characters.",
     "summary": "Counts the parameters of each part and compares the sums with the paper's 87.94M.",
+    "train-restorer": "Trains a network to restore diacritics on the texts of IN... and writes a restorer to OUT.",
 }
 #: Command -> the module that it is in.
 MODULES = {
@@ -32,7 +33,7 @@ MODULES = {
     **dict.fromkeys(("embeddings", "inspect"), "phonemic_bert.inspection.commands"),
     "finetune": "phonemic_bert.finetuning.commands",
     "init-config": "phonemic_bert.init_config",
-    **dict.fromkeys(("ngrams", "restore"), "phonemic_bert.restoration.commands"),
+    **dict.fromkeys(("ngrams", "restore", "train-restorer"), "phonemic_bert.restoration.commands"),
     "report": "phonemic_bert.finetuning.report_command",
     "summary": "phonemic_bert.summary_command",
 }

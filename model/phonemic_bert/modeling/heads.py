@@ -192,9 +192,27 @@ class JointHead(IndependentHeads):
         scores = score(state, *self._listed(made))
         return JointlyPredicted(self.listed, scores, *self._elsewhere(state, made), hidden.shape[:-1])
 
+    def vectors(self, packed: Tensor, embeddings: Composing | None = None) -> tuple[Tensor, Tensor]:
+        """The vectors (K, d) and the biases (K,) of triples, listed or not.
+
+        Arguments:
+            packed: the ids of K triples.
+            embeddings: whose vectors a tied head has.
+        """
+        made = self._own() if embeddings is None else self._of(embeddings)
+        if made.more is None:
+            return self._composed(made, packed)
+        rows = self.listed.rows(packed)
+        rows = torch.where(rows < len(made.more), rows, -1)
+        more = functional.embedding(rows.clamp(min=0), made.more).masked_fill((rows < 0)[:, None], 0)
+        return self._composed(made._replace(more=more), packed)
+
     def _listed(self, made: TripleVectors) -> tuple[Tensor, Tensor]:
         """The vectors (S, d) and biases (S,) of the triples of the list."""
-        ids = components(self.listed.packed).unbind(-1)
+        return self._composed(made, self.listed.packed)
+
+    def _composed(self, made: TripleVectors, packed: Tensor) -> tuple[Tensor, Tensor]:
+        ids = components(packed).unbind(-1)
         onset, rime, tone = (functional.embedding(at, table) for table, at in zip(made.tables, ids, strict=True))
         product = onset * rime * tone
         vectors = product if made.turn is None else functional.linear(product, made.turn)

@@ -477,9 +477,17 @@ class PhonemicBertForMaskedLM(PhonemicBertPreTrainedModel):
 
     def predict(self, hidden: Tensor) -> Predicted:
         """The predictions from hidden states (..., d): see :class:`phonemic_bert.modeling.heads.Predicted`."""
-        tied = (self.bert.embeddings,) if self.config.output_embeddings == "tied" else ()
-        predicted: Predicted = self.heads(hidden, *tied)
+        predicted: Predicted = self.heads(hidden, *self._tied())
         return predicted
+
+    def vectors(self, packed: Tensor) -> tuple[Tensor, Tensor]:
+        """The vectors (K, d) with which a joint head compares states for K triples, and their biases (K,)."""
+        heads: Any = self.heads
+        found: tuple[Tensor, Tensor] = heads.vectors(packed, *self._tied())
+        return found
+
+    def _tied(self) -> tuple[Any, ...]:
+        return (self.bert.embeddings,) if self.config.output_embeddings == "tied" else ()
 
 
 class PhonemicBertForSequenceClassification(PhonemicBertPreTrainedModel, BertForSequenceClassification):

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import numpy as np
 
@@ -13,12 +13,20 @@ from phonemic_bert.restoration.lattice import Candidates, Lattice, Position, Sol
 from phonemic_bert.restoration.ngrams import Ngrams
 from phonemic_bert.restoration.results import Change, Restored, applied
 
-if TYPE_CHECKING:  # needs torch
-    from phonemic_bert.restoration.masked import MaskedScorer
-
 #: Texts that are restored together.
 BATCH = 256
 _ALTERNATIVES = 5
+
+
+#: Of texts and their lattices, the best paths by n-grams and the texts that these make.
+Draft = Callable[[Sequence[str], Sequence[Lattice]], tuple[list[Solved], list[Restored]]]
+
+
+class Scorer(Protocol):
+    """Another judge of candidates next to the n-grams."""
+
+    def rescore(self, texts: Sequence[str], lattices: Sequence[Lattice], draft: Draft) -> list[Lattice]:
+        """Lattices with its word added to the costs."""
 
 
 class Restorer:
@@ -26,7 +34,7 @@ class Restorer:
 
     Arguments:
         ngrams: a model of words.
-        masked: what else scores candidates that the n-grams are not sure of.
+        scorer: another judge of the candidates.
 
     Raises:
         ValueError: the n-grams are for the other language.
@@ -34,10 +42,10 @@ class Restorer:
 
     lang: str
 
-    def __init__(self, ngrams: Ngrams, masked: MaskedScorer | None = None) -> None:
+    def __init__(self, ngrams: Ngrams, scorer: Scorer | None = None) -> None:
         if ngrams.lang != self.lang:
             raise ValueError(f"the n-grams are for {ngrams.lang}, not {self.lang}")
-        self.ngrams, self.masked = ngrams, masked
+        self.ngrams, self.scorer = ngrams, scorer
 
     def restore(self, text: str, alternatives: bool = True) -> Restored:
         """Restores one text.
@@ -58,17 +66,25 @@ class Restorer:
         rest = iter(texts)
         while some := list(islice(rest, BATCH)):
             lattices, fixed = self._lattices(some)
-            solved = solve(self.ngrams, lattices, alternatives or self.masked is not None)
-            if self.masked is not None:
-                first = [applied(*both) for both in zip(some, self._all(some, lattices, solved), strict=True)]
-                lattices = self.masked.rescore(lattices, solved, first)
-                solved = solve(self.ngrams, lattices, alternatives)
+            if self.scorer is not None:
+                lattices = self.scorer.rescore(some, lattices, self.draft)
+            solved = solve(self.ngrams, lattices, alternatives)
             for text, found, own in zip(some, self._all(some, lattices, solved), fixed, strict=True):
                 yield applied(text, sorted([*found, *own]))
 
     @abstractmethod
     def _lattices(self, texts: Sequence[str]) -> tuple[list[Lattice], list[list[Change]]]:
         """The lattices of texts, and of each the changes that are certain."""
+
+    def draft(self, texts: Sequence[str], lattices: Sequence[Lattice]) -> tuple[list[Solved], list[Restored]]:
+        """What the n-grams alone say: the best paths with the probabilities of candidates, and the restored texts.
+
+        Arguments:
+            texts: the texts.
+            lattices: theirs.
+        """
+        solved = solve(self.ngrams, lattices, judged=True)
+        return solved, [applied(*both) for both in zip(texts, self._all(texts, lattices, solved), strict=True)]
 
     def _all(self, texts: Sequence[str], lattices: Sequence[Lattice], solved: Sequence[Solved]) -> list[list[Change]]:
         return [self._changes(*each) for each in zip(texts, lattices, solved, strict=True)]

@@ -6,20 +6,16 @@ import re
 from collections import defaultdict
 from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from phonemic import PinyinError, Triple, from_pinyin
 from phonemic.inventory import EMPTY, vocabulary
-from phonemic_bert.restoration.base import Restorer
+from phonemic_bert.restoration.base import Restorer, Scorer
 from phonemic_bert.restoration.lattice import Candidates, Lattice, Position, single
 from phonemic_bert.restoration.mandarin import COMMA, codes_of, numbers_of
 from phonemic_bert.restoration.ngrams import BORDER, Ngrams
 from phonemic_bert.restoration.results import Change
-
-if TYPE_CHECKING:  # needs torch
-    from phonemic_bert.restoration.masked import MaskedScorer
 
 #: What may be pinyin: letters with their marks and numbers, apostrophes between.
 _WRITTEN = re.compile(r"(?:[^\W\d_][\u0300-\u036f]*:?\d?['’]?)+")
@@ -34,13 +30,13 @@ class CharactersRestorer(Restorer):
 
     Arguments:
         ngrams: a model of Mandarin characters.
-        masked: what else scores candidates that the n-grams are not sure of.
+        scorer: another judge of the candidates.
     """
 
     lang = "zh"
 
-    def __init__(self, ngrams: Ngrams, masked: MaskedScorer | None = None) -> None:
-        super().__init__(ngrams, masked)
+    def __init__(self, ngrams: Ngrams, scorer: Scorer | None = None) -> None:
+        super().__init__(ngrams, scorer)
         self._numbers = numbers_of(ngrams.words)
         self._pack = vocabulary("zh").pack
 

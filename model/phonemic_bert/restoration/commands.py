@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
 
 import click
 
@@ -42,6 +44,7 @@ _COLUMNS = ("line", "start", "end", "before", "text", "probability", "alternativ
     metavar="NATS",
     help="How much likelier text must become by a change, unless it lacks all marks. [default: 16 vi, 9 zh]",
 )
+@click.option("--ngrams-only", is_flag=True, help="Leave the restorer's network out: faster, and less often right.")
 @click.option("--model", metavar="NAME", help="A pretrained PhonemicBERT to ask where the n-grams are not sure.")
 @click.option("--protect", metavar="FILE", help="Words that are never changed, one per line.")
 @click.option("--prefer", metavar="FILE", help="Mandarin names, one per line: what sounds like one is written so.")
@@ -65,6 +68,7 @@ def restore(
     lang: str,
     checkpoint: str | None,
     threshold: float | None,
+    ngrams_only: bool,
     model: str | None,
     protect: str | None,
     prefer: str | None,
@@ -88,11 +92,12 @@ def restore(
     if lang != "zh" and (pinyin or prefer):
         raise click.UsageError(f"{'--pinyin' if pinyin else '--prefer'} is for Mandarin")
     claim([output], force, [*files, *filter(None, (protect, prefer))])
-    options = {
+    options: dict[str, Any] = {
         "protected": _words(protect),
         "preferred": _words(prefer),
         "pinyin": pinyin,
         "threshold": threshold,
+        "ngrams_only": ngrams_only,
         "model": model,
     }
     restorer = load(checkpoint or default_name(lang), lang, **options)
@@ -173,3 +178,61 @@ def ngrams(
     model = (vietnamese_model if lang == "vi" else mandarin_model)(texts, order, prune)
     with replacing(out, overwrite=force) as file:
         file.write(model.to_bytes())
+
+
+@click.command("train-restorer")
+@input_options(threads=False)
+@click.argument("out")
+@click.option("--ngrams", metavar="NAME", default="phonemic-restorer-vi", show_default=True, help="A restorer.")
+@click.option(
+    "--model",
+    metavar="NAME",
+    default="phonemic-bert-mini-forms-vi",
+    show_default=True,
+    help="The pretrained PhonemicBERT that it begins with.",
+)
+@click.option("--steps", type=click.IntRange(1), default=3600, show_default=True, help="Steps of training.")
+@click.option("--positions", type=click.IntRange(1), default=2048, show_default=True, help="Positions of a step.")
+@click.option(
+    "--learning-rate", type=click.FloatRange(0, min_open=True), default=1e-3, show_default=True, help="The highest."
+)
+@click.option("--held-out", type=click.IntRange(1), default=400, show_default=True, help="Texts that are judged.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Of the order of the texts.")
+@click.option("--save-steps", type=click.IntRange(1), default=100, show_default=True, help="Between two checkpoints.")
+@force_option
+def train_restorer(
+    inputs: tuple[str, ...],
+    out: str,
+    ngrams: str,
+    model: str,
+    steps: int,
+    positions: int,
+    learning_rate: float,
+    held_out: int,
+    seed: int,
+    save_steps: int,
+    column: str,
+    errors: str,
+    encoding: str,
+    max_line: int,
+    force: bool,
+) -> None:
+    """Trains a network to restore diacritics on the texts of IN... and writes a restorer to OUT.
+
+    OUT is a folder. The texts are Vietnamese, have their marks, and are held in memory. The same command continues a
+    run that was interrupted.
+    """
+    from phonemic_bert.restoration.training import Run, train_restorer
+
+    with input_texts(inputs, column, errors, max_line, encoding) as chunks:
+        texts = [text for chunk in chunks for text in chunk if text and text.strip()]
+    run = Run(
+        model=model,
+        ngrams=ngrams,
+        steps=steps,
+        positions=positions,
+        learning_rate=learning_rate,
+        held_out=held_out,
+        seed=seed,
+    )
+    train_restorer(texts, Path(out), run, save_steps, force, click.echo)

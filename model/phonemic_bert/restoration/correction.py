@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,15 +11,12 @@ from numpy.typing import NDArray
 from phonemic import Encoding, Index, Tokenizer
 from phonemic.inventory import NATIVE, TRIPLE
 from phonemic.sound.sounds import sounds
-from phonemic_bert.restoration.base import Restorer
+from phonemic_bert.restoration.base import Restorer, Scorer
 from phonemic_bert.restoration.characters import pick
 from phonemic_bert.restoration.lattice import Candidates, Lattice, single
 from phonemic_bert.restoration.mandarin import COMMA, codes_of, numbers_of
 from phonemic_bert.restoration.ngrams import BORDER, Ngrams
 from phonemic_bert.restoration.results import Change
-
-if TYPE_CHECKING:  # needs torch
-    from phonemic_bert.restoration.masked import MaskedScorer
 
 #: How much likelier, in nats, a text must become for each character that is changed in it.
 THRESHOLD = 9.0
@@ -38,7 +34,7 @@ class CharactersCorrector(Restorer):
         threshold: how much likelier, in nats, a text must become for each character that is changed in it.
         protected: words that are never changed.
         preferred: names; what sounds as one of them is written so.
-        masked: what else scores candidates that the n-grams are not sure of.
+        scorer: another judge of the candidates.
     """
 
     lang = "zh"
@@ -49,9 +45,9 @@ class CharactersCorrector(Restorer):
         threshold: float = THRESHOLD,
         protected: Collection[str] = (),
         preferred: Collection[str] = (),
-        masked: MaskedScorer | None = None,
+        scorer: Scorer | None = None,
     ) -> None:
-        super().__init__(ngrams, masked)
+        super().__init__(ngrams, scorer)
         self.threshold = threshold
         self.protected = [word for word in dict.fromkeys([*protected, *preferred]) if word]
         self._tokenizer = Tokenizer("zh", readings="context")

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from phonemic_bert.restoration.base import Restorer
+from phonemic_bert.restoration.base import Restorer, Scorer
 from phonemic_bert.restoration.lattice import Candidates, Lattice, single
 from phonemic_bert.restoration.ngrams import NUMBER, OTHER, Ngrams
 from phonemic_bert.restoration.results import Change
 from phonemic_bert.restoration.vietnamese import Token, bare, canonical, is_marked, is_syllable, tokens, with_case
-
-if TYPE_CHECKING:  # needs torch
-    from phonemic_bert.restoration.masked import MaskedScorer
 
 #: How much likelier, in nats, a marked text must become for each word that is changed in it.
 THRESHOLD = 16.0
@@ -31,7 +27,7 @@ class DiacriticsRestorer(Restorer):
         threshold: how much likelier, in nats, a marked text must become for each word that is changed in it; None
             leaves marked text alone.
         protected: words that are never changed, without regard to case.
-        masked: what else scores candidates that the n-grams are not sure of.
+        scorer: another judge of the candidates.
     """
 
     lang = "vi"
@@ -41,9 +37,9 @@ class DiacriticsRestorer(Restorer):
         ngrams: Ngrams,
         threshold: float | None = THRESHOLD,
         protected: Collection[str] = (),
-        masked: MaskedScorer | None = None,
+        scorer: Scorer | None = None,
     ) -> None:
-        super().__init__(ngrams, masked)
+        super().__init__(ngrams, scorer)
         self.threshold = threshold
         self.protected = frozenset(word.lower() for word in protected)
         groups: dict[str, list[int]] = {}
@@ -64,12 +60,17 @@ class DiacriticsRestorer(Restorer):
         self._other, self._number = single(OTHER), single(NUMBER)
 
     def _lattices(self, texts: Sequence[str]) -> tuple[list[Lattice], list[list[Change]]]:
-        return list(map(self._lattice, texts)), [[] for _ in texts]
+        return list(map(self.lattice, texts)), [[] for _ in texts]
 
-    def _lattice(self, text: str) -> Lattice:
+    def number(self, word: str) -> int:
+        """The number of a word, whatever its case and wherever its tone mark is put; that of other words if unknown."""
+        return self._numbers.get(canonical(word), OTHER)
+
+    def lattice(self, text: str) -> Lattice:
+        """The positions of a text, and their candidates."""
         found = list(tokens(text))
         marked = not text.isascii() and any(is_marked(each.text) for each in found if each.kind == "word")
-        lattice = Lattice()
+        lattice = Lattice(bare=not marked)
         if marked and self.threshold is None:
             return lattice
         cased = not (marked or text.islower() or text.isupper())
@@ -86,9 +87,8 @@ class DiacriticsRestorer(Restorer):
         """Return the candidates of a token; a capital within a sentence speaks for a name, and none for other words."""
         if token.kind != "word":
             return self._number if token.kind == "number" else self._other
-        name = canonical(token.text)
         groups = self._groups.get(bare(token.text))
-        own = self._numbers.get(name, OTHER)
+        own = self.number(token.text)
         if groups is None or token.text.lower() in self.protected:
             return single(own) if own != OTHER else self._other
         if capital and len(token.text) > 1 and token.text.isupper():

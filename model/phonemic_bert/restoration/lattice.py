@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -48,10 +48,31 @@ def single(word: int) -> Candidates:
 
 @dataclass
 class Lattice:
-    """The positions of a text, and those before which a row of words ends."""
+    """The positions of a text, and those before which a row of words ends.
+
+    Attributes:
+        positions: from left to right.
+        breaks: their numbers before which a row ends.
+        bare: all marks of the text are lost.
+    """
 
     positions: list[Position] = field(default_factory=list)
     breaks: list[int] = field(default_factory=list)
+    bare: bool = False
+
+    def with_costs(self, costs: Mapping[int, NDArray[np.float32]]) -> Lattice:
+        """The same with costs added to those of some positions' candidates.
+
+        Arguments:
+            costs: of each of these positions, by its number.
+        """
+        positions = [
+            each._replace(candidates=Candidates(each.candidates.words, each.candidates.costs + costs[number]))
+            if number in costs
+            else each
+            for number, each in enumerate(self.positions)
+        ]
+        return Lattice(positions, list(self.breaks), self.bare)
 
     def add(self, start: int, end: int, candidates: Candidates) -> None:
         """Adds a position."""

@@ -14,7 +14,8 @@ from phonemic.inventory import TRIPLE
 from phonemic_bert.errors import CheckpointError
 from phonemic_bert.inspection.loading import load
 from phonemic_bert.modeling import PhonemicBertForMaskedLM
-from phonemic_bert.restoration.lattice import Candidates, Lattice, Solved
+from phonemic_bert.restoration.base import Draft
+from phonemic_bert.restoration.lattice import Lattice, Solved
 from phonemic_bert.restoration.results import Restored
 from phonemic_bert.tokenization.positions import SPECIAL_IDS
 
@@ -76,22 +77,21 @@ class MaskedScorer:
         triple = self.tokenizer.factorize(word)
         return 0 if triple is None else self.tokenizer.vocabulary.pack(triple)
 
-    def rescore(
-        self, lattices: Sequence[Lattice], solved: Sequence[Solved], restored: Sequence[Restored]
-    ) -> list[Lattice]:
+    def rescore(self, texts: Sequence[str], lattices: Sequence[Lattice], draft: Draft) -> list[Lattice]:
         """Lattices with what the model says of the candidates of positions that are in doubt.
 
         Arguments:
-            lattices: those of texts.
-            solved: their best paths, with the probabilities of candidates.
-            restored: the texts as these paths have them.
+            texts: the texts.
+            lattices: theirs.
+            draft: makes the texts in which these positions are masked.
         """
+        solved, restored = draft(texts, lattices)
         rows = [row for at in range(len(lattices)) for row in self._rows(at, lattices[at], solved[at], restored[at])]
         rows.sort(key=lambda row: len(row.ids))
         costs: list[dict[int, NDArray[np.float32]]] = [{} for _ in lattices]
         for at in range(0, len(rows), _ROWS):
             self._read(rows[at : at + _ROWS], lattices, costs)
-        return [_with_costs(lattice, own) for lattice, own in zip(lattices, costs, strict=True)]
+        return [lattice.with_costs(own) for lattice, own in zip(lattices, costs, strict=True)]
 
     def _rows(self, text: int, lattice: Lattice, solved: Solved, restored: Restored) -> list[_Row]:
         doubtful = _doubtful(lattice, solved, restored)
@@ -138,13 +138,3 @@ def _doubtful(lattice: Lattice, solved: Solved, restored: Restored) -> dict[int,
             spaced = change is not None and change.start < position.start < change.end
             found[(change.start if spaced and change is not None else position.start) + shift] = number
     return found
-
-
-def _with_costs(lattice: Lattice, costs: dict[int, NDArray[np.float32]]) -> Lattice:
-    positions = [
-        position._replace(candidates=Candidates(position.candidates.words, position.candidates.costs + costs[number]))
-        if number in costs
-        else position
-        for number, position in enumerate(lattice.positions)
-    ]
-    return Lattice(positions, list(lattice.breaks))

@@ -12,7 +12,7 @@ from typing import Any
 
 from phonemic.inventory import LANGUAGES
 from phonemic_bert.errors import CheckpointError
-from phonemic_bert.restoration.base import Restorer
+from phonemic_bert.restoration.base import Restorer, Scorer
 from phonemic_bert.restoration.characters import CharactersRestorer
 from phonemic_bert.restoration.correction import CharactersCorrector
 from phonemic_bert.restoration.diacritics import DiacriticsRestorer
@@ -20,6 +20,8 @@ from phonemic_bert.restoration.ngrams import Ngrams
 
 #: The file of the n-grams in a restorer's folder.
 FILE = "ngrams.zip"
+#: The folder of the network that is trained to restore, there.
+NETWORK = "network"
 #: The entry points of installed restorers: a name, and the package that has a folder of that name.
 GROUP = "phonemic_bert.restorers"
 
@@ -57,12 +59,28 @@ def ngrams_path(where: str | os.PathLike[str]) -> Path:
     return found
 
 
-def load(where: str | os.PathLike[str], lang: str | None = None, **options: Any) -> Restorer:
+def network_path(where: str | os.PathLike[str]) -> Path | None:
+    """Return the folder of a restorer's network; None where it has none.
+
+    Arguments:
+        where: see :func:`ngrams_path`.
+
+    Raises:
+        CheckpointError: there is no such restorer.
+    """
+    found = ngrams_path(where).parent / NETWORK
+    return found if not Path(where).is_file() and found.is_dir() else None
+
+
+def load(
+    where: str | os.PathLike[str], lang: str | None = None, *, ngrams_only: bool = False, **options: Any
+) -> Restorer:
     """Loads what restores by a checkpoint.
 
     Arguments:
         where: see :func:`ngrams_path`.
         lang: the language that the checkpoint must be for.
+        ngrams_only: leave the restorer's network out, which is more often right, and slower.
         options: see :func:`restorer_of`.
 
     Raises:
@@ -72,11 +90,12 @@ def load(where: str | os.PathLike[str], lang: str | None = None, **options: Any)
     ngrams = Ngrams.load(ngrams_path(where))
     if lang not in (None, ngrams.lang):
         raise CheckpointError(f"{os.fspath(where)}: its n-grams are for {ngrams.lang}, not {lang}")
-    return restorer_of(ngrams, **options)
+    return restorer_of(ngrams, None if ngrams_only else network_path(where), **options)
 
 
 def restorer_of(
     ngrams: Ngrams,
+    network: Path | None = None,
     threshold: float | None = None,
     protected: Collection[str] = (),
     preferred: Collection[str] = (),
@@ -87,31 +106,36 @@ def restorer_of(
 
     Arguments:
         ngrams: the model of words.
+        network: the folder of a model that was trained to restore Vietnamese; None: the n-grams alone.
         threshold: how much likelier, in nats, a text must become for each Vietnamese word that is changed where there
             are marks, or each Chinese character; None: 16 or 9.
         protected: words that are never changed.
         preferred: Mandarin: names; what sounds as one of them is written so.
         pinyin: Mandarin: write pinyin in characters, instead of correcting characters.
-        model: a pretrained PhonemicBERT, a folder or an installed checkpoint's name, which is asked where the n-grams
-            are not sure; in Mandarin one with forms.
+        model: instead of the network, a pretrained PhonemicBERT, a folder or an installed checkpoint's name, which is
+            asked where the n-grams are not sure; in Mandarin one with forms.
 
     Raises:
-        CheckpointError: there is no such model.
+        CheckpointError: the network is not one that restores, or there is no such model.
         ValueError: an option is for the other language.
     """
     if ngrams.lang == "vi" and (pinyin or preferred):
         raise ValueError(f"{'pinyin' if pinyin else 'preferred'} is for Mandarin")
-    scorer = None
+    scorer: Scorer | None = None
     if model is not None:
         from phonemic_bert.restoration.masked import MaskedScorer  # imports torch
 
         scorer = MaskedScorer(model, ngrams.words, ngrams.lang)
+    elif network is not None:
+        from phonemic_bert.restoration.trained import TrainedScorer
+
+        scorer = TrainedScorer(network, ngrams)
     if pinyin:
         return CharactersRestorer(ngrams, scorer)
     own: dict[str, Any] = {} if threshold is None else {"threshold": threshold}
     if ngrams.lang == "vi":
-        return DiacriticsRestorer(ngrams, protected=protected, masked=scorer, **own)
-    return CharactersCorrector(ngrams, protected=protected, preferred=preferred, masked=scorer, **own)
+        return DiacriticsRestorer(ngrams, protected=protected, scorer=scorer, **own)
+    return CharactersCorrector(ngrams, protected=protected, preferred=preferred, scorer=scorer, **own)
 
 
 @lru_cache(4)

@@ -61,8 +61,13 @@ def bare(word: str) -> str:
     """The letters alone, in lower case: *Đường* is *duong*."""
     if word.isascii():
         return word.lower()
-    kept = (char for char in normalize("NFD", word.lower()) if not "\u0300" <= char <= "\u036f")
-    return "".join(kept).replace("đ", "d")
+    return unmarked(word.lower())
+
+
+def unmarked(text: str) -> str:
+    """A text without diacritics; *đ* is *d*."""
+    kept = (char for char in normalize("NFD", text) if not "\u0300" <= char <= "\u036f")
+    return "".join(kept).replace("đ", "d").replace("Đ", "D")
 
 
 def is_marked(word: str) -> bool:

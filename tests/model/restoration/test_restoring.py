@@ -12,12 +12,14 @@ from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from phonemic import Tokenizer
+from phonemic.errors import OutputError
 from phonemic_bert.cli import cli
 from phonemic_bert.errors import CheckpointError
 from phonemic_bert.restoration import restore
 from phonemic_bert.restoration.counting import mandarin_model, vietnamese_model
 from phonemic_bert.restoration.diacritics import DiacriticsRestorer
-from phonemic_bert.restoration.lattice import Candidates, Lattice, solve
+from phonemic_bert.restoration.lattice import Candidates, Lattice
 from phonemic_bert.restoration.ngrams import Ngrams
 from phonemic_bert.restoration.restoring import load
 
@@ -257,8 +259,8 @@ class Said:
     def __init__(self, word):
         self.word, self.texts = word, []
 
-    def rescore(self, lattices, solved, restored):
-        self.texts += [one.text for one in restored]
+    def rescore(self, texts, lattices, draft):
+        self.texts += [one.text for one in draft(texts, lattices)[1]]
         found = []
         for lattice in lattices:
             positions = [
@@ -276,7 +278,7 @@ class Said:
 def test_a_masked_model_is_heard(folder):
     ngrams = Ngrams.load(folder / "vi" / "ngrams.zip")
     said = Said(ngrams.words.index("hoà"))
-    assert DiacriticsRestorer(ngrams, masked=said).restore("hoa di hoc").text == "hoà đi học"
+    assert DiacriticsRestorer(ngrams, scorer=said).restore("hoa di hoc").text == "hoà đi học"
     assert said.texts == ["hoà đi học"]
 
 
@@ -301,8 +303,7 @@ def test_scores_of_a_masked_model(folder, tmp_path, monkeypatch, lang):
     restorer = load(folder / lang, pinyin=lang == "zh", model=tmp_path)
     text = {"vi": "Co di CO hoc co!", "zh": "shì yín shì 2026"}[lang]
     lattices, _ = restorer._lattices([text])
-    solved = solve(restorer.ngrams, lattices, judged=True)
-    found = restorer.masked.rescore(lattices, solved, [load(folder / lang, pinyin=lang == "zh").restore(text)])[0]
+    [found] = restorer.scorer.rescore([text], lattices, restorer.draft)
     asked = {"vi": "[MASK] đi [MASK] học [MASK]!", "zh": "[MASK]银[MASK] 2026"}[lang]
     fillings = iter(fill_mask(model, tokenizer, asked, k=100_000))
     compared = 0
@@ -315,6 +316,123 @@ def test_scores_of_a_masked_model(folder, tmp_path, monkeypatch, lang):
             assert cost == pytest.approx(masked.WEIGHT * np.log(joint[restorer.ngrams.words[word]]), rel=1e-4)
             compared += 1
     assert compared > 3
+
+
+@pytest.fixture(scope="module")
+def pretrained(tmp_path_factory):
+    import torch
+
+    from phonemic_bert import PhonemicBertConfig, PhonemicBertForMaskedLM, PhonemicBertTokenizer
+
+    torch.manual_seed(3)
+    sizes = {"hidden_size": 24, "num_hidden_layers": 1, "num_attention_heads": 3, "intermediate_size": 32}
+    options = {
+        "composition": "both",
+        "output_embeddings": "tied",
+        "syllable_inventory": "attested",
+        "forms": "conditional",
+    }
+    config = PhonemicBertConfig(
+        lang="vi", head="joint", backbone="modernbert", max_position_embeddings=24, **sizes, **options
+    )
+    made = tmp_path_factory.mktemp("pretrained")
+    PhonemicBertForMaskedLM(config).save_pretrained(made)
+    PhonemicBertTokenizer("vi", form=True).save_pretrained(str(made))
+    return made
+
+
+@pytest.mark.parametrize("text", ["Co di CO hoc co!", "hom nay toi di hoc " * 9, "42", "co", "Cô có cố gắng"])
+def test_scores_of_a_network(folder, pretrained, text):
+    """They are the model's own probabilities among the candidates, given what the n-grams restored."""
+    import torch
+
+    from phonemic_bert import PhonemicBertForMaskedLM
+    from phonemic_bert.restoration.trained import TrainedScorer
+    from phonemic_bert.tokenization.positions import SPECIAL_IDS
+
+    ngrams = Ngrams.load(folder / "vi" / "ngrams.zip")
+    restorer = DiacriticsRestorer(ngrams, scorer=TrainedScorer(pretrained, ngrams, 0.7))
+    lattices = [restorer.lattice(text)]
+    [found] = restorer.scorer.rescore([text], lattices, restorer.draft)
+    model = PhonemicBertForMaskedLM.from_pretrained(pretrained).eval()
+    tokenizer = Tokenizer("vi", form=True)
+    encoding = tokenizer.encode(DiacriticsRestorer(ngrams).restore(text).text)
+    starts = encoding.spans[:, 0].tolist()
+    for before, after in zip(lattices[0].positions, found.positions, strict=True):
+        words = before.candidates.words.tolist()
+        if len(words) == 1 or not lattices[0].bare:
+            assert (after.candidates.costs == before.candidates.costs).all()
+            continue
+        at = starts.index(before.start)
+        row = encoding.ids[at // 22 * 22 :][:22]
+        ids = torch.tensor([[SPECIAL_IDS["[CLS]"], *row.tolist(), SPECIAL_IDS["[SEP]"]]])
+        packed = torch.tensor([tokenizer.vocabulary.pack(tokenizer.factorize(ngrams.words[word])) for word in words])
+        with torch.inference_mode():
+            hidden = model.bert(ids).last_hidden_state[0, 1 + at % 22]
+            expected = model.predict(hidden[None]).log_probabilities(packed)[0].log_softmax(-1)
+        added = after.candidates.costs - before.candidates.costs
+        assert added == pytest.approx(0.7 * expected.numpy(), abs=1e-4)
+
+
+def test_a_network_is_trained(folder, pretrained, tmp_path):
+    """It learns what the n-grams of the other half do not know, goes on where it was interrupted, and is found."""
+    from phonemic_bert.errors import RunError
+    from phonemic_bert.restoration.training import Run, train_restorer
+
+    texts = ["Cô ấy cố gắng.", "Có cô giáo đi qua.", "Tôi đi học.", "Tới đây học đi."] * 40
+    run = Run(
+        model=str(pretrained), ngrams=str(folder / "vi"), steps=12, positions=120, learning_rate=3e-2, held_out=12
+    )
+    told = []
+
+    def stop(line):
+        told.append(line)
+        if line.startswith("step 8 "):
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        train_restorer(texts, tmp_path / "stopped", run, 4, tell=stop)
+    for name in ("stopped", "whole"):
+        train_restorer(texts, tmp_path / name, run, 4, tell=told.append)
+    shares = [float(line.split()[-2].rstrip("%")) for line in told if line.startswith("step")]
+    assert [shares[0], *shares[2:4]] == shares[4:]
+    assert shares[-1] > shares[4]
+    weights = [(tmp_path / name / "network" / "model.safetensors").read_bytes() for name in ("stopped", "whole")]
+    assert weights[0] == weights[1]
+    assert [path.name for path in sorted((tmp_path / "whole").iterdir())] == ["network", "ngrams.zip", "training.json"]
+    restorer = load(tmp_path / "whole")
+    assert restorer.scorer is not None
+    assert restorer.restore("toi di hoc").text
+    assert load(tmp_path / "whole", ngrams_only=True).scorer is None
+    train_restorer(texts, tmp_path / "whole", run, 4, tell=told.append)
+    assert told[-1].endswith("whole: is finished")
+    Path(tmp_path, "mine").mkdir()
+    Path(tmp_path, "mine", "network").touch()
+    with pytest.raises(OutputError, match="already exists"):
+        train_restorer(texts, tmp_path / "mine", run, 4)
+    with pytest.raises(RunError, match="12 texts are too few"):
+        train_restorer(texts[:12], tmp_path / "few", run, 4)
+
+
+def test_other_settings_do_not_go_on(folder, pretrained, tmp_path):
+    from dataclasses import replace
+
+    from phonemic_bert.restoration.training import Run, train_restorer
+
+    texts = ["Tôi đi học.", "Tới đây học đi."] * 20
+    run = Run(model=str(pretrained), ngrams=str(folder / "vi"), steps=4, positions=60, held_out=4)
+
+    def stop(line):
+        if line.startswith("step"):
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        train_restorer(texts, tmp_path / "run", run, 1, tell=stop)
+    for other, own in ((replace(run, steps=5), texts), (run, texts[1:])):
+        with pytest.raises(OutputError, match="other settings, n-grams or texts"):
+            train_restorer(own, tmp_path / "run", other, 1, tell=stop)
+    train_restorer(texts, tmp_path / "run", replace(run, steps=2), 1, overwrite=True, tell=list)
+    assert json.loads((tmp_path / "run" / "training.json").read_text())["steps"] == 2
 
 
 def test_models_that_do_not_fit(folder, tmp_path):
