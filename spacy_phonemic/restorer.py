@@ -7,13 +7,16 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import srsly
 from spacy.language import Language
 from spacy.pipeline import Pipe
 from spacy.tokens import Doc, Span
 
+from phonemic.files.jsons import checked, damaged
+
 if TYPE_CHECKING:
     from phonemic_bert.restoration import Restored
-    from phonemic_bert.restoration.ngrams import Ngrams
+    from phonemic_bert.restoration.restoring import Parts
 
 _NAME = "restored"
 
@@ -28,6 +31,7 @@ class PhonemicRestorer(Pipe):
         checkpoint: a file of n-grams, a folder with it, or an installed restorer's name; it is read when the first
             Doc comes, and saved with the pipeline. None, in a pipeline: the restorer that ships for its language.
         threshold: see :func:`phonemic_bert.restoration.restoring.load`.
+        ngrams_only: likewise.
         spans_key: the key of the spans.
         name: the component's name.
     """
@@ -36,11 +40,13 @@ class PhonemicRestorer(Pipe):
         self,
         checkpoint: str | None = None,
         threshold: float | None = None,
+        ngrams_only: bool = False,
         spans_key: str = _NAME,
         name: str = "phonemic_restorer",
     ) -> None:
-        self.checkpoint, self.threshold, self.spans_key, self.name = checkpoint, threshold, spans_key, name
-        self._ngrams: Ngrams | None = None
+        self.checkpoint, self.threshold, self.ngrams_only = checkpoint, threshold, ngrams_only
+        self.spans_key, self.name = spans_key, name
+        self._parts: Parts | None = None
         self._restorer: Any = None
 
     def __call__(self, doc: Doc) -> Doc:
@@ -82,27 +88,28 @@ class PhonemicRestorer(Pipe):
 
     def _loaded(self) -> Any:
         if self._restorer is None:
-            from phonemic_bert.restoration.ngrams import Ngrams
-            from phonemic_bert.restoration.restoring import ngrams_path, restorer_of
-
-            if self._ngrams is None:
-                if self.checkpoint is None:
-                    from phonemic_bert.errors import CheckpointError  # only where it is used: the package takes a while
-
-                    raise CheckpointError("phonemic_restorer needs a checkpoint: config={'checkpoint': 'FOLDER'}")
-                self._ngrams = Ngrams.load(ngrams_path(self.checkpoint))
-            self._restorer = restorer_of(self._ngrams, self.threshold)
+            self._restorer = self._read().restorer(threshold=self.threshold)
         return self._restorer
 
+    def _read(self) -> Parts:
+        if self._parts is None:
+            from phonemic_bert.errors import CheckpointError  # only where it is used: the package takes a while
+            from phonemic_bert.restoration.restoring import Parts
+
+            if self.checkpoint is None:
+                raise CheckpointError("phonemic_restorer needs a checkpoint: config={'checkpoint': 'FOLDER'}")
+            self._parts = Parts.load(self.checkpoint, self.ngrams_only)
+        return self._parts
+
     def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
-        """The n-grams.
+        """The n-grams and the network.
 
         Arguments:
             exclude: not used.
         """
-        self._loaded()
-        assert self._ngrams is not None
-        return self._ngrams.to_bytes()
+        parts = self._read()
+        found: bytes = srsly.msgpack_dumps({"ngrams": parts.ngrams.to_bytes(), "network": dict(parts.network)})
+        return found
 
     def from_bytes(self, data: bytes, *, exclude: Iterable[str] = ()) -> PhonemicRestorer:
         """Reads what :meth:`to_bytes` wrote.
@@ -110,31 +117,34 @@ class PhonemicRestorer(Pipe):
         Raises:
             CheckpointError: ``data`` is not that.
         """
-        from phonemic_bert.restoration.ngrams import Ngrams
+        from phonemic_bert.errors import CheckpointError
+        from phonemic_bert.restoration.restoring import Parts
 
-        self._ngrams, self._restorer = Ngrams.from_bytes(data, "a saved phonemic_restorer"), None
+        where = "a saved phonemic_restorer"
+        fields = {"ngrams": bytes, "network": dict}
+        with damaged(where, CheckpointError):
+            read = checked(srsly.msgpack_loads(data), fields, where, CheckpointError)
+        self._parts, self._restorer = Parts.of_bytes(read["ngrams"], read["network"], where), None
         return self
 
     def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
-        """Writes the n-grams.
+        """Writes the n-grams and the network.
 
         Arguments:
-            path: the file; what is there is replaced once the new file is complete.
+            path: the folder; what is there is replaced once the new one is complete.
             exclude: not used.
         """
-        self._loaded()
-        assert self._ngrams is not None
-        self._ngrams.save(Path(path))
+        self._read().save(Path(path))
 
     def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> PhonemicRestorer:
         """Reads what :meth:`to_disk` wrote.
 
         Raises:
-            CheckpointError: the file is not that.
+            CheckpointError: the folder does not hold that.
         """
-        from phonemic_bert.restoration.ngrams import Ngrams
+        from phonemic_bert.restoration.restoring import Parts
 
-        self._ngrams, self._restorer = Ngrams.load(Path(path)), None
+        self._parts, self._restorer = Parts.load(path, self.ngrams_only), None
         return self
 
 
@@ -149,11 +159,11 @@ _register()
 
 @Language.factory(
     "phonemic_restorer",
-    default_config={"checkpoint": None, "threshold": None, "spans_key": _NAME},
+    default_config={"checkpoint": None, "threshold": None, "ngrams_only": False, "spans_key": _NAME},
     assigns=["doc._.restored", "doc.spans"],
 )
 def make_phonemic_restorer(
-    nlp: Language, name: str, checkpoint: str | None, threshold: float | None, spans_key: str
+    nlp: Language, name: str, checkpoint: str | None, threshold: float | None, ngrams_only: bool, spans_key: str
 ) -> PhonemicRestorer:
     """The factory of the component.
 
@@ -162,8 +172,9 @@ def make_phonemic_restorer(
         name: the component's name.
         checkpoint: see :class:`PhonemicRestorer`, as the arguments that follow.
         threshold: in nats.
+        ngrams_only: without the network.
         spans_key: the key of the spans.
     """
     if checkpoint is None and nlp.lang in ("vi", "zh"):
         checkpoint = f"phonemic-restorer-{nlp.lang}"
-    return PhonemicRestorer(checkpoint, threshold, spans_key, name)
+    return PhonemicRestorer(checkpoint, threshold, ngrams_only, spans_key, name)

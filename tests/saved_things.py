@@ -101,10 +101,29 @@ def _restore_file(path: Path) -> object:
     return load(path).restore("toi di hoc")
 
 
+def _restorer_bytes() -> bytes:
+    import srsly
+
+    made: bytes = srsly.msgpack_dumps({"ngrams": _ngrams(), "network": {}})
+    return made
+
+
 def _restorer_pipe(data: bytes) -> Any:
     from spacy_phonemic.restorer import PhonemicRestorer
 
     return PhonemicRestorer().from_bytes(data)
+
+
+def _restorer_folder(path: Path) -> object:
+    """The n-grams in a folder, and by the other functions that read one."""
+    from phonemic_bert.restoration.restoring import Parts
+    from spacy_phonemic.restorer import PhonemicRestorer
+
+    folder = path.with_name("restorer")
+    folder.mkdir(exist_ok=True)
+    path.replace(folder / "ngrams.zip")
+    Parts.load(folder).restorer().restore("toi di hoc")
+    return PhonemicRestorer().from_disk(folder).to_bytes()
 
 
 def _tagger() -> Any:
@@ -188,7 +207,7 @@ SAVED = [
     Saved("phonemic_bert.restoration.restoring:load", _ngrams, _file(_restore_file), ("transformers",), 80),
     Saved(
         "spacy_phonemic.restorer:PhonemicRestorer.from_bytes",
-        _ngrams,
+        _restorer_bytes,
         lambda data, path: _restorer_pipe(data).to_bytes(),
         ("spacy", "transformers"),
         80,
@@ -196,7 +215,14 @@ SAVED = [
     Saved(
         "spacy_phonemic.restorer:PhonemicRestorer.from_disk",
         _ngrams,
-        _file(lambda path: _restorer_pipe(path.read_bytes()).from_disk(path).to_bytes()),
+        _file(_restorer_folder),
+        ("spacy", "transformers"),
+        80,
+    ),
+    Saved(
+        "phonemic_bert.restoration.restoring:Parts.load",
+        _ngrams,
+        _file(_restorer_folder),
         ("spacy", "transformers"),
         80,
     ),

@@ -1,6 +1,7 @@
 """The component phonemic_restorer: suggestions next to the text, and a pipeline that is saved whole."""
 
 # ruff: noqa: E402
+import shutil
 from pathlib import Path
 
 import pytest
@@ -8,11 +9,13 @@ import pytest
 spacy = pytest.importorskip("spacy", reason="needs the spacy extra")
 pytest.importorskip("transformers", reason="needs the model extra")
 
+import srsly
 from spacy.tokens import Doc
 
+from phonemic import SavedTokenizerError
 from phonemic_bert.errors import CheckpointError
 from phonemic_bert.restoration.counting import vietnamese_model
-from spacy_phonemic.restorer import make_phonemic_restorer  # noqa: F401 - registered where it is not installed
+from spacy_phonemic.restorer import PhonemicRestorer
 
 TEXTS = ["Hôm nay tôi đi học ở Hà Nội."] * 6
 
@@ -52,6 +55,44 @@ def test_the_pipeline_needs_its_checkpoint_no_more(checkpoint, tmp_path):
     Path(checkpoint).unlink()
     for back in (spacy.load(tmp_path / "pipeline"), spacy.blank("vi", config=nlp.config).from_bytes(data)):
         assert back("toi di hoc")._.restored == "tôi đi học"
+
+
+def test_the_network_goes_along(checkpoint, tmp_path):
+    """A restorer's folder with a network is saved whole, and restores as it does; without it on request."""
+    import torch
+
+    from phonemic_bert import PhonemicBertConfig, PhonemicBertForMaskedLM, PhonemicBertTokenizer
+    from phonemic_bert.restoration.restoring import load
+
+    folder = tmp_path / "restorer"
+    (folder / "network").mkdir(parents=True)
+    Path(checkpoint).rename(folder / "ngrams.zip")
+    torch.manual_seed(1)
+    sizes = {"hidden_size": 24, "num_hidden_layers": 1, "num_attention_heads": 3, "intermediate_size": 32}
+    PhonemicBertForMaskedLM(PhonemicBertConfig(lang="vi", head="joint", **sizes)).save_pretrained(folder / "network")
+    PhonemicBertTokenizer("vi").save_pretrained(str(folder / "network"))
+    text, expected = "hom nay toi di hoc o ha noi", {}
+    nlp = spacy.blank("vi")
+    nlp.add_pipe("phonemic_restorer", config={"checkpoint": str(folder)})
+    nlp.add_pipe("phonemic_restorer", "plain", config={"checkpoint": str(folder), "ngrams_only": True})
+    for name, only in (("phonemic_restorer", False), ("plain", True)):
+        expected[name] = load(folder, ngrams_only=only).restore(text).changes
+        assert (load(folder, ngrams_only=only).scorer is None) == only
+        assert nlp.get_pipe(name)._loaded().restore(text).changes == expected[name]
+    nlp.to_disk(tmp_path / "pipeline")
+    data = nlp.to_bytes()
+    shutil.rmtree(folder)
+    for back in (spacy.load(tmp_path / "pipeline"), spacy.blank("vi", config=nlp.config).from_bytes(data)):
+        for name, changes in expected.items():
+            assert back.get_pipe(name)._loaded().restore(text).changes == changes
+            assert (back.get_pipe(name)._loaded().scorer is None) == (name == "plain")
+
+
+@pytest.mark.parametrize("network", [{"../a": b""}, {"a": 5}, {5: b""}, {"config.json": b"{}"}])
+def test_a_forged_network(checkpoint, network):
+    data = srsly.msgpack_dumps({"ngrams": Path(checkpoint).read_bytes(), "network": network})
+    with pytest.raises((CheckpointError, SavedTokenizerError)):
+        PhonemicRestorer().from_bytes(data)._loaded()
 
 
 def test_the_default_is_the_restorer_of_the_language(checkpoint, tmp_path, monkeypatch):

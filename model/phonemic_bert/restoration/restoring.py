@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection
+import tempfile
+from collections.abc import Collection, Mapping
 from functools import lru_cache
 from importlib.metadata import entry_points
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+from phonemic.files.writing import replacing_folder
 from phonemic.inventory import LANGUAGES
 from phonemic_bert.errors import CheckpointError
 from phonemic_bert.restoration.base import Restorer, Scorer
@@ -17,6 +19,7 @@ from phonemic_bert.restoration.characters import CharactersRestorer
 from phonemic_bert.restoration.correction import CharactersCorrector
 from phonemic_bert.restoration.diacritics import DiacriticsRestorer
 from phonemic_bert.restoration.ngrams import Ngrams
+from phonemic_bert.untrusted import check_folder
 
 #: The file of the n-grams in a restorer's folder.
 FILE = "ngrams.zip"
@@ -59,17 +62,86 @@ def ngrams_path(where: str | os.PathLike[str]) -> Path:
     return found
 
 
-def network_path(where: str | os.PathLike[str]) -> Path | None:
-    """Return the folder of a restorer's network; None where it has none.
+class Parts(NamedTuple):
+    """What a restorer is made of.
 
-    Arguments:
-        where: see :func:`ngrams_path`.
-
-    Raises:
-        CheckpointError: there is no such restorer.
+    Attributes:
+        ngrams: the model of words.
+        network: the files of the network that is trained to restore, by their names; empty where there is none.
+        where: names it in errors.
+        folder: where the network's files lie, if they do.
     """
-    found = ngrams_path(where).parent / NETWORK
-    return found if not Path(where).is_file() and found.is_dir() else None
+
+    ngrams: Ngrams
+    network: Mapping[str, bytes]
+    where: str
+    folder: Path | None = None
+
+    @classmethod
+    def load(cls, where: str | os.PathLike[str], ngrams_only: bool = False) -> Parts:
+        """Reads a restorer.
+
+        Arguments:
+            where: see :func:`ngrams_path`.
+            ngrams_only: leave its network out.
+
+        Raises:
+            CheckpointError: there is none, or it is damaged.
+            OSError: it cannot be read.
+        """
+        path = ngrams_path(where)
+        network = path.parent / NETWORK
+        has_network = not (ngrams_only or Path(where).is_file()) and network.is_dir()
+        if has_network:
+            check_folder(network)
+        inside = [each for each in sorted(network.iterdir()) if each.is_file()] if has_network else []
+        files = {each.name: each.read_bytes() for each in inside}
+        return cls(Ngrams.load(path), files, os.fspath(where), network if has_network else None)
+
+    @classmethod
+    def of_bytes(cls, ngrams: bytes, network: Mapping[str, bytes], where: str) -> Parts:
+        """Reads what is saved in one piece.
+
+        Arguments:
+            ngrams: what :meth:`phonemic_bert.restoration.ngrams.Ngrams.to_bytes` gave.
+            network: the files of the network.
+            where: names it in errors.
+
+        Raises:
+            CheckpointError: it is damaged.
+        """
+        for name, data in network.items():
+            if not isinstance(name, str) or not isinstance(data, bytes) or Path(name).name != name or name == "..":
+                raise CheckpointError(f"{where}: damaged (its network is not a set of files)")
+        return cls(Ngrams.from_bytes(ngrams, where), network, where)
+
+    def save(self, folder: Path) -> None:
+        """Writes a restorer's folder; what is there is replaced once the new one is complete."""
+        with replacing_folder(folder, overwrite=True) as partial:
+            self.ngrams.save(partial / FILE)
+            if self.network:
+                self._unfold(partial / NETWORK)
+
+    def _unfold(self, folder: Path) -> None:
+        folder.mkdir(exist_ok=True)
+        for name, data in self.network.items():
+            (folder / name).write_bytes(data)
+
+    def restorer(self, **options: Any) -> Restorer:
+        """Makes what restores.
+
+        Arguments:
+            options: see :func:`restorer_of`.
+
+        Raises:
+            CheckpointError: the network is not one that restores, or is damaged.
+            ValueError: an option is for the other language.
+        """
+        if self.folder is not None or not self.network or options.get("model") is not None:
+            return restorer_of(self.ngrams, self.folder, **options)
+        with tempfile.TemporaryDirectory() as folder:  # transformers loads from files only
+            self._unfold(Path(folder))
+            return restorer_of(self.ngrams, Path(folder), **options)
 
 
 def load(
@@ -87,10 +159,10 @@ def load(
         CheckpointError: there is none, it is damaged, or for the other language.
         ValueError: an option is for the other language.
     """
-    ngrams = Ngrams.load(ngrams_path(where))
-    if lang not in (None, ngrams.lang):
-        raise CheckpointError(f"{os.fspath(where)}: its n-grams are for {ngrams.lang}, not {lang}")
-    return restorer_of(ngrams, None if ngrams_only else network_path(where), **options)
+    parts = Parts.load(where, ngrams_only)
+    if lang not in (None, parts.ngrams.lang):
+        raise CheckpointError(f"{os.fspath(where)}: its n-grams are for {parts.ngrams.lang}, not {lang}")
+    return parts.restorer(**options)
 
 
 def restorer_of(
