@@ -3,10 +3,10 @@
     python benchmarks/restoration.py vi WORK --data FOLDER --bigrams vi-2.ngrams
     python benchmarks/restoration.py zh WORK --data FOLDER
 
-The n-grams are those of the restorers that ship, which ``restorer.py`` makes of text without all evaluation text and
-the lines held out; WORK is the folder where it left these and the text. ``--bigrams`` are counted in the same text by
-``phonemic-bert ngrams --order 2 --prune 0``. pyvi and Pinyin2Hanzi are measured where they are installed. Times are
-CPU time of one thread.
+The restorers are those that ship, which ``restorer.py`` makes of text without all evaluation text and the lines held
+out; WORK is the folder where it left these and the text. ``--bigrams`` are counted in the same text by
+``phonemic-bert ngrams --order 2 --prune 0``, and ``--model`` names the pretrained PhonemicBERT of a row. pyvi and
+Pinyin2Hanzi are measured where they are installed. Times are CPU time of one thread.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from phonemic.inventory import NATIVE
 from phonemic_bert.restoration.characters import CharactersRestorer
 from phonemic_bert.restoration.lattice import Solved
 from phonemic_bert.restoration.ngrams import Ngrams
-from phonemic_bert.restoration.restoring import FILE, default_name, restorer_of
+from phonemic_bert.restoration.restoring import FILE, Parts, default_name
 from phonemic_bert.restoration.results import applied
 from phonemic_bert.restoration.vietnamese import bare, canonical, is_syllable, tokens
 
@@ -132,17 +132,18 @@ def commonest(texts: Iterable[str]) -> Restore:
 
 
 def vietnamese(
-    data: Path, held_out: Path, text: Path, ngrams: Ngrams, bigrams: Path | None, model: str | None
+    data: Path, held_out: Path, text: Path, restorer: Parts, bigrams: Path | None, model: str | None
 ) -> dict[str, Any]:
     """All figures of diacritics."""
     programs: dict[str, Restore] = {"as it is": lambda texts: texts, "commonest": commonest(sample(text))}
     if bigrams:
-        programs["bigrams, Viterbi"] = restoring(Ngrams.load(bigrams))
+        programs["bigrams, Viterbi"] = restoring(Parts.load(bigrams))
     if add_accents := program("pyvi.ViUtils", "add_accents"):
         programs["pyvi"] = lambda texts: (unless_it_fails(add_accents, text) for text in texts)
-    programs["n-grams"] = restoring(ngrams)
+    programs["n-grams"] = restoring(without_network(restorer))
     if model:
-        programs["n-grams and masked model"] = restoring(ngrams, model=model)
+        programs["n-grams and pretrained model"] = restoring(restorer, model=model)
+    programs["n-grams and network"] = whole = restoring(restorer)
     judges = vietnamese_texts(data, held_out)
     rows: dict[str, Any] = {}
     for name, restore in programs.items():
@@ -156,7 +157,7 @@ def vietnamese(
                 row["MB per CPU second"] = round(sum(len(text.encode()) for text in bare_texts) / 1e6 / seconds, 3)
         click.echo(f"{name}: {row}")
     marked = [text for texts in judges.values() for text in texts]
-    found, _ = timed(restoring(ngrams), marked)
+    found, _ = timed(whole, marked)
     kept = round(100 * sum(one == other for one, other in zip(marked, found, strict=True)) / len(marked), 2)
     click.echo(f"marked texts left alone: {kept} %")
     return {
@@ -198,16 +199,18 @@ def characters_right(texts: Sequence[str], found: Sequence[str], tokenizer: Toke
     return right, count
 
 
-def mandarin(data: Path, held_out: Path, text: Path, ngrams: Ngrams, model: str | None) -> dict[str, Any]:
+def mandarin(data: Path, held_out: Path, text: Path, restorer: Parts, model: str | None) -> dict[str, Any]:
     """All figures of characters."""
     tokenizer = Tokenizer("zh", readings="context")
     texts = [line for path in sorted(held_out.glob("*.txt")) for line in lines(path)]
     random.Random(5).shuffle(texts)
     texts = [text for text in texts[:LINES] if not any(char.isascii() and char.isalpha() for char in text)]
-    programs: dict[str, Restore] = {"commonest": commonest_characters(ngrams, sample(text))}
+    programs: dict[str, Restore] = {"commonest": commonest_characters(restorer.ngrams, sample(text))}
     if viterbi := program("Pinyin2Hanzi", "viterbi"):
         programs["Pinyin2Hanzi"] = pinyin2hanzi(viterbi)
-    programs["n-grams"] = restoring(ngrams, pinyin=True, model=model)
+    programs["n-grams"] = restoring(restorer, pinyin=True)
+    if model:
+        programs["n-grams and pretrained model"] = restoring(restorer, pinyin=True, model=model)
     rows: dict[str, Any] = {"toned": {}, "toneless": {}}
     for name, program_name in product(rows, programs):
         if (name, program_name) == ("toned", "Pinyin2Hanzi"):  # reads no tones
@@ -225,7 +228,9 @@ def mandarin(data: Path, held_out: Path, text: Path, ngrams: Ngrams, model: str 
             "ms per 20 characters": round(20_000 * seconds / count, 2),
         }
         click.echo(f"{name}, {program_name}: {rows[name][program_name]}")
-    rows["corrections"] = corrections(data, ngrams, model)
+    rows["corrections"] = {"n-grams": corrections(data, restoring(restorer))}
+    if model:
+        rows["corrections"]["n-grams and pretrained model"] = corrections(data, restoring(restorer, model=model))
     return rows
 
 
@@ -260,9 +265,9 @@ def pinyin2hanzi(viterbi: Any) -> Restore:
     return lambda texts: (re.sub(r"[a-zü]+(?:\s+[a-zü]+)*", characters, text) for text in texts)
 
 
-def corrections(data: Path, ngrams: Ngrams, model: str | None) -> dict[str, Any]:
+def corrections(data: Path, restore: Restore) -> dict[str, Any]:
     """Precision, recall and F1 of corrected sentences, and how many without errors stay."""
-    restore, rows = restoring(ngrams, model=model), dict[str, Any]()
+    rows = dict[str, Any]()
     for name in ("law", "med", "odw"):
         pairs = [line.split("\t")[1:3] for line in lines(data / "zh" / "ecspell" / f"{name}.test.txt")]
         found, seconds = timed(restore, [wrong for wrong, _ in pairs])
@@ -286,10 +291,15 @@ def corrections(data: Path, ngrams: Ngrams, model: str | None) -> dict[str, Any]
 # --- both
 
 
-def restoring(ngrams: Ngrams, **options: Any) -> Restore:
+def restoring(restorer: Parts, **options: Any) -> Restore:
     """Our own."""
-    restorer = restorer_of(ngrams, **options)
-    return lambda texts: (one.text for one in restorer.restore_batch(texts, alternatives=False))
+    made = restorer.restorer(**options)
+    return lambda texts: (one.text for one in made.restore_batch(texts, alternatives=False))
+
+
+def without_network(restorer: Parts) -> Parts:
+    """The n-grams alone."""
+    return restorer._replace(network={}, folder=None)
 
 
 def program(module: str, name: str) -> Any:
@@ -312,7 +322,7 @@ def unless_it_fails(restore: Callable[[str], str], text: str) -> str:
 @click.argument("lang", type=click.Choice(["vi", "zh"]))
 @click.argument("work", type=click.Path(exists=True, path_type=Path))
 @click.option("--data", type=click.Path(exists=True, path_type=Path), required=True, help="Folder of all data.")
-@click.option("--ngrams", type=click.Path(exists=True, path_type=Path), help="[default: those that ship]")
+@click.option("--restorer", type=click.Path(exists=True, path_type=Path), help="[default: the one that ships]")
 @click.option("--bigrams", type=click.Path(exists=True, path_type=Path), help="Vietnamese: n-grams of order 2.")
 @click.option("--model", help="A pretrained PhonemicBERT to ask where the n-grams are not sure.")
 @click.option("--output", type=click.Path(path_type=Path))
@@ -320,20 +330,26 @@ def main(
     lang: str,
     work: Path,
     data: Path,
-    ngrams: Path | None,
+    restorer: Path | None,
     bigrams: Path | None,
     model: str | None,
     output: Path | None,
 ) -> None:
     """Measures, and writes the figures."""
-    ngrams = ngrams or HERE.parent / "model" / "checkpoints" / default_name(lang) / FILE
-    loaded = Ngrams.load(ngrams)
+    folder = restorer or HERE.parent / "model" / "checkpoints" / default_name(lang)
+    parts = Parts.load(folder)
     held_out, text = work / "held-out", work / "text"
     if lang == "vi":
-        found = vietnamese(data, held_out, text, loaded, bigrams, model)
+        found = vietnamese(data, held_out, text, parts, bigrams, model)
     else:
-        found = mandarin(data, held_out, text, loaded, model)
-    sizes = {"MB": round(ngrams.stat().st_size / 1e6, 1), "n-grams": len(loaded), "order": loaded.order}
+        found = mandarin(data, held_out, text, parts, model)
+    count, order = len(parts.ngrams), parts.ngrams.order
+    sizes = {
+        "MB": round((folder / FILE).stat().st_size / 1e6, 1),
+        "network MB": round(sum(map(len, parts.network.values())) / 1e6, 1),
+        "n-grams": count,
+        "order": order,
+    }
     where = {name: value for name, value in environment().items() if name != "commit"}
     result = {"environment": where, "model": model and Path(model).name, "size": sizes, "results": found}
     write_json(output or HERE / "results" / f"restoration-{lang}.json", result, indent=1)

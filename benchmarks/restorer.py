@@ -1,14 +1,17 @@
-"""The restorers that ship with the checkpoints: text, n-grams and card by one command.
+"""The restorers that ship with the checkpoints: text, n-grams, network and card by one command.
 
     python benchmarks/restorer.py vi --data FOLDER WORK
 
 The text is composed in WORK by ``pretraining_text.py``, so evaluation text and held-out lines are left out, with the
 shares of ``restorer.toml`` where they differ. The n-grams are those of ``phonemic-bert ngrams``, and the card says
-what was read.
+what was read. In Vietnamese ``phonemic-bert train-restorer`` then trains the network, which takes an hour and a half of
+one core; it continues where it was interrupted.
 """
 
 from __future__ import annotations
 
+import json
+import shutil
 import sys
 import tomllib
 from collections.abc import Iterator
@@ -22,10 +25,11 @@ if __name__ == "__main__":
 
 from benchmarks.pretraining_text import SHARES, compose
 from phonemic.files import read_texts
-from phonemic.files.writing import write_text
+from phonemic.files.writing import replacing_folder, write_text
 from phonemic_bert.restoration.counting import mandarin_model, vietnamese_model
 from phonemic_bert.restoration.ngrams import Ngrams
-from phonemic_bert.restoration.restoring import FILE, default_name
+from phonemic_bert.restoration.restoring import FILE, NETWORK, default_name
+from phonemic_bert.restoration.training import RECORD, Run, train_restorer
 
 CHECKPOINTS = Path(__file__).resolve().parents[1] / "model" / "checkpoints"
 SETTINGS = Path(__file__).with_suffix(".toml")
@@ -104,11 +108,36 @@ def counted(lang: str, folder: Path, order: int, prune: float) -> Ngrams:
     return (vietnamese_model if lang == "vi" else mandarin_model)(texts, order, prune)
 
 
-def card(lang: str, model: Ngrams, counts: dict[str, Any], sources: dict[str, str], size: int) -> str:
-    """Return the README of a restorer: what it is, what it read, and how it is made."""
+def trained(folder: Path, ngrams: Path, own: dict[str, Any], work: Path) -> Path:
+    """Train a network on the text files of a folder: its restorer's folder."""
+    texts = [line for path in sorted(folder.glob("*.txt")) for lines in read_texts(str(path)) for line in lines if line]
+    settings = {name: value for name, value in own.items() if name != "shares"}
+    run = Run(ngrams=str(ngrams), **settings)
+    train_restorer([text for text in texts if text.strip()], work, run, tell=click.echo)
+    return work
+
+
+def card(
+    lang: str, model: Ngrams, counts: dict[str, Any], sources: dict[str, str], size: int, network: dict[str, Any] | None
+) -> str:
+    """Return the README of a restorer: what it is, what it read, and how it is made.
+
+    Arguments:
+        lang: the language.
+        model: the n-grams.
+        counts: what each source has of the text.
+        sources: what each is, with its licence.
+        size: bytes of the n-grams.
+        network: what determined the network's run; None where there is none.
+    """
     rows = "\n".join(f"| {sources[name]} | {count['MB']:.1f} |" for name, count in counts.items())
     text = f"{len(model):,} n-grams of at most {model.order} {WORDS[lang]['units']}"
     what = f"{text}, estimated by modified Kneser-Ney smoothing and pruned; {size / 1e6:.1f} MB."
+    if network:
+        what += (
+            f"\n\nThe network is {network['model']}, trained for {network['steps']:,} steps to mend what n-grams of "
+            f"one half of the text make of the other. It read {network['texts']:,} lines, of Wikipedia and news a part."
+        )
     return CARD.format(lang=lang, order=model.order, rows=rows, model=what, **WORDS[lang])
 
 
@@ -118,15 +147,22 @@ def card(lang: str, model: Ngrams, counts: dict[str, Any], sources: dict[str, st
 @click.option("--data", type=click.Path(exists=True, path_type=Path), required=True, help="Folder of all data.")
 @click.option("--output", type=click.Path(path_type=Path), help="Folder of the restorer. [default: that in the source]")
 def main(lang: str, work: Path, data: Path, output: Path | None) -> None:
-    """Compose the text, count the n-grams, and write them and the card."""
+    """Compose the text, count the n-grams, train the network, and write them and the card."""
     own = settings(lang)
     counts = compose(lang, data, work, own["shares"])
     model = counted(lang, work / "text", 4, own["prune"])
     folder = output or CHECKPOINTS / default_name(lang)
     folder.mkdir(parents=True, exist_ok=True)
     model.save(folder / FILE)
-    size = (folder / FILE).stat().st_size
-    write_text(folder / "README.md", card(lang, model, counts, own["sources"], size))
+    size, network = (folder / FILE).stat().st_size, None
+    if "network" in own:
+        compose(lang, data, work / NETWORK, own["shares"] | own["network"]["shares"])
+        made = trained(work / NETWORK / "text", folder / FILE, own["network"], work / "run")
+        with replacing_folder(folder / NETWORK, overwrite=True) as partial:
+            shutil.copytree(made / NETWORK, partial, dirs_exist_ok=True)
+        shutil.copy(made / RECORD, folder / RECORD)
+        network = json.loads((made / RECORD).read_text("utf-8"))
+    write_text(folder / "README.md", card(lang, model, counts, own["sources"], size, network))
     click.echo(f"{folder / FILE}: {len(model):,} n-grams, {size / 1e6:.1f} MB")
 
 

@@ -29,14 +29,17 @@ def registries(monkeypatch):
 
 @pytest.fixture
 def restorers(tmp_path_factory, monkeypatch):
-    """Has the restorers of the source tree installed."""
-    folder = tmp_path_factory.mktemp("package")
-    names = [path.name for path in (ROOT / "model" / "checkpoints").glob("phonemic-restorer-*")]
+    """Has the restorers and checkpoints of the source tree installed."""
+    folder, checkpoints = tmp_path_factory.mktemp("package"), ROOT / "model" / "checkpoints"
+    names, pretrained = (
+        [path.name for path in checkpoints.glob(f"phonemic-{kind}-*")] for kind in ("restorer", "bert")
+    )
     if not names:
         pytest.skip("needs the source tree's model/checkpoints")
     (folder / "restorers-0.dist-info").mkdir()
     (folder / "restorers-0.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nName: restorers\nVersion: 0\n")
     lines = ["[phonemic_bert.restorers]", *(f"{name} = restorers_of_pages" for name in names)]
+    lines += ["[phonemic_bert.checkpoints]", *(f"{name} = restorers_of_pages" for name in pretrained)]
     (folder / "restorers-0.dist-info" / "entry_points.txt").write_text("\n".join(lines))
     (folder / "restorers_of_pages").symlink_to(ROOT / "model" / "checkpoints", target_is_directory=True)
     monkeypatch.syspath_prepend(folder)

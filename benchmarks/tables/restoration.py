@@ -19,7 +19,8 @@ def diacritics() -> str:
         "bigrams, Viterbi": "bigrams",
         "pyvi": "pyvi",
         "n-grams": f"4-grams, {size}",
-        "n-grams and masked model": f"4-grams, {size}, and `{found['model']}`",
+        "n-grams and pretrained model": f"4-grams and `{found['model']}`",
+        "n-grams and network": f"4-grams and network, {found['size']['network MB']:.0f} MB more",
     }
     judged = found["results"]["judges"]
     names = {key: name for key, name in names.items() if key in judged}
@@ -40,6 +41,7 @@ def pinyin() -> str:
     result = load("restoration-zh")
     names = {"commonest": "commonest choice", "Pinyin2Hanzi": "Pinyin2Hanzi"}
     names["n-grams"] = f"4-grams, {result['size']['MB']:.0f} MB"
+    names["n-grams and pretrained model"] = f"4-grams and `{result['model']}`"
     body = [
         [
             f"{kind} pinyin",
@@ -59,8 +61,17 @@ def pinyin() -> str:
 @table("restoration: corrections")
 def corrections() -> str:
     """List how many sentences with wrong characters are corrected."""
-    found = load("restoration-zh")["results"]["corrections"]
+    result = load("restoration-zh")
+    names = {"n-grams": "4-grams", "n-grams and pretrained model": f"4-grams and `{result['model']}`"}
+    found = result["results"]["corrections"]
     body = [
-        [title, *(f"{found[name][key]:.1f}" for key in ("precision", "recall", "F1"))] for name, title in TASKS.items()
+        [
+            title,
+            name,
+            *(f"{found[key][task][figure]:.1f}" for figure in ("precision", "recall", "F1", "ms per sentence")),
+        ]
+        for task, title in TASKS.items()
+        for key, name in names.items()
     ]
-    return f"{rows(['test set', 'precision', 'recall', 'F1'], body)}\n\n{footer('restoration-zh')}"
+    heads = ["test set", "restorer", "precision", "recall", "F1", "CPU ms per sentence"]
+    return f"{rows(heads, body, 4)}\n\n{footer('restoration-zh')}"

@@ -77,7 +77,7 @@ class Restorer:
         """The lattices of texts, and of each the changes that are certain."""
 
     def draft(self, texts: Sequence[str], lattices: Sequence[Lattice]) -> tuple[list[Solved], list[Restored]]:
-        """What the n-grams alone say: the best paths with the probabilities of candidates, and the restored texts.
+        """Restores by the n-grams alone: the best paths with the probabilities of candidates, and the texts.
 
         Arguments:
             texts: the texts.

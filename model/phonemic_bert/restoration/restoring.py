@@ -63,7 +63,7 @@ def ngrams_path(where: str | os.PathLike[str]) -> Path:
 
 
 class Parts(NamedTuple):
-    """What a restorer is made of.
+    """The parts of a restorer.
 
     Attributes:
         ngrams: the model of words.

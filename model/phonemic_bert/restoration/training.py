@@ -256,7 +256,7 @@ class _Control(TrainerCallback):
 
 @dataclass(frozen=True, kw_only=True)
 class Run:
-    """What determines a run.
+    """The settings of a run.
 
     Attributes:
         model: the pretrained PhonemicBERT that it begins with, a folder or an installed name.
@@ -292,7 +292,7 @@ def train_restorer(
     Arguments:
         texts: Vietnamese texts with their marks.
         out: the restorer's folder.
-        run: what determines the run.
+        run: the settings.
         every: steps between two checkpoints.
         overwrite: whether a restorer that is there is replaced, and another run thrown away.
         tell: gets lines that say how far it is.
@@ -334,7 +334,7 @@ def _is_empty(out: Path) -> bool:
 
 
 def _record(run: Run, texts: Sequence[str], ngrams: Ngrams) -> dict[str, Any]:
-    """What determines a run, the names of folders in the place of their paths, with a checksum of all that it reads."""
+    """Return the settings, names of folders in the place of their paths, with a checksum of all that is read."""
     digest = hashlib.sha256(ngrams.to_bytes())
     for text in texts:
         digest.update(text.encode("utf-8", "surrogatepass") + b"\n")
@@ -402,7 +402,7 @@ def _halves(count: int) -> list[int]:
 def _restorers(
     texts: Sequence[str], halves: Sequence[int], order: int, folder: Path, tell: Callable[[str], object]
 ) -> tuple[DiacriticsRestorer, DiacriticsRestorer]:
-    """What restores each half of the texts, by n-grams of the other, which are kept in a folder."""
+    """Return two that restore a half of the texts each, by n-grams of the other, which are kept in a folder."""
     found = []
     for half in (0, 1):
         path = folder / f"half-{half}.ngrams"
