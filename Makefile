@@ -16,6 +16,8 @@ WORKERS ?= 2
 TEST := python -m pytest -n $(WORKERS) --dist loadfile
 TRANSFORMERS ?= 4.53.2 5.23.0 5.24.0
 DEMO := build/demo
+# Those that the demo needs: all would take twice as long to build.
+DEMO_EXTENSIONS := $(addprefix phonemic.,_core native._batch native._context native._decode native._spaced)
 # What an installed copy is made from.
 SOURCES := pyproject.toml setup.py $(shell find phonemic -name '*.pyx' -o -name '*.pxd' -o -name '*.h' -o -name '*.tsv' -o -path '*/lexicon/*.py' -o -path '*/compiling/*.py' -o -path '*/reading/*.py')
 LANG_OF_FILE := $(if $(filter vi zh,$(LANG)),--lang $(LANG))
@@ -159,7 +161,7 @@ $(DEMO)/installed: $(SOURCES)
 	test -x $(DEMO)/bin/python || $(PYTHON) -m venv $(DEMO)
 	$(DEMO)/bin/pip install --quiet --disable-pip-version-check --no-compile rich \
 		$$($(PYTHON) -c "import tomllib; print(*tomllib.load(open('pyproject.toml', 'rb'))['build-system']['requires'])")
-	PHONEMIC_QUICK=1 $(DEMO)/bin/python setup.py -q build --build-base $(DEMO)/build --build-lib $(DEMO)/lib
+	PHONEMIC_QUICK=1 PHONEMIC_ONLY="$(DEMO_EXTENSIONS)" $(DEMO)/bin/python setup.py -q build --build-base $(DEMO)/build --build-lib $(DEMO)/lib
 	touch $@
 
 $(VENV)/installed: $(SOURCES)

@@ -14,6 +14,7 @@ from setuptools.command.build_py import build_py
 DEBUG = os.environ.get("PHONEMIC_DEBUG")
 SANITIZE = os.environ.get("PHONEMIC_SANITIZE")
 QUICK = os.environ.get("PHONEMIC_QUICK")  # to build in less time, and run slower
+ONLY = os.environ.get("PHONEMIC_ONLY", "").split()  # extensions to build; others are missing where they are needed
 
 if sys.platform == "win32":
     compile_args = ["/Od", "/Zi"] if DEBUG else ["/O2"]
@@ -78,5 +79,6 @@ setup(
             "phonemic.native._written",
             "phonemic.sound._search",
         )
+        if not ONLY or name in ONLY
     ],
 )

@@ -84,7 +84,8 @@ def draw(encoding: Encoding) -> str:
 
 def run(console: Console, lang: str, path: Path) -> str:
     """Encodes a file, prints two sentences and the figures of all; the HTML of the first 500 sentences."""
-    tokenizer, sentences = Tokenizer(lang), read_sentences(path)
+    tokenizer = Tokenizer(lang, readings="context") if lang == "zh" else Tokenizer(lang)
+    sentences = read_sentences(path)
     start = time.perf_counter()
     batch = tokenizer.encode_batch(sentences, spans=True)
     seconds = time.perf_counter() - start

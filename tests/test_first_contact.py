@@ -1,6 +1,7 @@
 """What a newcomer meets first: the demonstration, and sources that were never built."""
 
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -28,12 +29,13 @@ def test_the_demonstration_shows_both_pages(tmp_path):
     page = (tmp_path / "made" / "demo.html").read_text("utf-8")
     assert max(cell_len(line) for line in shown.splitlines() if line[:5] in ("onset", "rime ", "tone ")) <= 60
     for lang in ("vi", "zh"):
-        tokenizer = phonemic.Tokenizer(lang)
+        tokenizer = phonemic.Tokenizer(lang, **({"readings": "context"} if lang == "zh" else {}))
         sentences = (ROOT / "examples" / f"sentences-{lang}.txt").read_text("utf-8").splitlines()
         for syllable in (each for text in sentences for each in tokenizer.encode(text) if each.is_native):
             assert syllable.text in page
             assert syllable.ipa in page
     assert "yín háng háng zhǎng zài chóng qìng" in shown
+    assert "wǒ xìng zēng , céng jīng zài xī ān" in shown
     assert "cái giếng cổ ở đầu làng" in shown
 
 
@@ -78,6 +80,22 @@ def test_make_demo_takes_a_name_with_spaces(name, words):
     line = next(line for line in done.stdout.splitlines() if "examples/demo.py" in line)
     given = shlex.split(line)
     assert given[given.index("examples/demo.py") + 1 :] == [*words, "--lang", "vi", "--html", "build/demo.html"]
+
+
+@pytest.mark.skipif(not (shutil.which("make") and (ROOT / "Makefile").is_file()), reason="needs make and its file")
+def test_make_demo_builds_all_that_the_demonstration_needs(tmp_path):
+    command = ["make", "--dry-run", "--always-make", "demo"]
+    done = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
+    [built] = re.findall(r'PHONEMIC_ONLY="(.*?)"', done.stdout)
+    others = {f"phonemic.{name}" for name in re.findall(r'"phonemic\.(.*?)"', (ROOT / "setup.py").read_text("utf-8"))}
+    others -= set(built.split())
+    assert others
+    script = (
+        f"import runpy, sys; sys.modules.update(dict.fromkeys({sorted(others)})); "
+        f"sys.argv = ['demo', '--html', 'demo.html']; runpy.run_path({str(ROOT / 'examples' / 'demo.py')!r}, run_name='__main__')"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    subprocess.run([sys.executable, "-c", script], cwd=tmp_path, env=environment, check=True, capture_output=True)
 
 
 def import_of_copy(folder, *left_out):

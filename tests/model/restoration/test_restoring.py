@@ -412,6 +412,10 @@ def test_a_network_is_trained(folder, pretrained, tmp_path):
         train_restorer(texts, tmp_path / "mine", run, 4)
     with pytest.raises(RunError, match="12 texts are too few"):
         train_restorer(texts[:12], tmp_path / "few", run, 4)
+    with pytest.raises(RunError, match="texts hold no word often enough"):
+        train_restorer([f"{at}" for at in range(40)], tmp_path / "none", run, 4)
+    with pytest.raises(RunError, match="no syllable may be another"):
+        train_restorer(["Hôm nay."] * 40, tmp_path / "same", run, 4)
 
 
 def test_other_settings_do_not_go_on(folder, pretrained, tmp_path):
