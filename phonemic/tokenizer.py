@@ -15,15 +15,9 @@ from phonemic.characters import plain
 from phonemic.encoding import Batch, Encoding, Syllable
 from phonemic.errors import DecodingError, SavedTokenizerError
 from phonemic.inventory import Triple, Vocabulary, vocabulary
+from phonemic.lexicon.digests import digests, warn_of_other_tables
 from phonemic.lexicon.entries import JOINER, ZH_JOINER, Tables, with_entries, with_packing
-from phonemic.lexicon.tables import (
-    context_tables,
-    digests,
-    form_tables,
-    speech_tables,
-    tables_of,
-    warn_of_other_tables,
-)
+from phonemic.lexicon.tables import context_tables, form_tables, speech_tables, tables_of
 from phonemic.native._batch import Work
 from phonemic.options import OptionArguments, TokenizerOptions
 

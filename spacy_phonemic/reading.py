@@ -25,7 +25,7 @@ from phonemic.encoding import syllable_of
 from phonemic.errors import SavedTokenizerError
 from phonemic.files.jsons import checked, damaged
 from phonemic.inventory import LANGUAGES, NATIVE, kinds_of, vocabulary
-from phonemic.lexicon.tables import short_digests, warn_of_other_tables
+from phonemic.lexicon.digests import short_digests, warn_of_other_tables
 from phonemic.options import OptionArguments
 from phonemic.units import without_bytes
 from phonemic.writing.dialects import check_dialect, pronounce
@@ -285,7 +285,7 @@ def store(docs: Sequence[Doc], batch: Batch, tokenizer: Tokenizer, key: str = KE
     """Writes the encodings of Docs into their ``user_data``, so that they travel with them.
 
     The value is a dict: ``lang``; ``positions``, int32 (N, 3), a packed id and its span a row; ``crc`` of the text;
-    ``tables``, see :func:`phonemic.lexicon.tables.short_digests`.
+    ``tables``, see :func:`phonemic.lexicon.digests.short_digests`.
 
     Arguments:
         docs: the Docs.

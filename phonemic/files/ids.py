@@ -28,7 +28,7 @@ from phonemic.files.parquet import (
 from phonemic.files.texts import read_lines
 from phonemic.files.writing import replacing
 from phonemic.inventory import FALLBACKS, READINGS
-from phonemic.lexicon.tables import short_digests, warn_of_other_tables
+from phonemic.lexicon.digests import short_digests, warn_of_other_tables
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -75,7 +75,7 @@ def writer(
         form: ``"parquet"`` (see :func:`ids_writer`); ``"arrow"``: the same columns and metadata as an Arrow stream;
             ``"jsonl"``: an object a line, ``{"lang": "vi", "ids": [...]}``, with ``"fallback"``, ``"readings"``,
             ``"sandhi"``, ``"erhua"`` and ``"form"`` where they are not the default (with form also ``"word_joiner"``
-            and ``"forms_checksum"``), ``"tables"`` as :func:`phonemic.lexicon.tables.short_digests` names them,
+            and ``"forms_checksum"``), ``"tables"`` as :func:`phonemic.lexicon.digests.short_digests` names them,
             ``"spans"`` as pairs and ``"text"``.
         tokenizer: encodes.
         num_threads: threads that encode.

@@ -16,7 +16,7 @@ from phonemic.files.compressed import BLOCK, Advance
 from phonemic.files.packages import require
 from phonemic.files.writing import replacing
 from phonemic.inventory import FALLBACKS, LANGUAGES, READINGS, vocabulary
-from phonemic.lexicon.tables import digests
+from phonemic.lexicon.digests import digests
 from phonemic.version import __version__
 
 if TYPE_CHECKING:

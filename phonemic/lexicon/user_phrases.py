@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,16 +16,13 @@ from phonemic.lexicon.entries import PACKED, ZH_EXACT, ZH_HAN, ZH_MODEL, Tables,
 from phonemic.lexicon.phrases import PhraseTable
 from phonemic.lexicon.tables import tables_of
 
-if TYPE_CHECKING:
-    from phonemic.options import PhraseSource
-
 #: Characters of a phrase. A text of beginnings of phrases is read at a cost of length times this, at most.
 LONGEST_PHRASE = 64
 #: From ASCII to the same in full width.
 _WIDE = 0xFEE0
 
 
-def read_phrases(source: PhraseSource) -> dict[str, str]:
+def read_phrases(source: Mapping[str, str | Sequence[str]] | os.PathLike[str]) -> dict[str, str]:
     """Phrases from a dict or a file, checked.
 
     Arguments:

@@ -16,7 +16,7 @@ from phonemic.encoding import Encoding
 from phonemic.errors import SavedIndexError
 from phonemic.files.jsons import checked, damaged, loads
 from phonemic.files.writing import AnyPath, replacing
-from phonemic.lexicon.tables import digests
+from phonemic.lexicon.digests import digests
 from phonemic.sound import storage
 from phonemic.sound._search import Names
 from phonemic.sound.distances import costs, listed, reader

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -37,7 +37,31 @@ from phonemic.writing.written import REPLACEMENT, Writer, form_piece
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from phonemic.tokenizer import Tokenizer
+    from phonemic._core import Core
+    from phonemic.options import TokenizerOptions
+
+
+class Source(Protocol):
+    """The tokenizer whose ids are decoded."""
+
+    #: The writers that were made for it.
+    writers: dict[tuple[Any, ...], Any]
+
+    @property
+    def options(self) -> TokenizerOptions:
+        """All options."""
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """The symbols that the ids stand for."""
+
+    @property
+    def core(self) -> Core:
+        """The compiled loops over its tables."""
+
+    def factorize(self, unit: str) -> Triple | None:
+        """The symbols of one written syllable, None where it is not one."""
+
 
 _RHOTIC = frozenset("儿兒")
 
@@ -159,25 +183,25 @@ class Decoder:
     """
 
     def __init__(
-        self, tokenizer: Tokenizer, to: str | None, style: str, skip_special_tokens: bool, dialect: str | None,
+        self, tokenizer: Source, to: str | None, style: str, skip_special_tokens: bool, dialect: str | None,
         errors: str,
     ) -> None:  # fmt: skip
         if errors not in ("strict", "replace"):
             raise ValueError(f"errors is 'strict' or 'replace', not {errors!r}")
-        lang = tokenizer.lang
+        lang, form = tokenizer.options.lang, tokenizer.options.form
         self.spell, self.name = speller(lang, to, style, dialect), notation(lang, to, dialect)
         self._vocabulary, self._options = tokenizer.vocabulary, tokenizer.options
         self._skip, self._replaces = skip_special_tokens, errors == "replace"
         self._read = tokenizer.factorize if lang == "vi" else _never
-        self._packed = tokenizer.fallback == "packed"
+        self._packed = tokenizer.options.fallback == "packed"
         core = tokenizer.core if lang == "vi" else None
         piece = unit_piece(self._vocabulary, self.spell, skip_special_tokens, self._packed)
         self._units = Pieces(piece, False, core)
         self._syllables: dict[int, str | None] = {}
         self._kept_pieces: dict[bool, Pieces] = {}
         self._forms = None
-        self._drops = tokenizer.form and (to is not None or dialect is not None)
-        if tokenizer.form and not self._drops:
+        self._drops = form and (to is not None or dialect is not None)
+        if form and not self._drops:
             self._forms = Pieces(form_piece(lang, skip_special_tokens), True, None)
             unit = lambda number: self._join(np.array([number], np.int32))  # noqa: E731
             self._writer = Writer(self._vocabulary, unit, skip_special_tokens, self._replaces)
@@ -275,7 +299,7 @@ class Decoder:
             return written
 
 
-def decoder(tokenizer: Tokenizer, *way: Any) -> Decoder:
+def decoder(tokenizer: Source, *way: Any) -> Decoder:
     """A writer of a tokenizer's ids in one notation, kept with the pieces that it has learnt.
 
     Raises:

@@ -28,7 +28,7 @@ from phonemic import __version__
 from phonemic.errors import InputError
 from phonemic.files.jsons import loads
 from phonemic.files.writing import replacing, replacing_folder, write_json
-from phonemic.lexicon.tables import digests
+from phonemic.lexicon.digests import digests
 from phonemic_bert.errors import RunError
 from phonemic_bert.finetuning.encoders import TOKENIZER_FILES
 from phonemic_bert.finetuning.jobs import Job, hash_file
