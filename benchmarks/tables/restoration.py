@@ -39,7 +39,7 @@ def diacritics() -> str:
 def pinyin() -> str:
     """List the characters that pinyin is written in."""
     result = load("restoration-zh")
-    names = {"commonest": "commonest choice", "Pinyin2Hanzi": "Pinyin2Hanzi"}
+    names = {"commonest": "commonest choice", "Pinyin2Hanzi": "Pinyin2Hanzi, these sentences only"}
     names["n-grams"] = f"4-grams, {result['size']['MB']:.0f} MB"
     names["n-grams and pretrained model"] = f"4-grams and `{result['model']}`"
     body = [

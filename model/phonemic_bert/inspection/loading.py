@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from phonemic.files.jsons import read_object
-from phonemic_bert.checkpoints import OF_RUN, checkpoint_folder
+from phonemic_bert.checkpoints import OF_RUN, checkpoint_folder, silent_transformers
 from phonemic_bert.configuration import PhonemicBertConfig
 from phonemic_bert.errors import CheckpointError
 from phonemic_bert.modeling import (
@@ -78,7 +78,8 @@ def load(where: str | os.PathLike[str]) -> Inspected:
     shape = PhonemicBertConfig.from_pretrained(str(path))
     if shape.lang != tokenizer.phonemic.lang:
         raise CheckpointError(f"{path}: the model is for {shape.lang}, its tokenizer for {tokenizer.phonemic.lang}")
-    model, info = cls.from_pretrained(str(path), output_loading_info=True, **options)
+    with silent_transformers():
+        model, info = cls.from_pretrained(str(path), output_loading_info=True, **options)
     if missing := sorted(info["missing_keys"]):
         raise CheckpointError(f"{path}: its weights lack {missing[0]} and {len(missing) - 1} more")
     called = path.resolve()

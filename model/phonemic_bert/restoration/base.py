@@ -18,8 +18,9 @@ BATCH = 256
 _ALTERNATIVES = 5
 
 
-#: Of texts and their lattices, the best paths by n-grams and the texts that these make.
-Draft = Callable[[Sequence[str], Sequence[Lattice]], tuple[list[Solved], list[Restored]]]
+#: Of texts and their lattices, the best paths by n-grams, with the probabilities of candidates if so asked, and the
+#: texts that these make.
+Draft = Callable[[Sequence[str], Sequence[Lattice], bool], tuple[list[Solved], list[Restored]]]
 
 
 class Scorer(Protocol):
@@ -76,14 +77,17 @@ class Restorer:
     def _lattices(self, texts: Sequence[str]) -> tuple[list[Lattice], list[list[Change]]]:
         """The lattices of texts, and of each the changes that are certain."""
 
-    def draft(self, texts: Sequence[str], lattices: Sequence[Lattice]) -> tuple[list[Solved], list[Restored]]:
-        """Restores by the n-grams alone: the best paths with the probabilities of candidates, and the texts.
+    def draft(
+        self, texts: Sequence[str], lattices: Sequence[Lattice], judged: bool = False
+    ) -> tuple[list[Solved], list[Restored]]:
+        """Restores by the n-grams alone: the best paths, and the texts that they make.
 
         Arguments:
             texts: the texts.
             lattices: theirs.
+            judged: also give the probabilities of candidates.
         """
-        solved = solve(self.ngrams, lattices, judged=True)
+        solved = solve(self.ngrams, lattices, judged)
         return solved, [applied(*both) for both in zip(texts, self._all(texts, lattices, solved), strict=True)]
 
     def _all(self, texts: Sequence[str], lattices: Sequence[Lattice], solved: Sequence[Solved]) -> list[list[Change]]:

@@ -85,7 +85,7 @@ class MaskedScorer:
             lattices: theirs.
             draft: makes the texts in which these positions are masked.
         """
-        solved, restored = draft(texts, lattices)
+        solved, restored = draft(texts, lattices, True)
         rows = [row for at in range(len(lattices)) for row in self._rows(at, lattices[at], solved[at], restored[at])]
         rows.sort(key=lambda row: len(row.ids))
         costs: list[dict[int, NDArray[np.float32]]] = [{} for _ in lattices]

@@ -179,7 +179,7 @@ class TrainedScorer:
             lattices: theirs.
             draft: restores them.
         """
-        _, restored = draft(texts, lattices)
+        _, restored = draft(texts, lattices, False)
         both = enumerate(zip(restored, lattices, strict=True))
         rows = [(at, row) for at, (one, own) in both if own.bare for row in self.reader.read(one.text, own)]
         rows.sort(key=lambda each: len(each[1].ids))

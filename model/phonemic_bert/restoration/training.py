@@ -306,8 +306,7 @@ def train_restorer(
     if len(texts) <= run.held_out:
         raise RunError(f"{len(texts):,} texts are too few to train on, since {run.held_out:,} are held out")
     ngrams = Ngrams.load(ngrams_path(run.ngrams))
-    with silent_transformers():
-        loaded = load(run.model)
+    loaded = load(run.model)
     model: Any = loaded.model
     if not isinstance(model, PhonemicBertForMaskedLM) or model.config.head != "joint" or loaded.lang != "vi":
         raise CheckpointError(f"{run.model}: is no pretrained Vietnamese PhonemicBERT with a joint head")

@@ -260,7 +260,7 @@ class Said:
         self.word, self.texts = word, []
 
     def rescore(self, texts, lattices, draft):
-        self.texts += [one.text for one in draft(texts, lattices)[1]]
+        self.texts += [one.text for one in draft(texts, lattices, False)[1]]
         found = []
         for lattice in lattices:
             positions = [
