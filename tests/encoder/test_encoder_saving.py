@@ -94,6 +94,7 @@ class TestSaving:
             doc = nlp(TEXTS[0])
             assert ([(ent.text, ent.label_) for ent in doc.ents], [token.tag_ for token in doc]) == before
 
+    @pytest.mark.parametrize("saved", ["all"], indirect=True)
     def test_package(self, saved, tmp_path):
         """Packed, installed in a folder of its own and loaded by name, in another process, without the checkpoint."""
         saved.to_disk(tmp_path / "model")
