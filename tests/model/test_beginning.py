@@ -65,6 +65,7 @@ def test_what_was_learned_helps(first, tmp_path):
     assert given[-1] < fresh[-1]
 
 
+@pytest.mark.parametrize("first", ["beyond"], indirect=True)
 def test_it_continues_bit_for_bit_wherever_the_weights_lie(first, tmp_path):
     corpus, changes, checkpoint = first
     changes = {**changes, "model__init_checkpoint": str(checkpoint), "output__save_total_limit": 3}
@@ -77,6 +78,7 @@ def test_it_continues_bit_for_bit_wherever_the_weights_lie(first, tmp_path):
     assert_same_run(again, tmp_path / "straight")
 
 
+@pytest.mark.parametrize("first", ["beyond"], indirect=True)
 def test_other_weights_are_refused_when_a_run_is_continued(first, tmp_path):
     corpus, changes, checkpoint = first
     begun = {**changes, "model__init_checkpoint": str(checkpoint)}

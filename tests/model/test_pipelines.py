@@ -272,6 +272,7 @@ CALLS = (
 MISSPELT = ("phonemic-bert-tinny-vi", "phonemic_bert_tiny_vi", "bert-tiny-vi")
 
 
+@pytest.mark.parametrize("saved", ["zh"], indirect=True)
 @pytest.mark.parametrize(
     "imported", ["from transformers import pipeline", "from transformers.pipelines import pipeline"]
 )

@@ -139,7 +139,7 @@ def test_filled_up_asks_for_multiples_and_changes_nothing(count):
 @pytest.mark.filterwarnings("ignore:The .grad attribute of a Tensor that is not a leaf:UserWarning")
 @pytest.mark.parametrize(
     "options",
-    [{}, {"output_embeddings": "tied", "composition": "product"}, {"output_embeddings": "tied", "composition": "both"}],
+    [{}, {"output_embeddings": "tied", "composition": "both"}],
 )
 def test_generated_code_has_the_joint_head_s_gradient(options):
     """Code that inductor generates, of the head alone: its loss was right and its gradient a thousand times too large."""

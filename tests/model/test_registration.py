@@ -17,9 +17,6 @@ SAVED = (
 
 #: Code -> what it prints.
 ORDERS = {
-    "import phonemic_bert; from transformers import AutoConfig; print(type(AutoConfig.for_model('phonemic-bert')))": (
-        "PhonemicBertConfig"
-    ),
     # the Auto classes are loaded already, in the middle of another module
     "import phonemic_bert; from transformers import BertConfig, AutoConfig; print(type(AutoConfig.for_model('phonemic-bert')))": (
         "PhonemicBertConfig"

@@ -210,7 +210,7 @@ def test_results_of_other_tables_are_others(checkpoint, data, tmp_path, monkeypa
     job = Job(dataset(data), "label", data)
     run = Run(job, load_encoder(checkpoint()), settings(), settings().points()[0], 1, tmp_path)
     before = run.key
-    monkeypatch.setattr("phonemic.lexicon.tables.tables_digest", lambda name: f"others of {name}")
+    monkeypatch.setattr("phonemic.lexicon.digests.tables_digest", lambda name: f"others of {name}")
     assert run.key != before
 
 
