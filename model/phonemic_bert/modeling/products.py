@@ -14,6 +14,8 @@ Activation = Callable[[Tensor], Tensor]
 
 #: Rows of a product, so that what comes out stays in the processor's cache.
 BLOCK = 512
+#: Rows below which oneDNN takes longer than torch's own product does: a sentence or two.
+FEW = 64
 
 
 class Product:
@@ -108,7 +110,7 @@ def product(linear: Any, rows: int, part: slice = slice(None), activation: Activ
     if type(linear) is not nn.Linear:
         return Called(linear, part, activation)
     plain = linear.weight.dtype == torch.float32 and not torch.is_autocast_enabled("cpu")
-    if plain and has_onednn() and (activation is None or _is_gelu(activation)):
+    if plain and rows >= FEW and has_onednn() and (activation is None or _is_gelu(activation)):
         return Fused(linear, part, activation, BLOCK if rows >= BLOCK else 0)
     return Product(linear, part, activation)
 
