@@ -111,9 +111,15 @@ def syllables_right(texts: Sequence[str], found: Sequence[str]) -> float:
     return 100 * right / count
 
 
+def syllables(texts: Iterable[str]) -> int:
+    """Count the syllables of texts."""
+    return sum(token.kind == "word" and is_syllable(token.text.lower()) for text in texts for token in tokens(text))
+
+
 def commonest(texts: Iterable[str]) -> Restore:
     """Each syllable as it is most often written in texts."""
-    seen = Counter(canonical(token.text) for text in texts for token in tokens(text) if token.kind == "word")
+    found = (token.text.lower() for text in texts for token in tokens(text) if token.kind == "word")
+    seen = Counter(unicodedata.normalize("NFC", word) for word in found)
     best: dict[str, str] = {}
     for word, _ in reversed(seen.most_common()):
         if is_syllable(word):
@@ -164,6 +170,7 @@ def vietnamese(
         "judges": rows,
         "marked texts left alone": kept,
         "texts": {name: len(each) for name, each in judges.items()},
+        "syllables": {name: syllables(each) for name, each in judges.items()},
     }
 
 

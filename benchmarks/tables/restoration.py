@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from benchmarks.tables import bold_best, footer, load, rows, table
 
-JUDGES = ("news-dev", "treebank", "Wikipedia, held out", "social, held out")
+PARTS, BOTH = ("treebank", "Wikipedia, held out"), "these two together"
+JUDGES = ("news-dev", *PARTS, BOTH, "social, held out")
 TASKS = {"law": "ECSpell, law", "med": "ECSpell, medicine", "odw": "ECSpell, official documents"}
 
 
@@ -22,7 +23,9 @@ def diacritics() -> str:
         "n-grams and pretrained model": f"4-grams and `{found['model']}`",
         "n-grams and network": f"4-grams and network, {found['size']['network MB']:.0f} MB more",
     }
-    judged = found["results"]["judges"]
+    judged, counts = found["results"]["judges"], found["results"]["syllables"]
+    for row in judged.values():
+        row[BOTH] = sum(row[name] * counts[name] for name in PARTS) / sum(counts[name] for name in PARTS)
     names = {key: name for key, name in names.items() if key in judged}
     columns = [
         bold_best([f"{judged[key][name]:.1f}" for key in names], [judged[key][name] for key in names])
