@@ -481,7 +481,11 @@ class PhonemicBertForMaskedLM(PhonemicBertPreTrainedModel):
         return predicted
 
     def vectors(self, packed: Tensor) -> tuple[Tensor, Tensor]:
-        """The vectors (K, d) with which a joint head compares states for K triples, and their biases (K,)."""
+        """The vectors (K, d) with which a joint head compares states for K triples, and their biases (K,).
+
+        Arguments:
+            packed: the ids of the triples, int64 (K,).
+        """
         heads: Any = self.heads
         found: tuple[Tensor, Tensor] = heads.vectors(packed, *self._tied())
         return found
