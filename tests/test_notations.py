@@ -178,7 +178,7 @@ class TestFromPinyin:
     def test_any_length(self):
         assert len(from_pinyin("yin2hang2" * 1000)) == 2000
         with pytest.raises(PinyinError):
-            from_pinyin("a" * 10_000_000 + "q")
+            from_pinyin("a" * 1_000_000 + "q")
 
 
 class TestSpacing:

@@ -29,10 +29,6 @@ ORDERS = {
     "from phonemic_bert import PhonemicBertForTokenClassification, PhonemicBertConfig;"
     "from transformers import AutoModelForTokenClassification as Auto;"
     f"print(type(Auto.from_config(PhonemicBertConfig('vi', {TINY}))))": "PhonemicBertForTokenClassification",
-    "import phonemic_bert.modeling.plain; from transformers import Trainer, AutoModel;"
-    f"print(type(AutoModel.from_config(phonemic_bert.PhonemicBertConfig('vi', {TINY}))))": "PhonemicBertModel",
-    f"import phonemic_bert; {SAVED}; from transformers import AutoTokenizer;"
-    "print(type(AutoTokenizer.from_pretrained(folder)))": "PhonemicBertTokenizer",
     f"from transformers import AutoTokenizer; import phonemic_bert; {SAVED};"
     "print(type(AutoTokenizer.from_pretrained(folder)))": "PhonemicBertTokenizer",
     # the module of the function's name must not hide it
