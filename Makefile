@@ -161,7 +161,9 @@ $(DEMO)/installed: $(SOURCES)
 	test -x $(DEMO)/bin/python || $(PYTHON) -m venv $(DEMO)
 	$(DEMO)/bin/pip install --quiet --disable-pip-version-check --no-compile rich \
 		$$($(PYTHON) -c "import tomllib; print(*tomllib.load(open('pyproject.toml', 'rb'))['build-system']['requires'])")
-	PHONEMIC_QUICK=1 PHONEMIC_ONLY="$(DEMO_EXTENSIONS)" $(DEMO)/bin/python setup.py -q build --build-base $(DEMO)/build --build-lib $(DEMO)/lib
+	export PHONEMIC_QUICK=1 PHONEMIC_ONLY="$(DEMO_EXTENSIONS)"; \
+		$(DEMO)/bin/python setup.py -q build_py --build-lib $(DEMO)/lib & tables=$$!; \
+		$(DEMO)/bin/python setup.py -q build_ext --build-temp $(DEMO)/build --build-lib $(DEMO)/lib && wait $$tables
 	touch $@
 
 $(VENV)/installed: $(SOURCES)

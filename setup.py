@@ -22,6 +22,8 @@ if sys.platform == "win32":
 else:
     compile_args = ["-O0", "-g"] if DEBUG else ["-O1"] if SANITIZE else ["-O1" if QUICK else "-O3", "-g0"]
     link_args = []
+    if QUICK:  # what the compiler thinks of Cython's code is for those who work on it
+        compile_args.append("-w")
     if sys.platform == "linux":  # the loops are made for four kinds of text: GCC would stop inlining halfway
         compile_args += ["--param", "inline-unit-growth=300"]
     if SANITIZE:
