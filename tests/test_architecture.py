@@ -45,7 +45,7 @@ def _imported(node: ast.AST) -> list[str]:
 
 
 def _names(body: list[ast.stmt], types: bool) -> set[str]:
-    """What statements import, now or when they are called, with what is imported for types or without it."""
+    """Return what statements import, now or when they are called, with or without what is imported for types."""
     found: set[str] = set()
     for statement in body:
         if not types and isinstance(statement, ast.If) and "TYPE_CHECKING" in ast.dump(statement.test):

@@ -28,7 +28,7 @@ OPTIONS = [
 @pytest.mark.filterwarnings("ignore::phonemic.OtherTablesWarning")
 @pytest.mark.parametrize("first", range(0, 60, 20))
 def test_cases(first):
-    assert run(range(first, first + 20)) > 2_000
+    assert run(range(first, first + 20)) > 2_400
 
 
 @pytest.mark.parametrize("path", found_bytes(), ids=lambda path: path.stem)

@@ -188,7 +188,7 @@ def restorer_of(
             asked where the n-grams are not sure; in Mandarin one with forms.
 
     Raises:
-        CheckpointError: the network is not one that restores, or there is no such model.
+        CheckpointError: the network does not restore, or the model is missing.
         ValueError: an option is for the other language.
     """
     if ngrams.lang == "vi" and (pinyin or preferred):

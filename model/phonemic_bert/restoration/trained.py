@@ -156,7 +156,7 @@ class TrainedScorer:
         weight: what a nat of it counts next to one of the n-grams.
 
     Raises:
-        CheckpointError: it is no such model, or damaged.
+        CheckpointError: it is not such a model, or damaged.
     """
 
     def __init__(self, folder: Path, ngrams: Ngrams, weight: float = WEIGHT) -> None:

@@ -148,7 +148,7 @@ def questions(given: Texts, reader: Reader) -> Asked:
         reader: makes the rows.
 
     Raises:
-        RunError: there is no such position.
+        RunError: no position has several candidates.
     """
     found: list[tuple[Row, list[int]]] = []
     for half, restorer in enumerate(given.restorers):
@@ -309,7 +309,7 @@ def train_restorer(
     loaded = load(run.model)
     model: Any = loaded.model
     if not isinstance(model, PhonemicBertForMaskedLM) or model.config.head != "joint" or loaded.lang != "vi":
-        raise CheckpointError(f"{run.model}: is no pretrained Vietnamese PhonemicBERT with a joint head")
+        raise CheckpointError(f"{run.model}: is not a pretrained Vietnamese PhonemicBERT with a joint head")
     record = _record(run, texts, ngrams)
     if not (overwrite or (out / RECORD).is_file() or _is_empty(out)):
         claim_folder(out, False)
