@@ -191,7 +191,16 @@ class Composing(nn.Module):
         """
         if self.forms is not None:
             input_ids = self.forms.disturbed(input_ids)
-        composed, special = self.compose(input_ids), (input_ids & 255) < EMPTY_ID
+        return self.with_bigrams(self.compose(input_ids), input_ids)
+
+    def with_bigrams(self, composed: Tensor, input_ids: Tensor) -> Tensor:
+        """Adds the vectors of bigrams to what :meth:`compose` gives, (B, N, d).
+
+        Arguments:
+            composed: a vector for each position, (B, N, d).
+            input_ids: the packed ids, (B, N).
+        """
+        special = (input_ids & 255) < EMPTY_ID
         if self.bigrams is not None:
             composed = composed + self.bigrams(input_ids & TRIPLE, special)
         if self.form_bigrams is not None:

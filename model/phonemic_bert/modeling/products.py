@@ -80,6 +80,31 @@ class Fused(Product):
         return made
 
 
+class Turned(Product):
+    """The same with the weights laid out as a few rows read them fastest.
+
+    Arguments:
+        linear: the layer.
+        part: which of the outputs.
+        activation: what is applied to the result.
+    """
+
+    def __init__(self, linear: Any, part: slice, activation: Activation | None) -> None:
+        super().__init__(linear, part, activation)
+        self.weight = self.weight.t().contiguous()
+
+    def __call__(self, rows: Tensor) -> Tensor:
+        """As of :class:`Product`."""
+        made = rows @ self.weight if self.bias is None else torch.addmm(self.bias, rows, self.weight)
+        return made if self.activation is None else self.activation(made)
+
+    def plus(self, rows: Tensor, other: Tensor) -> Tensor:
+        """As of :class:`Product`."""
+        if self.bias is not None or self.activation is not None:
+            return super().plus(rows, other)
+        return torch.addmm(other, rows, self.weight)
+
+
 class Called(Product):
     """The same of a layer that is more than its weights, such as an adapter's: it is called.
 
@@ -113,6 +138,20 @@ def product(linear: Any, rows: int, part: slice = slice(None), activation: Activ
     if plain and rows >= FEW and has_onednn() and (activation is None or _is_gelu(activation)):
         return Fused(linear, part, activation, BLOCK if rows >= BLOCK else 0)
     return Product(linear, part, activation)
+
+
+def kept_product(linear: Any, rows: int, part: slice = slice(None), activation: Activation | None = None) -> Product:
+    """The same to be kept, of weights that no longer change: they are laid out, of which there is a copy then.
+
+    Arguments:
+        linear: the layer.
+        rows: how many there are at most.
+        part: which of the outputs.
+        activation: what is applied to the result.
+    """
+    if type(linear) is nn.Linear and rows < FEW:
+        return Turned(linear, part, activation)
+    return product(linear, max(rows, BLOCK), part, activation)
 
 
 def _is_gelu(activation: Activation) -> bool:

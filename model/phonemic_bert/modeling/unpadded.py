@@ -6,14 +6,19 @@ texts of a length at once.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from phonemic_bert.modeling.products import BLOCK, product
+from phonemic_bert.modeling.products import BLOCK, Product, product
+
+#: Cosines and sines of the rotary positions of rows, (R, 1, 1, D / 2) each; BERT has none.
+Angles = tuple[Tensor, Tensor] | None
+#: As of :func:`product`.
+Make = Callable[..., Product]
 
 
 class Rows(NamedTuple):
@@ -63,20 +68,24 @@ def layers(model: Any, embedded: Tensor, mask: Tensor | None) -> Iterator[Tensor
         embedded: what its embeddings give, (B, N, d).
         mask: 0 where there is padding, (B, N); None where there is none.
     """
-    rows = _rows(embedded, mask)
-    states = embedded.flatten(0, 1)[rows.places]
-    encoder = model.encoder
-    computed = (
-        _modern(encoder, states, rows, embedded.shape[1])
-        if hasattr(encoder, "layers")
-        else _bert(encoder, states, rows)
-    )
-    for state in computed:
-        padded = torch.zeros_like(embedded).flatten(0, 1)
-        yield padded.index_copy_(0, rows.places, state).view_as(embedded)
+    rows = rows_of(embedded, mask)
+    states, angles = embedded.flatten(0, 1)[rows.places], None
+    if is_modern(model.encoder):
+        angles = angles_of(angles_until(model.encoder, embedded.shape[1]), rows, embedded.shape[1])
+    made = steps(model.encoder, len(states))
+    for number, step in enumerate(made, start=1):
+        states = step(states, rows, angles)
+        last = number == len(made) and is_modern(model.encoder)
+        yield padded(model.encoder.final_norm(states) if last else states, rows, embedded)
 
 
-def _rows(embedded: Tensor, mask: Tensor | None) -> Rows:
+def rows_of(embedded: Tensor, mask: Tensor | None) -> Rows:
+    """The positions that hold text.
+
+    Arguments:
+        embedded: of the shape (B, N, d).
+        mask: 0 where there is padding, (B, N); None where there is none.
+    """
     texts, width = embedded.shape[:2]
     if mask is None:
         return Rows(torch.arange(texts * width), [(0, texts, width)])
@@ -92,28 +101,103 @@ def _rows(embedded: Tensor, mask: Tensor | None) -> Rows:
     return Rows(places, runs)
 
 
-def _modern(encoder: Any, states: Tensor, rows: Rows, width: int) -> Iterator[Tensor]:
-    """ModernBERT's layers."""
-    cos, sin = _angles(encoder, states, torch.arange(width)[None])
-    cos, sin = (part[0, rows.places % width, None, None, : part.shape[-1] // 2] for part in (cos, sin))
-    last, count = len(encoder.layers) - 1, len(states)
-    for number, layer in enumerate(encoder.layers):
-        attention, mlp = layer.attn, layer.mlp
-        parts = product(attention.Wqkv, count)(layer.attn_norm(states)).view(count, 3, -1, attention.head_dim)
-        query, key = _turned(parts[:, :2], cos, sin).unbind(1)
-        states = product(attention.Wo, count).plus(_attended(query, key, parts[:, 2], rows.runs), states)
-        states = _blocks(_gated(mlp, count), states, layer.mlp_norm(states))
-        yield states if number < last else encoder.final_norm(states)
+def padded(states: Tensor, rows: Rows, like: Tensor) -> Tensor:
+    """States (R, d) in their places in a batch, (B, N, d); zero at padding.
+
+    Arguments:
+        states: of the rows.
+        rows: their places.
+        like: of the shape (B, N, d).
+    """
+    return torch.zeros_like(like).flatten(0, 1).index_copy_(0, rows.places, states).view_as(like)
 
 
-def _angles(encoder: Any, states: Tensor, positions: Tensor) -> tuple[Tensor, Tensor]:
-    """The cosines and sines of rotary positions, (1, N, D) each; transformers 4 has them in every layer."""
-    found: tuple[Tensor, Tensor]
+def is_modern(encoder: Any) -> bool:
+    """Whether an encoder is ModernBERT's."""
+    return hasattr(encoder, "layers")
+
+
+def angles_until(encoder: Any, width: int) -> tuple[Tensor, Tensor]:
+    """The cosines and sines of ModernBERT's first positions, (N, D / 2) each.
+
+    Arguments:
+        encoder: ModernBERT's; transformers 4 has the angles in every layer.
+        width: N.
+    """
+    positions, like = torch.arange(width)[None], encoder.layers[0].mlp.Wo.weight
     if hasattr(encoder, "rotary_emb"):
-        found = encoder.rotary_emb(states, positions, encoder.layers[0].attention_type)
+        found = encoder.rotary_emb(like, positions, encoder.layers[0].attention_type)
     else:
-        found = encoder.layers[0].attn.rotary_emb(states, position_ids=positions)
-    return found
+        found = encoder.layers[0].attn.rotary_emb(like, position_ids=positions)
+    cos, sin = (part[0, :, : part.shape[-1] // 2] for part in found)
+    return cos, sin
+
+
+def angles_of(angles: tuple[Tensor, Tensor], rows: Rows, width: int) -> Angles:
+    """The angles of rows.
+
+    Arguments:
+        angles: of all positions of a text.
+        rows: the rows.
+        width: N, positions of a text.
+    """
+    at = rows.places % width
+    return angles[0][at, None, None], angles[1][at, None, None]
+
+
+def steps(encoder: Any, rows: int, make: Make = product) -> list[Any]:
+    """What computes each layer of an encoder, a function of states (R, d), their rows and angles.
+
+    Arguments:
+        encoder: BERT's or ModernBERT's.
+        rows: how many there will be.
+        make: makes the products with the weights.
+    """
+    if is_modern(encoder):
+        return [_ModernStep(layer, rows, make) for layer in encoder.layers]
+    return [_BertStep(layer, rows, make) for layer in encoder.layer]
+
+
+class _ModernStep:
+    """A layer of ModernBERT."""
+
+    def __init__(self, layer: Any, rows: int, make: Make) -> None:
+        attention, mlp = layer.attn, layer.mlp
+        inner = mlp.Wo.in_features
+        self.norms, self.size = (layer.attn_norm, layer.mlp_norm), attention.head_dim
+        self.asked, self.joined = make(attention.Wqkv, rows), make(attention.Wo, rows)
+        self.shown = make(mlp.Wi, rows, slice(None, inner), mlp.act)
+        self.gate, self.down = make(mlp.Wi, rows, slice(inner, None)), make(mlp.Wo, rows)
+
+    def __call__(self, states: Tensor, rows: Rows, angles: Angles) -> Tensor:
+        assert angles is not None
+        parts = self.asked(self.norms[0](states)).view(len(states), 3, -1, self.size)
+        query, key = _turned(parts[:, :2], *angles).unbind(1)
+        states = self.joined.plus(_attended(query, key, parts[:, 2], rows.runs), states)
+        return _blocks(self._gated, states, self.norms[1](states))
+
+    def _gated(self, states: Tensor, normed: Tensor) -> Tensor:
+        return self.down.plus(self.gate.times(normed, self.shown(normed)), states)
+
+
+class _BertStep:
+    """A layer of BERT."""
+
+    def __init__(self, layer: Any, rows: int, make: Make) -> None:
+        attention, joined = layer.attention.self, layer.attention.output
+        self.parts = [make(getattr(attention, name), rows) for name in ("query", "key", "value")]
+        self.norms, self.size = (joined.LayerNorm, layer.output.LayerNorm), attention.attention_head_size
+        self.joined, self.down = make(joined.dense, rows), make(layer.output.dense, rows)
+        self.up = make(layer.intermediate.dense, rows, activation=layer.intermediate.intermediate_act_fn)
+
+    def __call__(self, states: Tensor, rows: Rows, angles: Angles) -> Tensor:
+        query, key, value = (part(states).view(len(states), -1, self.size) for part in self.parts)
+        states = self.norms[0](self.joined.plus(_attended(query, key, value, rows.runs), states))
+        made: Tensor = self.norms[1](_blocks(self._wide, states))
+        return made
+
+    def _wide(self, states: Tensor) -> Tensor:
+        return self.down.plus(self.up(states), states)
 
 
 def _turned(parts: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
@@ -122,32 +206,10 @@ def _turned(parts: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
     return torch.cat(((first * cos).addcmul_(second, sin, value=-1), (second * cos).addcmul_(first, sin)), dim=-1)
 
 
-def _gated(mlp: Any, rows: int) -> Any:
-    """The function of states and normed states that a gated MLP adds up to, for blocks of rows."""
-    inner = mlp.Wo.in_features
-    shown, gate = product(mlp.Wi, rows, slice(None, inner), mlp.act), product(mlp.Wi, rows, slice(inner, None))
-    down = product(mlp.Wo, rows)
-    return lambda states, normed: down.plus(gate.times(normed, shown(normed)), states)
-
-
-def _bert(encoder: Any, states: Tensor, rows: Rows) -> Iterator[Tensor]:
-    """BERT's layers."""
-    count = len(states)
-    for layer in encoder.layer:
-        attention, joined = layer.attention.self, layer.attention.output
-        parts = [getattr(attention, name) for name in ("query", "key", "value")]
-        size = attention.attention_head_size
-        query, key, value = (product(part, count)(states).view(count, -1, size) for part in parts)
-        states = joined.LayerNorm(product(joined.dense, count).plus(_attended(query, key, value, rows.runs), states))
-        up = product(layer.intermediate.dense, count, activation=layer.intermediate.intermediate_act_fn)
-        down, norm = product(layer.output.dense, count), layer.output.LayerNorm
-        states = _blocks(lambda states, normed, up=up, down=down: down.plus(up(normed), states), states, states)
-        states = norm(states)
-        yield states
-
-
-def _blocks(function: Any, *given: Tensor) -> Tensor:
+def _blocks(function: Callable[..., Tensor], *given: Tensor) -> Tensor:
     """A function of rows, computed block by block."""
+    if len(given[0]) <= BLOCK:
+        return function(*given)
     return torch.cat([function(*parts) for parts in zip(*(part.split(BLOCK) for part in given), strict=True)])
 
 
@@ -160,4 +222,4 @@ def _attended(query: Tensor, key: Tensor, value: Tensor, runs: list[tuple[int, i
         asked, given, held = (each[part].view(shape).transpose(1, 2) for each in (query, key, value))
         attended = functional.scaled_dot_product_attention(asked, given, held)
         found.append(attended.transpose(1, 2).reshape(texts * length, -1))
-    return torch.cat(found)
+    return found[0] if len(found) == 1 else torch.cat(found)

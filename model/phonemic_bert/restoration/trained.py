@@ -15,6 +15,7 @@ from torch import Tensor
 from phonemic_bert.errors import CheckpointError
 from phonemic_bert.inspection.loading import load
 from phonemic_bert.modeling import PhonemicBertForMaskedLM
+from phonemic_bert.modeling.prepared import PreparedEncoder
 from phonemic_bert.restoration.base import Draft
 from phonemic_bert.restoration.lattice import Lattice
 from phonemic_bert.restoration.ngrams import Ngrams
@@ -48,14 +49,14 @@ class Batch(NamedTuple):
 
     Attributes:
         ids: packed ids with padding, int64 (B, N).
-        attention: which positions attend to which, as the model takes it.
+        attention: which positions attend to which, as the model takes it; None: all of a row.
         places: the flat places of the M positions that are asked about, int64 (M,).
         rows: the rows in :attr:`Reader.triples` of the candidates of all of them, int64 (C,).
         sizes: candidates of each position, int64 (M,).
     """
 
     ids: Tensor
-    attention: Tensor
+    attention: Tensor | None
     places: Tensor
     rows: Tensor
     sizes: Tensor
@@ -118,7 +119,8 @@ def batched(rows: Sequence[Row]) -> Batch:
     width = max(len(row.ids) for row in rows)
     ids = torch.tensor([row.ids + [PAD] * (width - len(row.ids)) for row in rows])
     places = [at * width + place for at, row in enumerate(rows) for place in row.places]
-    return Batch(ids, (ids != PAD).long(), torch.tensor(places), *candidates(rows))
+    attention = None if all(len(row.ids) == width for row in rows) else (ids != PAD).long()
+    return Batch(ids, attention, torch.tensor(places), *candidates(rows))
 
 
 def candidates(rows: Sequence[Row]) -> tuple[Tensor, Tensor]:
@@ -127,18 +129,19 @@ def candidates(rows: Sequence[Row]) -> tuple[Tensor, Tensor]:
     return torch.from_numpy(np.concatenate(found)), torch.tensor([len(each) for each in found])
 
 
-def log_probabilities(model: Any, batch: Batch, vectors: tuple[Tensor, Tensor]) -> Tensor:
+def log_probabilities(model: Any, batch: Batch, hidden: Tensor, vectors: tuple[Tensor, Tensor]) -> Tensor:
     """The logarithms of the probabilities of all candidates among those of their position, nats, float32 (C,).
 
     Arguments:
         model: a PhonemicBERT with a joint head.
         batch: what is asked.
+        hidden: the encoder's last states for it, (B, N, d).
         vectors: what the model has for :attr:`Reader.triples`.
     """
-    hidden = model.bert(input_ids=batch.ids, attention_mask=batch.attention).last_hidden_state
     state = model.heads.transform(hidden.flatten(0, 1)[batch.places])
-    owners = torch.arange(len(batch.sizes), device=batch.sizes.device).repeat_interleave(batch.sizes)
-    scores = (state[owners] * vectors[0][batch.rows]).sum(-1) + vectors[1][batch.rows]
+    owners = torch.repeat_interleave(batch.sizes, output_size=len(batch.rows))
+    asked, said = state.index_select(0, owners), vectors[0].index_select(0, batch.rows)
+    scores = (asked * said).sum(-1) + vectors[1][batch.rows]
     lowest = scores.new_full((len(batch.sizes),), -torch.inf)
     highest = lowest.scatter_reduce(0, owners, scores.detach(), "amax")
     shifted = scores - highest[owners]
@@ -168,6 +171,7 @@ class TrainedScorer:
         self.model: Any = loaded.model.float()
         self.reader = Reader(self.model, loaded.tokenizer.phonemic, ngrams.words)
         self.weight = weight
+        self.encoder = PreparedEncoder(self.model.bert)
         with torch.inference_mode():
             self._vectors = self.model.vectors(self.reader.triples)
 
@@ -187,7 +191,8 @@ class TrainedScorer:
         for some in _batches(rows):
             batch = batched([row for _, row in some])
             with torch.inference_mode():
-                said = log_probabilities(self.model, batch, self._vectors)
+                hidden = self.encoder(batch.ids, batch.attention)
+                said = log_probabilities(self.model, batch, hidden, self._vectors)
             logs: NDArray[np.float32] = (self.weight * said).numpy()
             bounds = np.concatenate([[0], np.cumsum(batch.sizes.numpy())]).tolist()
             asked = ((at, number) for at, row in some for number in row.numbers)

@@ -222,8 +222,8 @@ class _Trainer(Trainer):
         """The mean over the positions of a step."""
         answers = inputs.pop("answers")
         asked = Asked(Batch(**inputs), answers)
-        vectors = model.vectors(self.train_dataset.reader.triples)  # type: ignore[union-attr]
-        return -right_candidates(log_probabilities(model, asked.batch, vectors), asked).mean()
+        logs = _logs(model, self.train_dataset.reader, asked.batch)  # type: ignore[union-attr]
+        return -right_candidates(logs, asked).mean()
 
     def _save_checkpoint(self, model: Any, trial: Any) -> None:
         """Trainer's checkpoint; the last two are kept."""
@@ -431,11 +431,16 @@ def _arguments(folder: Path, run: Run) -> TrainingArguments:
 
 
 @torch.no_grad()
+def _logs(model: Any, reader: Reader, batch: Batch) -> Tensor:
+    hidden = model.bert(input_ids=batch.ids, attention_mask=batch.attention).last_hidden_state
+    return log_probabilities(model, batch, hidden, model.vectors(reader.triples))
+
+
 def accuracy(model: Any, reader: Reader, asked: Asked) -> str:
     """Return the mean loss and the share of positions that are right, in words."""
     was_training = model.training
     model.eval()
-    logs = log_probabilities(model, asked.batch, model.vectors(reader.triples))
+    logs = _logs(model, reader, asked.batch)
     own, sizes = right_candidates(logs, asked), asked.batch.sizes
     owners = torch.repeat_interleave(torch.arange(len(sizes)), sizes)
     best = torch.full((len(sizes),), -torch.inf).scatter_reduce(0, owners, logs, "amax")

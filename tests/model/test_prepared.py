@@ -1,0 +1,73 @@
+"""A prepared encoder gives what the model gives, whatever it has read before, and from several threads."""
+
+import pickle
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("transformers")
+from test_unpadded import DESIGNS, TEXTS, batch, model_of, same, slow
+
+from phonemic_bert.modeling import products
+from phonemic_bert.modeling.prepared import ComposedOnce, PreparedEncoder
+
+
+@pytest.mark.parametrize("few", [1, 1000])
+@pytest.mark.parametrize("design", DESIGNS)
+@pytest.mark.parametrize("lang", TEXTS)
+def test_the_states_are_those_of_the_model(design, lang, few, monkeypatch):
+    for module in (products, "phonemic_bert.modeling.prepared"):
+        monkeypatch.setattr(f"{getattr(module, '__name__', module)}.FEW", few)
+    model, (ids, mask) = model_of(design, lang), batch(lang, design == "forms")
+    wanted, prepared = slow(model, ids, attention_mask=mask).last_hidden_state, PreparedEncoder(model)
+    for _ in range(2):
+        found = prepared(ids, mask)
+        same(found, wanted, mask)
+        assert not found[~mask].any()
+    for row, kept in zip(ids, mask, strict=True):
+        alone = row[None, kept]
+        everything = torch.ones_like(alone, dtype=torch.bool)
+        same(prepared(alone), slow(model, alone).last_hidden_state, everything)
+        two = torch.cat((alone, alone), 1)  # two documents in a row
+        same(prepared(two), slow(model, two).last_hidden_state, torch.ones_like(two, dtype=torch.bool))
+
+
+@pytest.mark.parametrize("room", [3, 20, 8192])
+def test_ids_are_forgotten_where_there_is_no_room(room):
+    embeddings, (ids, _) = model_of("forms", "zh").embeddings, batch("zh", forms=True)
+    composed = ComposedOnce(embeddings, room)
+    with torch.no_grad():
+        for _ in range(2):
+            for row in ids:
+                assert torch.allclose(composed(row[None]), embeddings.compose(row[None]), atol=1e-6)
+                assert len(composed.places) <= room
+
+
+def test_several_threads_may_read_at_once():
+    model, (ids, mask) = model_of("modern"), batch()
+    wanted, prepared = slow(model, ids, attention_mask=mask).last_hidden_state, PreparedEncoder(model)
+    prepared.vectors.room = 24
+    rows = [(row, kept) for row, kept in zip(range(len(ids)), mask, strict=True)] * 40
+    with ThreadPoolExecutor(8) as pool:
+        for (row, kept), found in zip(
+            rows, pool.map(lambda one: prepared(ids[one[0], one[1]][None]), rows), strict=True
+        ):
+            assert torch.allclose(found[0], wanted[row, kept], atol=1e-4)
+
+
+def test_a_copy_is_made_of_the_model():
+    model, (ids, mask) = model_of("modern"), batch()
+    prepared = PreparedEncoder(model)
+    assert torch.equal(pickle.loads(pickle.dumps(prepared))(ids, mask), prepared(ids, mask))
+
+
+def test_what_cannot_be_prepared_says_so():
+    model, (ids, _) = model_of("modern"), batch()
+    for other in (model_of("modern").train(), model_of("modern").half()):
+        with pytest.raises(ValueError, match="in evaluation, in float32 and on a CPU"):
+            PreparedEncoder(other)
+    with pytest.raises(ValueError, match="65 positions is longer than 64"):
+        PreparedEncoder(model)(torch.ones(1, 65, dtype=torch.long) * 0x010101)
+    with pytest.raises(ValueError, match="which is not a position"):
+        PreparedEncoder(model)(torch.full((1, 3), 0x020103))
