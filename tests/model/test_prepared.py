@@ -63,7 +63,7 @@ def test_a_copy_is_made_of_the_model():
 
 
 def test_what_cannot_be_prepared_says_so():
-    model, (ids, _) = model_of("modern"), batch()
+    model = model_of("modern")
     for other in (model_of("modern").train(), model_of("modern").half()):
         with pytest.raises(ValueError, match="in evaluation, in float32 and on a CPU"):
             PreparedEncoder(other)

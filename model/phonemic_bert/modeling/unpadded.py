@@ -146,7 +146,7 @@ def angles_of(angles: tuple[Tensor, Tensor], rows: Rows, width: int) -> Angles:
 
 
 def steps(encoder: Any, rows: int, make: Make = product) -> list[Any]:
-    """What computes each layer of an encoder, a function of states (R, d), their rows and angles.
+    """Functions of states (R, d), their rows and angles that compute the layers of an encoder.
 
     Arguments:
         encoder: BERT's or ModernBERT's.
