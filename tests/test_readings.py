@@ -17,7 +17,7 @@ from phonemic import Tokenizer, arrow, mandarin, reference
 from phonemic.compiling.filters import telling
 from phonemic.lexicon.tables import context_tables, tables_of
 from phonemic.reading.context import Reader, read, reader
-from phonemic.reading.models import DECIDING, LEFT, Model, _Words, feature_key, reading_data, reviewed, windows
+from phonemic.reading.models import DECIDING, LEFT, LISTS, Model, _Words, feature_key, reading_data, reviewed, windows
 
 ZH = Tokenizer("zh")
 CONTEXT = Tokenizer("zh", readings="context")
@@ -147,7 +147,7 @@ def test_reviewed_words_have_sources_and_stand_once():
     assert len({row[0] for row in rows}) == len(rows)
 
 
-@pytest.mark.parametrize("name", ["readings-words", "readings-borders"])
+@pytest.mark.parametrize("name", LISTS)
 def test_every_listed_word_decides(name):
     """But for what it leaves to the models."""
     listed = reviewed(name)
@@ -166,6 +166,9 @@ def test_no_word_decides_where_other_words_meet():
     for text, at, reading in (
         ("请拿着手机", 2, "zhe5"), ("这三种地方", 2, "zhong3"), ("三毛呢", 2, "ne5"), ("运营商都在降价", 3, "dou1"),
         ("公安分局的行长", 6, "zhang3"), ("水分子", 1, "fen1"), ("增长率领先", 3, "ling3"),
+        ("虚假日期", 1, "jia3"), ("至少将损失", 1, "shao3"), ("太空白天", 1, "kong1"), ("归还有限", 1, "huan2"),
+        ("他握着手机", 2, "zhe5"), ("显得力不从心", 1, "de5"), ("智商都很高", 2, "dou1"), ("没收到信", 0, "mei2"),
+        ("军人参加比赛", 2, "can1"), ("总结实验", 2, "shi2"), ("每天分一次", 2, "fen1"), ("更正确的", 0, "geng4"), ("账目的核对", 2, "de5"),
     ):  # fmt: skip
         assert numbers(text).split()[at] == reading, text
 

@@ -1,4 +1,4 @@
-"""Makes the readings in context again from nothing: ``phonemic/lexicon/readings.npz`` and ``readings-words.tsv``.
+"""Makes the readings in context again from nothing: ``phonemic/lexicon/readings.npz`` and the lists.
 
 ``python -m benchmarks.readings.rebuild DATA WORK`` (needs g2pM, jieba, opencc-python-reimplemented, pypinyin-dict,
 scipy and torch): labels raw text, fits the models, looks for the words that they misread, compiles both, and counts how
@@ -33,6 +33,7 @@ def main() -> None:
         ("-m", "benchmarks.readings.make", str(data), str(work)),
         ("-m", "benchmarks.readings.pruning", str(data), str(work)),
         ("-m", "benchmarks.readings.words", str(data), str(work)),
+        ("-m", "benchmarks.readings.endings", str(data)),
         compiling,
         ("-m", "benchmarks.readings.common", str(data)),
         compiling,

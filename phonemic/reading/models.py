@@ -36,6 +36,8 @@ _ALIKE = frozenset("剎剝掙敎査橫殻沒潰稜綳緼縕說跡蹟軻靚鶻")
 #: Whose tone changes by the word that follows. They are read as they are alone: 不 *bù* also before a fourth tone.
 BY_SANDHI = "一不"
 
+#: The lists of words that decide, in ``lexicon``; the later ones win.
+LISTS = ("readings-endings", "readings-words", "readings-borders")
 #: In place of a reading in a list of words: the models read this character.
 LEFT = "-"
 #: More than all weights of a text together.
@@ -292,6 +294,8 @@ class _Words:
             ValueError: two of them read a character otherwise that they stand around alike.
         """
         taken: dict[tuple[str, Feature], tuple[str, str]] = {}
+        pairs = {pair for word, pinyin in words.items() for pair in zip(word, pinyin, strict=True)}
+        vary = self.models.keys() | {char for char, said in pairs if said not in (LEFT, self.alone.get(char))}
         for word, pinyin in words.items():
             plain = self._plain(word)
             for at, (char, reading) in enumerate(zip(word, pinyin, strict=True)):
@@ -301,7 +305,7 @@ class _Words:
                 other, said = taken.setdefault((char, window), (word, reading))
                 if said != reading:
                     raise ValueError(f"{word} would have {char} read {reading}, but {other} {said}: take one out")
-                if char in self.models or self.alone.get(char) != reading:
+                if char in vary:
                     self._model(char).decide(window, reading)
 
 
@@ -372,4 +376,4 @@ def reading_data() -> ReadingData:
     Raises:
         ImportError: pypinyin is not installed, or not in the pinned version.
     """
-    return joined(reviewed("readings-words"), reviewed("readings-borders"))
+    return joined(*map(reviewed, LISTS))
