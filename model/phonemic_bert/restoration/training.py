@@ -430,12 +430,12 @@ def _arguments(folder: Path, run: Run) -> TrainingArguments:
     )
 
 
-@torch.no_grad()
 def _logs(model: Any, reader: Reader, batch: Batch) -> Tensor:
     hidden = model.bert(input_ids=batch.ids, attention_mask=batch.attention).last_hidden_state
     return log_probabilities(model, batch, hidden, model.vectors(reader.triples))
 
 
+@torch.no_grad()
 def accuracy(model: Any, reader: Reader, asked: Asked) -> str:
     """Return the mean loss and the share of positions that are right, in words."""
     was_training = model.training
