@@ -29,7 +29,7 @@ NAME = "readings-endings"
 #: How often jieba has a word that is listed, and all words that a character may begin instead, at least.
 FREQUENT, BEGUN = 20, 5
 #: How likely the word is among both, at least; and how much likelier than it the others may be, in parts of it.
-LIKELY, LOST = 0.55, 0.15
+LIKELY, LOST = 0.9, 0.1
 #: The particle or word is told by rules for parts of speech.
 WITHOUT = frozenset("地") | frozenset(BY_SANDHI)
 #: Neutral or not, as 得 of 变得 and of 得主, which are otherwise taken for one reading.
