@@ -108,6 +108,8 @@ def test_core_equals_reference_with_options(text):
     assert rows(WITH_PHRASES, WITH_PHRASES.encode(text)) == reference.encode(text, "zh", phrases=OWN)
 
 
+@example("一ａ")
+@example("银银长長1不A了一ａ")
 @given(lettered)
 def test_core_equals_reference_by_phrases_with_letters(text):
     for options, tokenizer in zip(LETTERED_OPTIONS, WITH_LETTERS, strict=True):
@@ -115,6 +117,14 @@ def test_core_equals_reference_by_phrases_with_letters(text):
         assert rows(tokenizer, tokenizer.encode(text)) == expected, options
     for tokenizer in WITH_FORMS.values():
         assert tokenizer.decode(tokenizer.encode(text)) == text
+
+
+def test_a_letter_behind_any_character_is_read_once():
+    """The set of pairs that may be in a phrase holds some that are in none, such as 一ａ."""
+    for char in map(chr, range(0x4E00, 0x9FA6)):
+        for letter in "ａA1":
+            for tokenizer in WITH_LETTERS[:2]:
+                assert len(tokenizer.encode(f"{char}{letter}").ids) == 2
 
 
 @nasty

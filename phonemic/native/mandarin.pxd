@@ -233,7 +233,8 @@ cdef inline Py_ssize_t read_phrases(const Characters* chars, const Readings* rea
         if begin >= length:
             break
         previous, char = char, char_at(text, begin, length, &step)
-        if not (entry_of(chars, char) & ZH_HAN and in_set(readings.inner, INNER, previous, char)):
+        # What stands at ``at`` is read in any case: a letter of a user's phrase is not Han.
+        if begin > at and not (entry_of(chars, char) & ZH_HAN and in_set(readings.inner, INNER, previous, char)):
             break
         match.unit = 0
     out.count = ids - out.ids
