@@ -101,10 +101,13 @@ class Restorer:
             before, word = text[position.start : position.end], int(words[solved.places[number]])
             if self._stays(before, word, position.candidates):
                 continue
-            logs = solved.logs[number] if solved.logs else np.zeros(0, np.float32)
-            best = np.argsort(-logs)[:_ALTERNATIVES].tolist()
-            others = tuple((self._written(int(words[at]), before), float(np.exp(logs[at]))) for at in best)
-            share = float(np.exp(logs[solved.places[number]])) if len(logs) else 1.0
+            others: tuple[tuple[str, float], ...] = ()
+            share = 1.0
+            if solved.logs:
+                logs = solved.logs[number]
+                best = np.argsort(-logs)[:_ALTERNATIVES].tolist()
+                others = tuple((self._written(int(words[at]), before), float(np.exp(logs[at]))) for at in best)
+                share = float(np.exp(logs[solved.places[number]]))
             start = self._begin(text, changes, position)
             own = text[start : position.end]
             changes.append(Change(start, position.end, own, self._written(word, before), share, others))

@@ -82,6 +82,8 @@ def is_syllable(word: str) -> bool:
 
 def with_case(word: str, like: str) -> str:
     """Gives a word in lower case the case of the letters of another with the same letters."""
+    if like.islower():
+        return word
     letters = normalize("NFC", like)
     if len(letters) != len(word):
         return word
