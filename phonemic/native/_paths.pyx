@@ -100,7 +100,7 @@ cdef inline float step(const Model* model, const State* state, uint64_t word) no
 
 
 cdef inline void settle(const Model* model, State* state, int length) noexcept nogil:
-    """Looks the histories of a path up, of which ``length`` words are of its row."""
+    """Looks the histories of a path up, of which ``length`` words are of its row; three count only where two do."""
     cdef uint64_t cell
     state.has2 = state.has3 = False
     state.weight2 = state.weight3 = 0
