@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 from phonemic.native._paths import build, paths
 
 SIZE = 6
+#: Nats by which a path that is behind the best one so far is given up.
+HOPELESS = 12
 ngram = st.lists(st.integers(0, SIZE - 1), min_size=2, max_size=4).map(tuple)
 lattices = st.lists(
     st.lists(
@@ -31,11 +33,11 @@ lattices = st.lists(
 def tables(draw):
     """n-grams with probabilities and weights; what an n-gram begins with is one, too.
 
-    What a step can regain is less than the 12 nats by which the search gives a path up.
+    No weight is above 0, so that no word is more than certain: the search relies on that.
     """
     asked = draw(st.lists(ngram, max_size=25))
     closed = sorted({one[:size] for one in asked for size in range(2, len(one) + 1)}, key=lambda one: (len(one), one))
-    return {one: (draw(st.integers(0, 64)), draw(st.integers(0, 40))) for one in closed}
+    return {one: (draw(st.integers(0, 255)), draw(st.integers(32, 255))) for one in closed}
 
 
 def packed(words):
@@ -52,16 +54,16 @@ def table_of(ngrams):
 
 
 def score(ngrams, unigrams, weights, order, words, costs):
-    """The score of a row, as a model that falls back to shorter histories defines it.
+    """The score of a row, as a model that falls back to shorter histories defines it."""
+    return begun(ngrams, unigrams, weights, order, (*words, 0), costs)
 
-    A history of three words counts only where the n-grams hold its last two: a pruned model may lack them.
-    """
-    row, total = (0, *words, 0), float(sum(costs))
+
+def begun(ngrams, unigrams, weights, order, words, costs):
+    """The same of the beginning of a row."""
+    row, total = (0, *words), float(sum(costs))
     for at in range(1, len(row)):
         for size in range(min(order, at + 1), 0, -1):
             own = row[at - size + 1 : at + 1]
-            if size == 4 and own[1:-1] not in ngrams:
-                continue
             if size == 1:
                 total += float(weights[row[at - 1]]) + float(unigrams[own[0]])
             elif own in ngrams:
@@ -78,10 +80,10 @@ def score(ngrams, unigrams, weights, order, words, costs):
     4,
     Random(1),
 )
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=150, deadline=None)
 @given(tables(), lattices, st.integers(2, 4), st.randoms(use_true_random=False))
 def test_the_best_of_all_paths(ngrams, rows, order, dice):
-    unigrams = np.array([-dice.random() * 4 for _ in range(SIZE)], np.float32)
+    unigrams = np.array([-dice.random() * 9 for _ in range(SIZE)], np.float32)
     weights = np.array([-dice.random() for _ in range(SIZE)], np.float32)
     flat = [one for row in rows for position in row for one in position]
     bounds = np.cumsum([0, *(len(position) for row in rows for position in row)]).astype(np.int64)
@@ -97,8 +99,14 @@ def test_the_best_of_all_paths(ngrams, rows, order, dice):
             one: score(own, unigrams, weights, order, *(zip(*one, strict=True) if one else ((), ())))
             for one in product(*row)
         }
-        if row:
-            assert scores[tuple(path)] == pytest.approx(max(scores.values()), abs=1e-3)
+        best = max(scores, key=scores.__getitem__)
+        behind = [
+            max(begun(own, unigrams, weights, order, *zip(*one, strict=True)) for one in product(*row[:size]))
+            - begun(own, unigrams, weights, order, *zip(*best[:size], strict=True))
+            for size in range(1, len(row) + 1)
+        ]
+        if row and max(behind) < HOPELESS:
+            assert scores[tuple(path)] == pytest.approx(scores[best], abs=1e-3)
         for number, position in enumerate(row):
             others = [
                 scores[tuple(one if here == number else path[here] for here in range(len(row)))] for one in position

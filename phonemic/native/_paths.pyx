@@ -100,14 +100,17 @@ cdef inline float step(const Model* model, const State* state, uint64_t word) no
 
 
 cdef inline void settle(const Model* model, State* state, int length) noexcept nogil:
-    """Looks the histories of a path up, of which ``length`` words are of its row; three count only where two do."""
+    """Looks the histories of a path up, of which ``length`` words are of its row.
+
+    A pruned model may hold three words without their last two.
+    """
     cdef uint64_t cell
     state.has2 = state.has3 = False
     state.weight2 = state.weight3 = 0
     if model.order > 2 and length > 1 and find(model, state.words & TWO, 2, &cell):
         state.has2, state.weight2 = True, weight(cell)
-        if model.order > 3 and length > 2 and find(model, state.words & THREE, 3, &cell):
-            state.has3, state.weight3 = True, weight(cell)
+    if model.order > 3 and length > 2 and find(model, state.words & THREE, 3, &cell):
+        state.has3, state.weight3 = True, weight(cell)
 
 
 cdef void sift(int32_t* heap, Py_ssize_t size, Py_ssize_t at, const float* scores) noexcept nogil:
