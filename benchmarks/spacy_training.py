@@ -59,7 +59,7 @@ if __name__ == "__main__":
 from benchmarks.spacy_noise import noisy, rewrite
 from phonemic.files.writing import write_json
 from phonemic_bert.checkpoints import resolve
-from spacy_phonemic.configs import config_text
+from spacy_phonemic.configs import check_checkpoint, config_text
 from spacy_phonemic.convert import read, write
 
 
@@ -184,7 +184,8 @@ def config_of(task: Task, model: str, seed: int, setting: Setting, checkpoint: s
         return _init_config(task, seed, setting, corpus)
 
     def ready(steps: int) -> Config:
-        text = config_text(task.config, task.lang, MODELS[model], checkpoint, steps)
+        reading = check_checkpoint(checkpoint, task.lang) if checkpoint else None
+        text = config_text(task.config, task.lang, MODELS[model], checkpoint, steps, reading=reading)
         return Config().from_str(text, interpolate=False)
 
     config = ready(setting.steps)

@@ -32,9 +32,10 @@ def diacritics() -> str:
         for name in JUDGES
     ]
     times = [f"{judged[key]['ms per 20 syllables']:.1f}" for key in names]
+    single = [f"{judged[key]['ms of one of 20']:.1f}" for key in names]
     speeds = ["" if key == "as it is" else f"{judged[key]['MB per CPU second']:.2f}" for key in names]
-    body = zip(names.values(), *columns, times, speeds, strict=True)
-    heads = ["restorer", *JUDGES, "CPU ms per 20 syllables", "MB per CPU second"]
+    body = zip(names.values(), *columns, times, single, speeds, strict=True)
+    heads = ["restorer", *JUDGES, "CPU ms per 20 syllables", "the same, one sentence by itself", "MB per CPU second"]
     return f"{rows(heads, body)}\n\n{footer('restoration-vi')}"
 
 

@@ -33,6 +33,45 @@ def test_the_states_are_those_of_the_model(design, lang, few, monkeypatch):
         same(prepared(two), slow(model, two).last_hidden_state, torch.ones_like(two, dtype=torch.bool))
 
 
+@pytest.mark.parametrize("design", DESIGNS)
+@pytest.mark.parametrize("lang", TEXTS)
+def test_weights_in_half_precision_stay_so_and_lose_nothing(design, lang, monkeypatch):
+    if not products.has_fbgemm():
+        pytest.skip("this torch or processor has no products with weights in half precision")
+    monkeypatch.setattr(products, "LARGE", 1)
+    monkeypatch.setattr("phonemic_bert.modeling.prepared.FEW", 1000)
+    monkeypatch.setattr(products, "FEW", 1000)
+    model, (ids, mask) = model_of(design, lang), batch(lang, design == "forms")
+    assert not isinstance(products.kept_product(a_linear(model), 999), products.Half)
+    model.half().float()
+    assert isinstance(products.kept_product(a_linear(model), 999), products.Half)
+    same(PreparedEncoder(model)(ids, mask), slow(model, ids, attention_mask=mask).last_hidden_state, mask)
+
+
+@pytest.mark.parametrize("part", [slice(None), slice(3, 9)])
+@pytest.mark.parametrize("bias", [True, False])
+def test_products_in_half_precision_are_those_of_the_layer(part, bias):
+    if not products.has_fbgemm():
+        pytest.skip("this torch or processor has no products with weights in half precision")
+    linear, rows = torch.nn.Linear(7, 11, bias).half().float().requires_grad_(False), torch.randn(5, 7)
+    wanted = linear(rows)[:, part]
+    made, other = products.Half(linear, part, torch.tanh), torch.randn(wanted.shape)
+    kept = other.clone()
+    assert torch.allclose(made(rows), wanted.tanh(), atol=1e-6)
+    assert torch.allclose(made.plus(rows, other), kept + wanted.tanh(), atol=1e-6)
+    assert torch.equal(other, kept)
+    assert torch.allclose(made.times(rows, other), kept * wanted.tanh(), atol=1e-6)
+
+
+@pytest.mark.parametrize("weight", [0.1, 1e5, 1e-9])
+def test_what_half_precision_would_lose_is_not_half(weight):
+    assert not products.is_half(torch.tensor([1.0, weight]))
+
+
+def a_linear(model):
+    return next(module for module in model.encoder.modules() if isinstance(module, torch.nn.Linear))
+
+
 @pytest.mark.parametrize("room", [3, 20, 8192])
 def test_ids_are_forgotten_where_there_is_no_room(room):
     embeddings, (ids, _) = model_of("forms", "zh").embeddings, batch("zh", forms=True)
