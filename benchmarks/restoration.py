@@ -82,7 +82,8 @@ def alone(restore: Restore, texts: Sequence[str]) -> float:
     """The median of the CPU milliseconds of texts that come one by one; of each the fastest of five times."""
     times: list[list[float]] = [[timed(restore, [text])[1] for text in texts] for _ in range(5)]
     fastest = [min(each) for each in zip(*times, strict=True)]
-    return 1000 * median(fastest)
+    middle: float = median(fastest)
+    return 1000 * middle
 
 
 # --- Vietnamese
