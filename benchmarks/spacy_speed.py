@@ -36,7 +36,7 @@ MODELS = ("HashEmbedCNN", "PhonemicHashEmbed", "PhonemicBERT from a checkpoint",
 def measure(name: str, models: tuple[str, ...], data: Path, checkpoint: str, count: int) -> list[list[float]]:
     """The words a second of the models, in turns, after one that does not count."""
     task, pipelines = TASKS[name], {}
-    setting = Setting(400, "mini", 1.0, 1.0, 0, -1, version("spacy"), batch=0)
+    setting = Setting(400, "mini-sound", 1.0, 1.0, 0, -1, version("spacy"), batch=0)
     with tempfile.TemporaryDirectory() as folder:
         convert(task, data, Path(folder), 0)
         for model in models:

@@ -69,7 +69,7 @@ class Updating:
 
 @click.command(help=__doc__)
 @click.argument("corpora", nargs=-1, required=True, type=click.Path(exists=True, file_okay=False, path_type=Path))
-@click.option("--preset", default="mini", show_default=True)
+@click.option("--preset", default="mini-sound", show_default=True)
 @click.option("--set", "overrides", multiple=True, help="a setting of the preset, such as model.num_bigram_buckets=0")
 @click.option("--turns", default=60, show_default=True)
 @click.option("--before", default=30, show_default=True, help="turns before them, in which all is compiled")

@@ -148,7 +148,7 @@ def generated() -> dict[str, Callable[[], str]]:
         "commands of phonemic-bert": lambda: commands(bert, "phonemic-bert"),
         "commands of spacy_phonemic": spacy_commands,
         "presets": presets,
-        "fields of pretraining": lambda: fields(PRESETS / "mini.toml", "Pretraining"),
+        "fields of pretraining": lambda: fields(PRESETS / "mini-sound.toml", "Pretraining"),
         "fields of fine-tuning": lambda: fields(GRIDS / "base.toml", "Fine-tuning"),
     }
 

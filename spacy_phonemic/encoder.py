@@ -57,7 +57,7 @@ def phonemic_bert(
         checkpoint: the folder that ``save_pretrained`` wrote, of any PhonemicBERT model, or the name of an installed
             checkpoint (``phonemic-bert-mini-zh``); it is read when the pipeline is initialized, and never again. None:
             a fresh model of ``preset``.
-        preset: ``"paper-12"``, ``"paper-6"``, ``"small"``, ``"mini"``, ``"mini-forms-vi"``, ``"mini-forms-zh"``,
+        preset: ``"paper-12"``, ``"paper-6"``, ``"small"``, ``"mini-sound"``, ``"mini-vi"``, ``"mini-zh"``,
             ``"micro"`` or ``"paper-tiny"``; without a checkpoint only.
         lang: ``"vi"`` or ``"zh"``; None: the language in which the documents are read.
         window: positions of text in a window, [CLS] and [SEP] not counted. None: as many as the model has room for.

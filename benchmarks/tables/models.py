@@ -77,7 +77,7 @@ def _tasks(lang: str, ratios: tuple[str, ...], noise: str) -> str:
                 by_name = [found[noisy(lang, task), name, ratio] for name in names]
                 cells = [f"{mean:.1f} ± {spread:.1f}" for mean, spread, _ in by_name]
                 body.append(["", f"{ratio} {noise}", *bold_best(cells, [mean for mean, _, _ in by_name])])
-    heads = ["task, score", "text", *("checkpoint" if name.startswith("phonemic-") else name for name in names)]
+    heads = ["task, score", "text", *(f"`{name}`" if name.startswith("phonemic-") else name for name in names)]
     return f"{rows(heads, body, len(names))}\n\n{footer('downstream')}"
 
 

@@ -263,7 +263,7 @@ class PhonemicBertConfig(BertConfig):
         """The configuration of a named encoder.
 
         Arguments:
-            preset: ``"paper-12"``, ``"paper-6"``, ``"small"``, ``"mini"``, ``"mini-forms-vi"``, ``"mini-forms-zh"``,
+            preset: ``"paper-12"``, ``"paper-6"``, ``"small"``, ``"mini-sound"``, ``"mini-vi"``, ``"mini-zh"``,
                 ``"micro"`` or ``"paper-tiny"``.
             lang: ``"vi"`` or ``"zh"``.
             kwargs: any other field, which wins over the preset's.

@@ -13,7 +13,7 @@ from phonemic.terminal import say
 def init_config(command: str, name: str) -> None:
     """Writes settings NAME of pretrain or finetune, a TOML file that explains every field, to standard output.
 
-    pretrain has micro, mini, small and the paper's (paper-6, paper-12); finetune has base and small.
+    pretrain has micro, mini-*, small and the paper's (paper-6, paper-12); finetune has base and small.
     """
     if command == "pretrain":
         from phonemic_bert.pretraining.settings import preset_text as text

@@ -57,8 +57,8 @@ PRESETS: dict[str, dict[str, Any]] = {
         "intermediate_size": 1536,
         **_BEYOND_WITH_BIGRAMS,
     },
-    "mini": {**_MINI, **_BEYOND_WITH_BIGRAMS},
-    "mini-forms-vi": {
+    "mini-sound": {**_MINI, **_BEYOND_WITH_BIGRAMS},
+    "mini-vi": {
         "num_hidden_layers": 3,
         "hidden_size": 256,
         "num_attention_heads": 8,
@@ -68,7 +68,7 @@ PRESETS: dict[str, dict[str, Any]] = {
         "forms": "conditional",
         "form_dropout": 0.15,
     },
-    "mini-forms-zh": {
+    "mini-zh": {
         "num_hidden_layers": 3,
         "hidden_size": 288,
         "num_attention_heads": 9,

@@ -407,13 +407,16 @@ def test_the_page_shows_what_inspect_prints():
 def likeliest(table):
     """Of each row of what ``inspect`` prints: its number, its text, and the first of the best syllables."""
     rows = (re.match(r"\s*(\d+)  (\S+) .* #\d+ +(\S+)|\s*(\d+)  (\S+)", line) for line in table.splitlines())
-    return [tuple(cell for cell in row.groups() if cell) for row in rows if row and " ." in row.string]
+    return [
+        tuple(cell for cell in row.groups() if cell) for row in rows if row and re.search(r" (\.|1\.0)", row.string)
+    ]
 
 
 def test_half_precision_keeps_the_gradients_of_what_thousands_of_triples_share():
     """Summed in bfloat16, those of a component's embedding are wrong by an eighth, and training comes to a halt."""
     folder = PACKAGE / "phonemic-bert-mini-vi"
     model = PhonemicBertForMaskedLM.from_pretrained(folder, attn_implementation="eager").train()
+    model.bert.embeddings.forms.set_shares(0.0, 0.0)  # both passes read the same
     tokenizer = PhonemicBertTokenizer.from_pretrained(folder)
     lines = (
         (PACKAGE.parents[1] / "examples" / "cloze-vi.txt")

@@ -62,9 +62,9 @@ def test_more_memory_takes_no_fewer_sequences(computer, more):
 
 def test_what_cannot_be_left_open_is_refused():
     with pytest.raises(SettingsError, match="must be a whole number"):
-        Settings.load("mini", ["optimization.max_steps=auto"])
+        Settings.load("mini-sound", ["optimization.max_steps=auto"])
     with pytest.raises(SettingsError, match="must be a true or false"):
-        Settings.load("mini", ["optimization.bf16=perhaps"])
+        Settings.load("mini-sound", ["optimization.bf16=perhaps"])
 
 
 @EXPECTED_WARNINGS

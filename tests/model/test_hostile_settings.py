@@ -16,7 +16,7 @@ from phonemic_bert.finetuning.settings import Settings as TuningSettings
 from phonemic_bert.pretraining.settings import Settings
 
 KINDS = {
-    "pretrain": (Settings, "pretraining/presets/mini.toml"),
+    "pretrain": (Settings, "pretraining/presets/mini-sound.toml"),
     "finetune": (TuningSettings, "finetuning/grids/small.toml"),
 }
 ODD = ["1" * 5000, "[" * 100_000, "-" + "9" * 400, "1e999", "nan", "inf", '"' + "x" * 100_000 + '"', "{a = 1}", "[[1]]", "2026-01-01",

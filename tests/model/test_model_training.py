@@ -222,7 +222,7 @@ def test_presets():
     assert PhonemicBertConfig.from_preset("paper-6", "zh").num_hidden_layers == 6
     assert PhonemicBertConfig().to_dict() == PhonemicBertConfig.from_preset("paper-12").to_dict()
     assert PhonemicBertConfig.from_preset("paper-tiny", hidden_dropout_prob=0.3).hidden_dropout_prob == 0.3
-    names = "paper-12, paper-6, small, mini, mini-forms-vi, mini-forms-zh, micro, paper-tiny"
+    names = "paper-12, paper-6, small, mini-sound, mini-vi, mini-zh, micro, paper-tiny"
     with pytest.raises(ValueError, match=f"unknown preset 'huge': choose one of {names}"):
         PhonemicBertConfig.from_preset("huge")
 

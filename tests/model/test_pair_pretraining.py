@@ -127,7 +127,7 @@ def test_a_corpus_without_forms_is_refused(tmp_path, zh_lines):
 def test_pairs_take_more_of_a_gpu_than_triples():
     computer, sizes = Computer(True, 40 << 30, True, True), []
     for forms in ("none", "conditional", "joint"):
-        given = Settings.load("mini", ["optimization.batch_size=4096"])
+        given = Settings.load("mini-sound", ["optimization.batch_size=4096"])
         sizes.append(
             fit(replace(given, model=replace(given.model, forms=forms)), computer).machine.per_device_train_batch_size
         )

@@ -94,7 +94,7 @@ def test_files(tmp_path):
     path.write_text("model = 1\n")
     with pytest.raises(SettingsError, match=r"missing|is a section"):
         Settings.load(path)
-    with pytest.raises(SettingsError, match="neither a file nor a preset; the presets are micro, mini, mini-forms-vi"):
+    with pytest.raises(SettingsError, match="neither a file nor a preset; the presets are micro, mini-sound, mini-vi"):
         Settings.load("huge")
     with pytest.raises(SettingsError, match="unknown preset 'huge'"):
         preset_text("huge")

@@ -23,7 +23,7 @@ from phonemic_bert.pretraining.symbols import Symbols
 from phonemic_bert.shapes import CHOICES, NUMBERS
 
 #: How much larger sinusoidal position embeddings begin than all other weights: of 1, 4 and 14, 4 left the plateau of
-#: the most frequent symbols first (Vietnamese, preset mini).
+#: the most frequent symbols first (Vietnamese, preset mini-sound).
 SINUSOID_SCALE = 4
 
 

@@ -187,7 +187,7 @@ def ngrams(
 @click.option(
     "--model",
     metavar="NAME",
-    default="phonemic-bert-mini-forms-vi",
+    default="phonemic-bert-mini-vi",
     show_default=True,
     help="The pretrained PhonemicBERT that it begins with.",
 )
