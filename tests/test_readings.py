@@ -14,9 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from phonemic import Tokenizer, arrow, mandarin, reference
-from phonemic.compiling.filters import telling
 from phonemic.lexicon.tables import context_tables, tables_of
 from phonemic.reading.context import Reader, read, reader
+from phonemic.reading.filters import telling
 from phonemic.reading.models import DECIDING, LEFT, LISTS, Model, _Words, feature_key, reading_data, reviewed, windows
 
 ZH = Tokenizer("zh")
@@ -280,6 +280,34 @@ def test_what_the_filter_leaves_out_cannot_tell():
                     most[feature[0]] = max(most[feature[0]], scores[reading] - scores[best])
             usual = (bias + sum(most.values()), -reading) <= (model.bias[best], -best)
             assert usual or reading == best, (char, model.readings[reading])
+
+
+@pytest.mark.parametrize("text", ["一不一行花一一", "好不一行花上一。"])
+def test_what_only_has_a_key_counts_where_something_tells(text):
+    """行 takes the class of 花 for a window that it knows, so it is told something only beside another window."""
+    at = text.index("行")
+    model, windows = reading_data().models["行"], reader().features(text, at)
+    assert any(one not in model.rows and feature_key(one, model.buckets) in model.weights for one in windows)
+    context = Tokenizer("zh", readings="context")
+    assert context.encode(text).triples[at] == mandarin.factorize(reader().read(text, at))
+
+
+def test_filters_only_hide_what_has_the_key_of_another(monkeypatch):
+    dice = random.Random(7)
+    chars = sorted(reading_data().models)
+    texts = ["".join(dice.choices(chars, k=40)) for _ in range(300)]
+    filtered = [[reader().read(text, at) for at in range(len(text))] for text in texts]
+    monkeypatch.setattr(Reader, "_is_told", lambda *_: True)
+    hidden = 0
+    for text, read_so in zip(texts, filtered, strict=True):
+        for at, reading in enumerate(read_so):
+            if reader().read(text, at) != reading:
+                model, windows = reading_data().models[text[at]], reader().features(text, at)
+                assert any(
+                    one not in model.rows and feature_key(one, model.buckets) in model.weights for one in windows
+                )
+                hidden += 1
+    assert hidden < 12  # of 12,000
 
 
 def test_what_is_weighed():

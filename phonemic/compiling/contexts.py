@@ -19,7 +19,6 @@ import numpy as np
 
 from phonemic import mandarin
 from phonemic.characters import kind_of
-from phonemic.compiling.filters import beside, filter_of, telling
 from phonemic.inventory import vocabulary
 from phonemic.lexicon.entries import (
     PACKED,
@@ -33,6 +32,7 @@ from phonemic.lexicon.entries import (
     with_entries,
 )
 from phonemic.reading.context import PASSED, Reader
+from phonemic.reading.filters import Filters
 from phonemic.reading.models import (
     IN_BUCKET,
     MOST_READINGS,
@@ -79,8 +79,7 @@ def _arrays(models: list[Model]) -> Tables:
     filters: list[np.ndarray] = []
     begin = filtered = 0
     for row, model in zip(rows, models, strict=True):
-        told = telling(model)
-        filters += [filter_of(model, told), beside(model, told)]
+        filters += Filters.of(model)
         beside_begin = filtered + len(filters[-2])
         usual = model.bias.index(max(model.bias))
         row[:_SCALARS] = (

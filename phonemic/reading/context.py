@@ -1,23 +1,25 @@
 """Readings in context, in plain Python: what ``native/context.pxd`` computes for ``readings="context"``.
 
-A character that varies is read by its own linear model over the characters within three places and their classes; any
-other has one reading. Traditional characters are read, and seen, as the simplified ones that they stand for. The models
-are in ``lexicon/readings.npz``, which ``benchmarks/readings`` makes; words that decide on their own come from the
-lexicon and from ``lexicon/readings.tsv``. ``compiling/contexts.py`` compiles both.
+A character that varies is read by its own linear model over the characters within three places and their classes, or
+in its usual way where none of these tells of another (``filters.py``); any other has one reading. Traditional
+characters are read, and seen, as the simplified ones that they stand for. The models are in ``lexicon/readings.npz``,
+which ``benchmarks/readings`` makes; words that decide on their own come from the lexicon and from
+``lexicon/readings.tsv``. ``compiling/contexts.py`` compiles both.
 """
 
 from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from itertools import islice
 from typing import NamedTuple
 
 from phonemic import mandarin
 from phonemic.characters import IGNORABLE, JAMO, LETTER, MARK, fold, kind_of, normalize
-from phonemic.reading.models import ReadingData, feature_key, more_of, reading_data
+from phonemic.reading.filters import Filters
+from phonemic.reading.models import Feature, Model, ReadingData, feature_key, more_of, reading_data
 
 #: What is seen: places of characters, then places whose classes are seen. The order is that of the slots.
 WINDOWS = ((-2, -1), (-1, 1), (1, 2), (-1,), (1,), (-2,), (2,), (-3,), (3,))
@@ -55,6 +57,7 @@ class Reader:
     """
 
     data: ReadingData
+    _filters: dict[int, Filters] = field(default_factory=dict, repr=False, compare=False)
 
     def look(self, char: str) -> Look:
         """Return the features of a character: the same in every normal form, and in upper and lower case."""
@@ -88,7 +91,7 @@ class Reader:
         sides = (self._near(text, at, direction, SCRIPT_REACH) for direction in (-1, 1))
         return any(look.traditional for side in sides for look in side)
 
-    def features(self, text: str, at: int) -> list[tuple[int, int, int]]:
+    def features(self, text: str, at: int) -> list[Feature]:
         """(slot, first, second) for each window: what is there; 0 for nothing, and where a window has one place."""
         places = dict.fromkeys(range(-REACH, REACH + 1), NOTHING)
         for direction in (-1, 1):
@@ -98,13 +101,26 @@ class Reader:
         rows += [[places[place].kind for place in window] for window in CLASS_WINDOWS]
         return [(slot, row[0], row[1] if row[1:] else 0) for slot, row in enumerate(rows)]
 
+    def _is_told(self, model: Model, windows: list[Feature], text: str, at: int) -> bool:
+        """Whether a window may tell of another reading than the usual one, as the model's filters have it."""
+        if id(model) not in self._filters:
+            self._filters[id(model)] = Filters.of(model)
+        filters = self._filters[id(model)]
+        beside = [text[place] for place in (at - 1, at + 1) if 0 <= place < len(text)]
+        looks = [self.look(char) for char in beside if kind_of(char) not in PASSED]
+        if len(looks) == 2 and not (looks[0].ends or looks[1].ends or filters.has_beside(looks[0].seen, looks[1].seen)):
+            return False
+        return filters.has_any(windows)
+
     def read(self, text: str, at: int) -> str | None:
         """The reading of a character in a text: numbered pinyin (``hang2``, ``lv4``, ``le5``), None if it has none."""
         model = self.data.models.get(text[at])
         if model is None:
             return self.data.alone.get(text[at])
-        scores = list(model.bias)
-        for feature in self.features(text, at)[: model.slots]:
+        scores, windows = list(model.bias), self.features(text, at)[: model.slots]
+        if not self._is_told(model, windows, text, at):
+            return model.readings[scores.index(max(scores))]
+        for feature in windows:
             key = feature_key(feature, model.buckets)
             more, reading = model.decides.get(key, (-1, 0))
             if more == more_of(feature):

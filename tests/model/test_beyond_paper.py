@@ -544,12 +544,12 @@ def test_gradients_on_two_threads_are_the_same_each_time():
         Tokenizer("vi").encode("sáng nay bé ăn xôi gà ở nhà bà ngoại " * 410).ids[:4096].copy()
     ).long()
     ids = packed.view(16, 256)
-    labels = torch.where(torch.rand(ids.shape) < 0.3, ids, -100)
+    labels = torch.where(torch.rand(ids.shape) < 0.05, ids, -100)
     threads = torch.get_num_threads()
     torch.set_num_threads(2)
     try:
         found = []
-        for _ in range(6):
+        for _ in range(4):
             model.zero_grad()
             model(input_ids=ids, labels=labels).loss.backward()
             found.append({name: each.grad.clone() for name, each in model.named_parameters() if each.grad is not None})

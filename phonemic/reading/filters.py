@@ -1,11 +1,13 @@
 """Filters of readings in context: which windows may change a model's usual reading, the one of its highest bias.
 
-A place none of whose windows is in the filter is read without weights being fetched.
+A place none of whose windows is in a filter has the usual reading, without weights being fetched. So what only has the
+key of a window that the model knows, which it takes for that window, counts where another window is in a filter.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,6 +64,39 @@ def telling(model: Model) -> list[Feature]:
         thresholds = _thresholds(sorted_gains, least)
         found.update(feature for feature, gain in gains if gain > thresholds[feature[0]])
     return sorted(found)
+
+
+class Filters(NamedTuple):
+    """Both filters of a model: words of 64 bits, none where every place is to be weighed."""
+
+    windows: NDArray[np.uint64]
+    beside: NDArray[np.uint64]
+
+    @classmethod
+    def of(cls, model: Model) -> Filters:
+        """Make the filters of a model."""
+        told = telling(model)
+        return cls(filter_of(model, told), beside(model, told))
+
+    def has_beside(self, before: int, behind: int) -> bool:
+        """Whether what is seen before or behind a character may be part of a telling window."""
+        return not len(self.beside) or any(
+            _is_beside(self.beside, seen, at) for at, seen in enumerate((before, behind))
+        )
+
+    def has_any(self, windows: Sequence[Feature]) -> bool:
+        """Whether any of some windows may be a telling one."""
+        return not len(self.windows) or any(_is_in(self.windows, hash_of(*feature)) for feature in windows)
+
+
+def _is_in(words: NDArray[np.uint64], value: int) -> bool:
+    word = int(words[(value & 0x7FFF) * len(words) >> 15])
+    return bool(word >> (value >> 15 & 63) & word >> (value >> 21 & 63) & 1)
+
+
+def _is_beside(words: NDArray[np.uint64], seen: int, side: int) -> bool:
+    value = (seen << 1 | side) * 0x9E3779B1 % (1 << 32)
+    return bool(int(words[(value >> 17) * len(words) >> 15]) >> (value >> 11 & 63) & 1)
 
 
 def filter_of(model: Model, windows: Sequence[Feature]) -> NDArray[np.uint64]:
