@@ -6,6 +6,8 @@ in :data:`ELSEWHERE`.
 
 from __future__ import annotations
 
+import copy
+import functools
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -34,7 +36,7 @@ class Saved:
     make: Callable[[], bytes]
     read: Callable[[bytes, Path], object]
     needs: tuple[str, ...] = ()
-    most: int = 400
+    most: int = 150
 
     @property
     def missing(self) -> str:
@@ -58,14 +60,18 @@ def _written(save: Callable[[Path], object]) -> bytes:
         return Path(folder, "saved").read_bytes()
 
 
-def _pipe(name: str = "phonemic", **config: Any) -> Any:
+@functools.cache
+def _blank() -> Any:
     import spacy
 
-    tokenizer = {"@tokenizers": "spacy_phonemic.SyllableTokenizer.v1"}
-    nlp = spacy.blank("zh", config={"nlp": {"tokenizer": tokenizer}})
+    return spacy.blank("zh", config={"nlp": {"tokenizer": {"@tokenizers": "spacy_phonemic.SyllableTokenizer.v1"}}})
+
+
+def _pipe(name: str = "phonemic", **config: Any) -> Any:
+    nlp = _blank()
     if name == "tokenizer":
-        return nlp.tokenizer
-    pipe = nlp.add_pipe(name, config=config)
+        return copy.deepcopy(nlp.tokenizer)
+    pipe = nlp.create_pipe(name, config=config)
     if name == "phonemic_matcher":
         pipe.add("PER", ["张三", "李四"], ids=["a", "b"])
     return pipe

@@ -144,8 +144,8 @@ def test_what_stands_beside_is_seen_alike_in_every_form(text):
 
 
 def test_every_character_is_seen_alike_in_every_form():
-    look = reader().look
-    for char in map(chr, range(0x110000)):
+    look, beyond = reader().look, (*range(0x20000, 0x110000, 89), *range(0x2F800, 0x2FA20))  # most are of one kind
+    for char in map(chr, (*range(0x20000), *beyond)):
         if kind_of(char) in (MARK, IGNORABLE, JAMO):
             continue
         assert look(unicodedata.normalize("NFC", char)[0]) == look(unicodedata.normalize("NFD", char)[0]) == look(char)

@@ -13,6 +13,15 @@ pytest.importorskip("matplotlib", reason="needs the corpus extra")
 from corpus_helpers import EXAMPLES
 
 
+@pytest.fixture(autouse=True)
+def empty_figures(request, monkeypatch):
+    """What is drawn is empty, which takes a fraction of the time, unless the test is of figures."""
+    from matplotlib.figure import Figure
+
+    if request.node.get_closest_marker("figures") is None:
+        monkeypatch.setattr("phonemic.corpus.report._draw", lambda *_: Figure(figsize=(1, 1)))
+
+
 @pytest.fixture(scope="session")
 def lines():
     """Lines of a language with foreign, empty, decomposed and repeated ones among them: make(lang, count, seed)."""

@@ -114,6 +114,7 @@ class TestManifest:
                 sum(len(ids) for ids, _ in rows_of(corpus)),
             )
 
+    @pytest.mark.figures
     def test_the_report_counts_as_statistics_do(self, tmp_path, source, lines):
         prepare([str(source)], tmp_path / "out", options(min_native=0), Threads(1))
         report = json.loads((tmp_path / "out" / "report.json").read_bytes())
@@ -131,6 +132,7 @@ class TestManifest:
         assert report["components"]["tone"]["˧˥"] == sum(triple.tone == "˧˥" for triple in symbols)
         assert (tmp_path / "out" / "report.png").read_bytes().startswith(b"\x89PNG")
 
+    @pytest.mark.figures
     def test_shares_are_drawn_up_to_100(self, tmp_path, source, monkeypatch):
         """Lines of syllables alone are in the last bar, which ends at 100 %."""
         figures, draw = [], phonemic.corpus.report._draw
@@ -170,6 +172,7 @@ class TestManifest:
 
 
 class TestInterrupted:
+    @pytest.mark.figures
     def test_killed_at_every_step(self, tmp_path, source):
         whole = prepare([str(source)], tmp_path / "whole", options(exact=True), Threads(1))
         command = [sys.executable, HERE / "killed_worker.py", source, tmp_path / "out"]
@@ -178,6 +181,7 @@ class TestInterrupted:
         assert files_of(tmp_path / "out") == files_of(tmp_path / "whole")
         assert len(whole["shards"]) > 4
 
+    @pytest.mark.figures
     def test_killed_at_any_moment(self, tmp_path, lines):
         source = tmp_path / "in.gz"
         source.write_bytes(gzip.compress("\n".join(lines("vi", 20_000)).encode()))

@@ -71,6 +71,8 @@ def test_a_pretraining_run(compiled, corpus, tmp_path, monkeypatch):
         return step(*args, **kwargs)
 
     monkeypatch.setattr(PretrainingTrainer, "training_step", recording)
+    module_compile = torch.nn.Module.compile  # generated code would call the same kernels
+    monkeypatch.setattr(torch.nn.Module, "compile", lambda self, **kw: module_compile(self, backend="eager", **kw))
     given = settings(optimization__max_steps=2, machine__torch_compile=compiled, model__backbone="modernbert")
     assert pretrain(given, corpus, tmp_path / "run", Console(quiet=True)) == 0
     assert during

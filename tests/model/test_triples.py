@@ -109,7 +109,7 @@ OPTIONS: dict[str, list[OptionArguments]] = {
 
 
 #: Lines of a corpus that are read, roughly; of more, every second or third.
-MOST = 60_000
+MOST = 20_000
 
 
 @pytest.mark.parametrize("name", TEXTS)
