@@ -1,5 +1,9 @@
-"""transformers' Auto classes know PhonemicBERT, whichever is imported first; each order in a process of its own."""
+"""transformers' Auto classes know PhonemicBERT, whichever is imported first; each order in a process of its own.
 
+The processes are forked from one that has imported torch and no transformers.
+"""
+
+import os
 import re
 import subprocess
 import sys
@@ -36,14 +40,28 @@ ORDERS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("code", ORDERS)
-def test_every_order(code, tmp_path):
+FORKS = """
+import os, sys, torch, tokenizers
+assert not {"transformers", "phonemic_bert"} & set(sys.modules)
+for number, code in enumerate(sys.argv[1:]):
+    if os.fork() == 0:
+        sys.stdout = open(f"{number}.txt", "w")
+        exec(code, {"__name__": "__main__"})
+        sys.stdout.close()
+        os._exit(0)
+    assert os.wait()[1] == 0, code
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="forks")
+def test_every_order(tmp_path):
     done = subprocess.run(
-        [sys.executable, "-c", code],
+        [sys.executable, "-c", FORKS, *ORDERS],
         capture_output=True, text=True, check=False, cwd=tmp_path, env=environment(),
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    assert re.findall(r"\w+", done.stdout)[-1] == ORDERS[code]
+    printed = [(tmp_path / f"{number}.txt").read_text("utf-8") for number in range(len(ORDERS))]
+    assert [re.findall(r"\w+", one)[-1] for one in printed] == [*ORDERS.values()]
 
 
 def test_every_name_of_the_package_is_there():
