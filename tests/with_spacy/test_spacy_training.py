@@ -219,12 +219,15 @@ class TestBenchmark:
         setting = benchmark.Setting(
             *(7, "paper-tiny", 1.0, 0.0, 0, -1, spacy.__version__, 0, True), tokens=2_000_000, patience=500_000
         )
+        for lang in ("vi", "zh"):
+            (tmp_path / lang).mkdir()
+            (tmp_path / lang / "config.json").write_text(json.dumps({"lang": lang}), "utf-8")
         factors = {}
         for name, model in product(
             benchmark.TASKS, ("HashEmbedCNN", "PhonemicBERT from scratch", "both from a checkpoint")
         ):
             task = benchmark.TASKS[name]
-            checkpoint = "folder" if "checkpoint" in model else None
+            checkpoint = str(tmp_path / task.lang) if "checkpoint" in model else None
             config = benchmark.config_of(task, model, 1, setting, checkpoint, tmp_path)
             training, schedule = config["training"], config["training"]["optimizer"]["learn_rate"]
             size = training["batcher"]["size"]
