@@ -1,4 +1,4 @@
-"""spaCy encoders, from ``spacy_until_tokens.json``, ``spacy_until_errors.json`` and ``spacy_speed.json``."""
+"""spaCy encoders, from ``spacy_until_*.json``, ``spacy_forms.json`` and ``spacy_speed.json``."""
 
 from __future__ import annotations
 
@@ -52,6 +52,25 @@ def quality() -> str:
             ]
             body.append(["" if number else corpus, text, *bold_best(cells, means)])
     return f"{rows(['corpus', 'text', *MODELS.values()], body, len(MODELS))}\n\n{footer('spacy_until_tokens')}"
+
+
+@table("spaCy: forms")
+def forms() -> str:
+    """Compare checkpoints that see what is written with the other encoders, as far as they were run."""
+    made = load("spacy_forms")["runs"]
+    models = ("HashEmbedCNN", "PhonemicHashEmbed", "PhonemicBERT from a checkpoint")
+    body = []
+    for task, corpus in CORPORA.items():
+        own = [run for run in made if run["task"] == task]
+        if not own:
+            continue
+        columns = zip(*([run["score"], *run["noisy"]] for run in own), strict=True)
+        for number, (text, column) in enumerate(zip(("clean", "15 % errors", "30 % errors"), columns, strict=True)):
+            means = [*(fmean(scores(task, model)[number]) for model in models), 100 * fmean(column)]
+            cells = bold_best([f"{mean:.1f}" for mean in means], means)
+            body.append(["" if number else corpus, text, *cells, "" if number else str(len(own))])
+    heads = ["corpus", "text", "spaCy's HashEmbedCNN", "`hash`", "`bert`, sounds alone", "`bert` of today", "its seeds"]
+    return f"{rows(heads, body, 5)}\n\n{footer('spacy_forms')}"
 
 
 @table("spaCy: speed")
