@@ -15,7 +15,7 @@ from corpus_helpers import EXAMPLES
 
 @pytest.fixture(autouse=True)
 def empty_figures(request, monkeypatch):
-    """What is drawn is empty, which takes a fraction of the time, unless the test is of figures."""
+    """Draw empty figures, which takes a fraction of the time, unless the test is of figures."""
     from matplotlib.figure import Figure
 
     if request.node.get_closest_marker("figures") is None:
