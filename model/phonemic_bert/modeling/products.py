@@ -108,7 +108,7 @@ class Turned(Product):
 
 
 class Half(Product):
-    """The same of weights in half precision, which a few rows read in half the time; sums are in float32.
+    """The same of weights in half precision, which a few rows read faster; sums are in float32.
 
     Its names are those of torch's quantization, and :func:`has_fbgemm` says whether they exist.
 
