@@ -26,11 +26,14 @@ from spacy.training.initialize import init_nlp
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from benchmarks.spacy_training import TASKS, Setting, config_of, convert, one_pass
+from benchmarks.spacy_training import TASKS, Setting, config_of, convert, one_pass, without_int8
 from phonemic.files.writing import write_json
 from phonemic_bert.checkpoints import resolve
 
-MODELS = ("HashEmbedCNN", "PhonemicHashEmbed", "PhonemicBERT from a checkpoint", "both from a checkpoint")
+#: What the name of a model ends with whose products are not in 8 bits.
+IN_FLOAT32 = " in float32"
+BERT = "PhonemicBERT from a checkpoint"
+MODELS = ("HashEmbedCNN", "PhonemicHashEmbed", BERT, BERT + IN_FLOAT32, "both from a checkpoint")
 
 
 def measure(name: str, models: tuple[str, ...], data: Path, checkpoint: str, count: int) -> list[list[float]]:
@@ -41,9 +44,11 @@ def measure(name: str, models: tuple[str, ...], data: Path, checkpoint: str, cou
         convert(task, data, Path(folder), 0)
         for model in models:
             pretrained = checkpoint if "from a checkpoint" in model else None
-            config = config_of(task, model, 0, setting, pretrained, Path(folder))
+            config = config_of(task, model.removesuffix(IN_FLOAT32), 0, setting, pretrained, Path(folder))
             config["system"]["gpu_allocator"] = None
             pipelines[model] = init_nlp(config)
+            if model.endswith(IN_FLOAT32):
+                without_int8(pipelines[model])
         given = task.config == "pos"
         examples = Corpus(Path(folder) / "test.spacy", gold_preproc=given)(pipelines[models[0]])
         references = [example.reference for example in examples]

@@ -35,7 +35,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from importlib.metadata import version
 from itertools import product
 from pathlib import Path
@@ -46,6 +46,7 @@ import spacy
 import torch
 from spacy.cli.init_config import init_config
 from spacy.language import Language
+from spacy.pipeline import TrainablePipe
 from spacy.tokens import Doc
 from spacy.training import Corpus
 from spacy.training.initialize import init_nlp
@@ -135,6 +136,8 @@ class Run:
     curve: tuple[tuple[float, float], ...] = ()
     #: What computed it; times are compared of the CPU only.
     device: str = "cpu"
+    #: The scores, clean and noisy, where products at inference are not in 8 bits; without such a model empty.
+    float32: tuple[float, ...] = ()
 
     def best_after(self, seconds: float) -> float:
         """The best development score so far; NaN before the first."""
@@ -273,16 +276,31 @@ def measure(name: str, model: str, seed: int, config: Config, corpus: Path, gpu:
         seconds = time.process_time() - start
         nlp = spacy.load(Path(folder) / "model-best")
     words = task.config == "pos"
-    examples = list(Corpus(corpus / "test.spacy", gold_preproc=words)(nlp))
-    scores = [float(nlp.evaluate(examples)[SCORES[task.config]])]
-    for share in SHARES:
-        misheard = Corpus(corpus / f"test-{share}.spacy", gold_preproc=words)(nlp)
-        scores.append(float(nlp.evaluate(list(misheard))[SCORES[task.config]]))
-    speed = words_per_second(nlp, [eg.reference for eg in examples], words)
+    files = [corpus / "test.spacy", *(corpus / f"test-{share}.spacy" for share in SHARES)]
+    tests = [list(Corpus(file, gold_preproc=words)(nlp)) for file in files]
+
+    def scored() -> list[float]:
+        return [float(nlp.evaluate(examples)[SCORES[task.config]]) for examples in tests]
+
+    scores = scored()
+    speed = words_per_second(nlp, [eg.reference for eg in tests[0]], words)
+    in_float32 = tuple(scored()) if gpu < 0 and without_int8(nlp) else ()
     return Run(
         *(name, model, seed, seen.steps, scores[0], speed, seconds, tuple(scores[1:]), seen.words, tuple(seen.curve)),
         device=torch.cuda.get_device_name() if gpu >= 0 else "cpu",
+        float32=in_float32,
     )
+
+
+def without_int8(nlp: Language) -> bool:
+    """Has the pipeline's encoders compute in float32; returns whether any did not."""
+    models = [pipe.model for _, pipe in nlp.pipeline if isinstance(pipe, TrainablePipe)]
+    nodes = [node for model in models for node in model.walk() if node.name == "phonemic_bert"]
+    changed = [node.shims[0]._model for node in nodes if node.shims[0]._model.options.int8_inference]
+    for network in changed:
+        network.options = replace(network.options, int8_inference=False)
+        network.forget_prepared()
+    return bool(changed)
 
 
 def words_per_second(nlp: Language, references: list[Doc], given: bool) -> float:

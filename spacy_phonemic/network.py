@@ -23,6 +23,8 @@ from phonemic.options import TokenizerOptions, heard_otherwise
 from phonemic_bert import PRESETS, CheckpointError, PhonemicBertConfig, PhonemicBertModel
 from phonemic_bert.checkpoints import resolve, silent_transformers
 from phonemic_bert.modeling.kernels import without_cudnn
+from phonemic_bert.modeling.prepared import PreparedEncoder
+from phonemic_bert.modeling.unpadded import applies
 from phonemic_bert.tokenization.tokenizer import learned_options
 from phonemic_bert.untrusted import check_config, check_size, loading
 from spacy_phonemic.options import TOO_LOW, EncoderOptions
@@ -51,6 +53,7 @@ class Network(nn.Module):
         self.window, self.stride = 0, 0
         self.layers: tuple[int, ...] = ()
         self.mix: nn.Parameter | None = None
+        self._prepared: tuple[list[tuple[int, int]], PreparedEncoder] | None = None
 
     def create(self, lang: str, heard: TokenizerOptions | None = None) -> None:
         """Reads the checkpoint, or makes a model of the preset with fresh weights.
@@ -108,6 +111,7 @@ class Network(nn.Module):
             again = {"context_fn": lambda: (nullcontext(), without_cudnn())}  # layers are run again outside of forward
             enable({"use_reentrant": False, **again})
         self.bert = model
+        self.forget_prepared()
 
     def forward(self, batches: list[tuple[Tensor, Tensor]], rows: Tensor, weights: Tensor, offsets: Tensor) -> Tensor:
         """The vectors of T tokens, float32 (T, d), from a :class:`spacy_phonemic.windows.Plan` as tensors."""
@@ -127,20 +131,39 @@ class Network(nn.Module):
         """The same of several layers, not mixed: float32 (len(layers), T, d)."""
         if not batches:
             return torch.zeros(len(layers), len(offsets) - 1, self.bert.config.hidden_size)
-        states = [self.bert(ids, attention_mask=mask, output_hidden_states=True).hidden_states for ids, mask in batches]
-        chosen = (torch.cat([state[layer].flatten(0, 1).float() for state in states]) for layer in layers)
+        numbers = [layer % (self.bert.config.num_hidden_layers + 1) for layer in layers]
+        states = [self._states(ids, mask, numbers) for ids, mask in batches]
+        chosen = (torch.cat([part.flatten(0, 1).float() for part in parts]) for parts in zip(*states, strict=True))
         return torch.stack([_pooled(hidden, rows, weights, offsets) for hidden in chosen])
 
     def _hidden(self, input_ids: Tensor, attention_mask: Tensor) -> Tensor:
         """The chosen layer, or the mixture of layers: (B, L, d)."""
-        layers = self.layers
-        last = self.mix is None and layers[0] in (-1, self.bert.config.num_hidden_layers)
-        output = self.bert(input_ids, attention_mask=attention_mask, output_hidden_states=not last)
-        chosen: list[Tensor] = [output.last_hidden_state] if last else [output.hidden_states[layer] for layer in layers]
+        count = self.bert.config.num_hidden_layers
+        chosen = self._states(input_ids, attention_mask, [layer % (count + 1) for layer in self.layers])
         if self.mix is None:
             return chosen[0]
         mixed: Tensor = torch.tensordot(self.mix.softmax(0), torch.stack(chosen), 1)
         return mixed
+
+    def _states(self, input_ids: Tensor, attention_mask: Tensor, chosen: Sequence[int]) -> list[Tensor]:
+        """The states of the chosen layers, 0 the embeddings, (B, L, d) each; as fast as can be where they only read."""
+        if applies(self.bert, input_ids, attention_mask):
+            return self._prepare().layers(input_ids, attention_mask, chosen)
+        last = list(chosen) == [self.bert.config.num_hidden_layers]
+        output = self.bert(input_ids, attention_mask=attention_mask, output_hidden_states=not last)
+        return [output.last_hidden_state] if last else [output.hidden_states[layer] for layer in chosen]
+
+    def _prepare(self) -> PreparedEncoder:
+        """The encoder prepared, anew where its weights have changed."""
+        weights = [(weight.data_ptr(), weight._version) for weight in self.bert.parameters()]
+        prepared = self._prepared
+        if prepared is None or prepared[0] != weights:
+            prepared = self._prepared = weights, PreparedEncoder(self.bert, self.options.int8_inference)
+        return prepared[1]
+
+    def forget_prepared(self) -> None:
+        """Has the encoder prepared anew: thinc changes weights without a trace."""
+        self._prepared = None
 
     def plan(self, docs: Sequence[Aligned], pooling: str, training: bool = False) -> Plan:
         """The plan for some documents: :func:`spacy_phonemic.windows.plan` for this model, where it is.
@@ -266,6 +289,7 @@ class NetworkShim(PyTorchShim):  # type: ignore[misc,unused-ignore]
             return optimizer(key, weights, gradient, lr_scale=self._model.rate(key[1]))
 
         super().finish_update(cast("Any", at_own_rate))
+        self._model.forget_prepared()
 
     @contextmanager
     def use_params(self, params: Mapping[Any, Any]) -> Iterator[None]:

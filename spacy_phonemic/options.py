@@ -48,6 +48,7 @@ class EncoderOptions:
     diacritic_noise: float = 0.0
     form_dropout: float | None = None
     form_noise: float | None = None
+    int8_inference: bool = True
 
     def __post_init__(self) -> None:
         if self.lang is not None and self.lang not in LANGUAGES:

@@ -81,6 +81,6 @@ def speed() -> str:
     for task, corpus in CORPORA.items():
         turns = list(zip(*found[task]["turns"], strict=True))
         body.append([corpus, *(f"{median(turn):,.0f}" for turn in turns)])
-    names = {"PhonemicBERT": "`bert`", "both": "`both`"}
-    heads = ["words per CPU second", *(MODELS.get(model, names.get(model, model)) for model in found["vtb"]["models"])]
+    names = {**MODELS, "PhonemicBERT from a checkpoint in float32": "`bert`, float32"}
+    heads = ["words per CPU second", *(names[model] for model in found["vtb"]["models"])]
     return f"{rows(heads, body)}\n\n{footer('spacy_speed')}"

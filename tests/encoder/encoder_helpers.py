@@ -45,7 +45,8 @@ def docs_of(lang, texts):
 
 
 def encoder(checkpoint, docs, **options):
-    model = phonemic_bert(**{"checkpoint": checkpoint, "window": 62, "stride": 40, **options})
+    """The encoder in float32, so that its vectors are those of a plain pass."""
+    model = phonemic_bert(**{"checkpoint": checkpoint, "window": 62, "stride": 40, "int8_inference": False, **options})
     model.initialize(X=docs)
     return model
 

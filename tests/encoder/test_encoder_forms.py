@@ -84,7 +84,7 @@ def test_forms_are_disturbed_in_training_only_and_so_after_saving(folder, monkey
     for one in (model, again):
         first = one.predict(docs)
         assert all(np.array_equal(a, b) for a, b in zip(first, one.predict(docs), strict=True))
-        assert set(kept) == {(0, 0)}
+        assert set(kept) <= {(0, 0)}
         kept.clear()
         torch.manual_seed(0)
         vectors, _ = one.begin_update(docs)

@@ -19,7 +19,8 @@ pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:spacy", "ign
 
 def pipeline(checkpoint, lang, **options):
     nlp = spacy.blank(lang, config=SYLLABLES)
-    nlp.add_pipe("phonemic_transformer", config={"model": {"checkpoint": checkpoint[lang], **options}})
+    model = {"checkpoint": checkpoint[lang], "int8_inference": False, **options}
+    nlp.add_pipe("phonemic_transformer", config={"model": model})
     nlp.initialize()
     return nlp
 

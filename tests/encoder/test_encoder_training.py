@@ -33,9 +33,8 @@ class TestTraining:
     def test_gradients_reach_the_encoder_through_the_listeners(self, checkpoint):
         """The slope of two taggers' cross-entropies along the gradient of the embedding table is its length."""
         nlp = spacy.blank("vi", config=SYLLABLES)
-        nlp.add_pipe(
-            "phonemic_transformer", config={"model": {"checkpoint": checkpoint["vi"], "window": 9, "stride": 5}}
-        )
+        model = {"checkpoint": checkpoint["vi"], "window": 9, "stride": 5, "int8_inference": False}
+        nlp.add_pipe("phonemic_transformer", config={"model": model})
         for name in ("tagger", "other"):
             nlp.add_pipe("tagger", name, config={"model": {"@architectures": "spacy.Tagger.v2", "tok2vec": LISTENER}})
         examples = [example(nlp, text) for text in TEXTS]

@@ -3,6 +3,7 @@
 import pickle
 from concurrent.futures import ThreadPoolExecutor
 
+import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch")
@@ -61,6 +62,73 @@ def test_products_in_half_precision_are_those_of_the_layer(part, bias):
     assert torch.allclose(made.plus(rows, other), kept + wanted.tanh(), atol=1e-6)
     assert torch.equal(other, kept)
     assert torch.allclose(made.times(rows, other), kept * wanted.tanh(), atol=1e-6)
+
+
+needs_int8 = pytest.mark.skipif(not products.has_int8(), reason="this torch or processor has no products in 8 bits")
+
+
+def in_steps(rows, weight):
+    """The same products by whole numbers, row by row and output by output: numpy, int64."""
+    rows, weight = rows.double().numpy(), weight.double().numpy()
+    row_scales, scales = np.abs(rows).max(1, keepdims=True) / 127, np.abs(weight).max(1, keepdims=True) / 63
+    whole = np.rint(rows / row_scales).astype(np.int64) @ np.rint(weight / scales).astype(np.int64).T
+    return torch.from_numpy(whole * row_scales * scales.T).float()
+
+
+@needs_int8
+@pytest.mark.parametrize("rows", [1, 7, 64, 513])
+@pytest.mark.parametrize(("part", "bias"), [(slice(None), False), (slice(3, 90), True)])
+def test_products_in_8_bits_are_those_of_whole_numbers(rows, part, bias):
+    torch.manual_seed(rows)
+    linear = torch.nn.Linear(256, 96, bias).requires_grad_(False)
+    given = torch.randn(rows, 256) * torch.logspace(-6, 6, rows)[:, None]
+    wanted = in_steps(given, linear.weight[part]) + (linear.bias[part] if bias else 0)
+    made, near = products.Eight(linear, part, None), {"rtol": 1e-4, "atol": 0}
+    scale = given.abs().amax(1, keepdim=True)
+    torch.testing.assert_close(made(given) / scale, wanted / scale, rtol=1e-3, atol=1e-4)
+    assert all(torch.equal(made(row[None])[0], found) for row, found in zip(given, made(given), strict=True))
+    other = torch.randn(wanted.shape)
+    torch.testing.assert_close(made.plus(given, other.clone()), other + made(given), **near)
+    read, active = made.read(given), products.Eight(linear, part, torch.tanh)
+    torch.testing.assert_close(active.times(read, other.clone()), other * made(given).tanh(), **near)
+
+
+@needs_int8
+def test_the_largest_sums_in_8_bits_do_not_overflow():
+    for sign in (1, -1):
+        linear = torch.nn.Linear(1024, 8, bias=False).requires_grad_(False)
+        linear.weight.fill_(sign)
+        rows = torch.ones(70, 1024)
+        rows[::2] = -1
+        torch.testing.assert_close(products.Eight(linear, slice(None), None)(rows), linear(rows))
+    assert not products.Eight(linear, slice(None), None)(torch.zeros(3, 1024)).any()
+
+
+@needs_int8
+@pytest.mark.parametrize("design", DESIGNS)
+@pytest.mark.parametrize("lang", TEXTS)
+def test_states_in_8_bits_are_near_and_of_each_text_alone(design, lang):
+    model, (ids, mask) = model_of(design, lang), batch(lang, design == "forms")
+    wanted, prepared = slow(model, ids, attention_mask=mask).last_hidden_state, PreparedEncoder(model, int8=True)
+    found = prepared(ids, mask)
+    assert 0 < (found - wanted)[mask].norm() < 0.1 * wanted[mask].norm()
+    for row, kept, states in zip(ids, mask, found, strict=True):
+        assert torch.allclose(prepared(row[None, kept])[0], states[kept], atol=1e-5)
+
+
+@pytest.mark.parametrize("design", DESIGNS)
+def test_states_of_all_layers_and_of_texts_that_do_not_begin_as_texts(design):
+    model, (ids, mask) = model_of(design, "vi"), batch("vi", design == "forms")
+    prepared = PreparedEncoder(model)
+    for given, kept in ((ids, mask), (ids[:, 1:], mask[:, 1:] | (torch.arange(ids.shape[1] - 1) == 0))):
+        wanted = slow_layers(model, given, kept)
+        chosen = [len(wanted) - 1, 0, 2]
+        for layer, found in zip(chosen, prepared.layers(given, kept, chosen), strict=True):
+            same(found, wanted[layer], kept)
+
+
+def slow_layers(model, ids, mask):
+    return model(ids, attention_mask=mask, output_hidden_states=True).hidden_states
 
 
 @pytest.mark.parametrize("weight", [0.1, 1e5, 1e-9])

@@ -127,7 +127,8 @@ class TestBenchmark:
         for part in ("train", "dev", "test"):
             (folder / f"vi_vtb-ud-{part}.conllu").write_text(TREE * 8, encoding="utf-8")
         output = tmp_path / "speed.json"
-        models = ["HashEmbedCNN", "PhonemicHashEmbed", "PhonemicBERT from a checkpoint"]
+        bert = "PhonemicBERT from a checkpoint"
+        models = ["HashEmbedCNN", bert, f"{bert} in float32"]
         options = [
             str(tmp_path),
             "--tasks",

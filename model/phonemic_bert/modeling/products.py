@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -18,6 +18,20 @@ BLOCK = 512
 FEW = 64
 #: Weights of a product from which on half precision is faster for a few rows.
 LARGE = 2**17
+#: The least scale of a row, so that a row of zeros can be divided by it.
+TINY = 1e-30
+
+
+class Quantized(NamedTuple):
+    """Rows in 8 bits.
+
+    Attributes:
+        values: uint8 (R, d); 128 is zero.
+        scales: what 127 steps are of each row, float32 (R, 1).
+    """
+
+    values: Tensor
+    scales: Tensor
 
 
 class Product:
@@ -34,16 +48,20 @@ class Product:
         self.bias = None if linear.bias is None else linear.bias[part]
         self.activation = activation
 
-    def __call__(self, rows: Tensor) -> Tensor:
-        """The product with the rows."""
+    def read(self, rows: Tensor) -> Any:
+        """Rows as the product takes them, for several products with the same ones."""
+        return rows
+
+    def __call__(self, rows: Any) -> Tensor:
+        """The product with the rows, or with what :meth:`read` made of them."""
         made = functional.linear(rows, self.weight, self.bias)
         return made if self.activation is None else self.activation(made)
 
-    def plus(self, rows: Tensor, other: Tensor) -> Tensor:
+    def plus(self, rows: Any, other: Tensor) -> Tensor:
         """The same added to other rows."""
         return other + self(rows)
 
-    def times(self, rows: Tensor, other: Tensor) -> Tensor:
+    def times(self, rows: Any, other: Tensor) -> Tensor:
         """The same multiplied with other rows, element by element."""
         return self(rows).mul_(other)
 
@@ -132,6 +150,49 @@ class Half(Product):
         return self(rows).add_(other)
 
 
+class Eight(Product):
+    """The same in 8 bits: half of the time with AVX2, less with VNNI, at errors of 2 % of a product.
+
+    Each row of what comes has a scale of its own, so that it does not depend on the others, and so has each output's
+    weights. Weights take 7 of their 8 bits: pairs of products with 8 overflow the 16 bits in which AVX2 adds them.
+
+    Its names are those of torch's quantization by oneDNN, and :func:`has_int8` says whether they exist.
+
+    Arguments:
+        linear: the layer.
+        part: which of the outputs.
+        activation: what is applied to the result.
+    """
+
+    def __init__(self, linear: Any, part: slice, activation: Activation | None) -> None:
+        super().__init__(linear, part, activation)
+        weight = self.weight.detach()
+        self.scales = weight.abs().amax(1).clamp_(min=TINY) / 63
+        steps = (weight / self.scales[:, None]).round().to(torch.int8)
+        self.weight = torch.ops.onednn.qlinear_prepack(steps, None)
+        self.zeros = torch.zeros(len(weight), dtype=torch.int32)
+
+    def read(self, rows: Tensor) -> Quantized:
+        """As of :class:`Product`."""
+        scales = torch.maximum(rows.amax(1, keepdim=True), -rows.amin(1, keepdim=True)).clamp_(min=TINY)
+        # by way of int8: torch is slow to make uint8 of floats
+        return Quantized((rows * (127 / scales)).round_().to(torch.int8).view(torch.uint8).bitwise_xor_(128), scales)
+
+    def __call__(self, rows: Any) -> Tensor:
+        """As of :class:`Product`."""
+        given = rows if isinstance(rows, Quantized) else self.read(rows)
+        weights = (self.weight, self.scales, self.zeros)
+        made: Tensor = torch.ops.onednn.qlinear_pointwise(
+            given.values, 1 / 127, 128, *weights, None, 1.0, 0, torch.float32, "none", [], ""
+        )
+        made = made.mul_(given.scales) if self.bias is None else torch.addcmul(self.bias, made, given.scales)
+        return made if self.activation is None else self.activation(made)
+
+    def plus(self, rows: Any, other: Tensor) -> Tensor:
+        """As of :class:`Product`."""
+        return self(rows).add_(other)
+
+
 class Called(Product):
     """The same of a layer that is more than its weights, such as an adapter's: it is called.
 
@@ -182,6 +243,18 @@ def kept_product(linear: Any, rows: int, part: slice = slice(None), activation: 
     return product(linear, max(rows, BLOCK), part, activation)
 
 
+def int8_product(linear: Any, rows: int, part: slice = slice(None), activation: Activation | None = None) -> Product:
+    """The same in 8 bits, where the layer is no more than its weights.
+
+    Arguments:
+        linear: the layer.
+        rows: how many there are at most; whatever their number, the result of each is the same.
+        part: which of the outputs.
+        activation: what is applied to the result.
+    """
+    return (Eight if type(linear) is nn.Linear else Called)(linear, part, activation)
+
+
 def _is_gelu(activation: Activation) -> bool:
     """Whether an activation of transformers is GELU itself, not one that comes near it."""
     return type(activation).__name__ == "GELUActivation" and activation.act is functional.gelu  # type: ignore[attr-defined]
@@ -216,5 +289,19 @@ def has_onednn() -> bool:
         with torch.no_grad():
             made = Fused(linear, slice(None), None, len(rows))
             return bool(torch.allclose(made.plus(rows, rows), rows + linear(rows)))
+    except (AttributeError, RuntimeError, TypeError):  # another release of torch
+        return False
+
+
+@cache
+def has_int8() -> bool:
+    """Whether torch has oneDNN's products in 8 bits for this processor: with AVX2 or AVX-512."""
+    if not has_onednn():
+        return False
+    rows, linear = torch.ones(2, 256), nn.Linear(256, 2)
+    try:
+        with torch.no_grad():
+            linear.weight.fill_(1 / 256)  # the largest sums of all
+            return bool(torch.allclose(Eight(linear, slice(None), None)(rows), linear(rows), atol=1e-4))
     except (AttributeError, RuntimeError, TypeError):  # another release of torch
         return False

@@ -6,7 +6,7 @@ texts of a length at once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import torch
@@ -68,7 +68,7 @@ def layers(model: Any, embedded: Tensor, mask: Tensor | None) -> Iterator[Tensor
         embedded: what its embeddings give, (B, N, d).
         mask: 0 where there is padding, (B, N); None where there is none.
     """
-    rows = rows_of(embedded, mask)
+    rows = rows_of(embedded.shape, mask)
     states, angles = embedded.flatten(0, 1)[rows.places], None
     if is_modern(model.encoder):
         angles = angles_of(angles_until(model.encoder, embedded.shape[1]), rows, embedded.shape[1])
@@ -76,17 +76,17 @@ def layers(model: Any, embedded: Tensor, mask: Tensor | None) -> Iterator[Tensor
     for number, step in enumerate(made, start=1):
         states = step(states, rows, angles)
         last = number == len(made) and is_modern(model.encoder)
-        yield padded(model.encoder.final_norm(states) if last else states, rows, embedded)
+        yield padded(model.encoder.final_norm(states) if last else states, rows, embedded.shape)
 
 
-def rows_of(embedded: Tensor, mask: Tensor | None) -> Rows:
+def rows_of(shape: Sequence[int], mask: Tensor | None) -> Rows:
     """The positions that hold text.
 
     Arguments:
-        embedded: of the shape (B, N, d).
+        shape: of the batch: B, N.
         mask: 0 where there is padding, (B, N); None where there is none.
     """
-    texts, width = embedded.shape[:2]
+    texts, width = shape[:2]
     if mask is None:
         return Rows(torch.arange(texts * width), [(0, texts, width)])
     kept = mask != 0
@@ -101,15 +101,17 @@ def rows_of(embedded: Tensor, mask: Tensor | None) -> Rows:
     return Rows(places, runs)
 
 
-def padded(states: Tensor, rows: Rows, like: Tensor) -> Tensor:
+def padded(states: Tensor, rows: Rows, shape: Sequence[int]) -> Tensor:
     """States (R, d) in their places in a batch, (B, N, d); zero at padding.
 
     Arguments:
         states: of the rows.
         rows: their places.
-        like: of the shape (B, N, d).
+        shape: of the batch: B, N.
     """
-    return torch.zeros_like(like).flatten(0, 1).index_copy_(0, rows.places, states).view_as(like)
+    texts, width = shape[:2]
+    made = states.new_zeros(texts * width, states.shape[-1])
+    return made.index_copy_(0, rows.places, states).view(texts, width, -1)
 
 
 def is_modern(encoder: Any) -> bool:
@@ -177,7 +179,8 @@ class _ModernStep:
         return _blocks(self._gated, states, self.norms[1](states))
 
     def _gated(self, states: Tensor, normed: Tensor) -> Tensor:
-        return self.down.plus(self.gate.times(normed, self.shown(normed)), states)
+        given = self.shown.read(normed)
+        return self.down.plus(self.gate.times(given, self.shown(given)), states)
 
 
 class _BertStep:
@@ -203,7 +206,11 @@ class _BertStep:
 def _turned(parts: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
     """Queries and keys (R, 2, H, D) turned by their positions' angles (R, 1, 1, D / 2)."""
     first, second = parts.chunk(2, -1)
-    return torch.cat(((first * cos).addcmul_(second, sin, value=-1), (second * cos).addcmul_(first, sin)), dim=-1)
+    turned = torch.empty_like(parts)
+    to_first, to_second = turned.chunk(2, -1)
+    torch.mul(first, cos, out=to_first).addcmul_(second, sin, value=-1)
+    torch.mul(second, cos, out=to_second).addcmul_(first, sin)
+    return turned
 
 
 def _blocks(function: Callable[..., Tensor], *given: Tensor) -> Tensor:
@@ -215,11 +222,11 @@ def _blocks(function: Callable[..., Tensor], *given: Tensor) -> Tensor:
 
 def _attended(query: Tensor, key: Tensor, value: Tensor, runs: list[tuple[int, int, int]]) -> Tensor:
     """Attend within each text: queries, keys and values (R, H, D) to (R, H * D)."""
-    found = []
+    found = torch.empty_like(value)
     for first, texts, length in runs:
         shape = (texts, length, *query.shape[1:])
         part = slice(first, first + texts * length)
         asked, given, held = (each[part].view(shape).transpose(1, 2) for each in (query, key, value))
         attended = functional.scaled_dot_product_attention(asked, given, held)
-        found.append(attended.transpose(1, 2).reshape(texts * length, -1))
-    return found[0] if len(found) == 1 else torch.cat(found)
+        found[part].view(shape).copy_(attended.transpose(1, 2))
+    return found.flatten(1)
