@@ -22,12 +22,16 @@ DEMO_EXTENSIONS := $(addprefix phonemic.,_core native._batch native._context nat
 SOURCES := pyproject.toml setup.py $(shell find phonemic -name '*.pyx' -o -name '*.pxd' -o -name '*.h' -o -name '*.tsv' -o -path '*/lexicon/*.py' -o -path '*/compiling/*.py' -o -path '*/reading/*.py')
 LANG_OF_FILE := $(if $(filter vi zh,$(LANG)),--lang $(LANG))
 
-.PHONY: demo test test-benchmarks test-models lint format docs bench bench-gate sanitize sdist-check release-check packages-check clean
+.PHONY: demo test run-tests test-benchmarks test-models lint format docs bench bench-gate sanitize sdist-check release-check packages-check clean
 
 demo: $(DEMO)/installed
 	PYTHONPATH=$(DEMO)/lib $(DEMO)/bin/python examples/demo.py $(if $(FILE),"$(FILE)") $(LANG_OF_FILE) --html build/demo.html
 
-test: lint
+# Side by side: the types take a core for two minutes.
+test: $(VENV)/installed
+	$(MAKE) -j2 lint run-tests
+
+run-tests: $(VENV)/installed
 	OMP_NUM_THREADS=1 $(BIN)/$(TEST) -m "not benchmarks"
 
 # The tests of what lies in benchmarks/.

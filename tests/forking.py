@@ -6,6 +6,7 @@ process itself runs nothing but imports, so that it has no thread that a fork wo
 
 from __future__ import annotations
 
+import gc
 import importlib
 import multiprocessing
 import os
@@ -168,4 +169,6 @@ if os.environ.get("IMPORT_ALL"):  # the forking process does this once
     for _module, _package in IMPORTED.items():
         if find_spec(_package) is not None:
             importlib.import_module(_module)
+    gc.collect()
+    gc.freeze()
     sys.dont_write_bytecode = True

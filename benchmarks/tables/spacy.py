@@ -73,6 +73,23 @@ def forms() -> str:
     return f"{rows(heads, body, 5)}\n\n{footer('spacy_forms')}"
 
 
+@table("spaCy: 8 bits")
+def int8() -> str:
+    """Compare the scores of the same pipelines with products in 8 bits and in float32."""
+    made = [run for run in load("spacy_forms")["runs"] if run.get("float32")]
+    body = []
+    for task, corpus in CORPORA.items():
+        own = [run for run in made if run["task"] == task]
+        if own:
+            eight = zip(*([run["score"], *run["noisy"]] for run in own), strict=True)
+            exact = zip(*(run["float32"] for run in own), strict=True)
+            pairs = zip(eight, exact, strict=True)
+            cells = [f"{100 * fmean(one):.2f} / {100 * fmean(other):.2f}" for one, other in pairs]
+            body.append([corpus, *cells, str(len(own))])
+    heads = ["8 bits / float32", "clean", "15 % errors", "30 % errors", "seeds"]
+    return f"{rows(heads, body, 4)}\n\n{footer('spacy_forms')}"
+
+
 @table("spaCy: speed")
 def speed() -> str:
     """Compare the words per second of encoders."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+
 try:
     import click
     import rich as _  # noqa: F401
@@ -48,6 +50,7 @@ def cli() -> None:
 def main() -> None:
     """Runs the command."""
     guard_streams()
+    gc.set_threshold(50_000, 20, 50)  # imports of torch and transformers make millions of objects that stay
     cli(prog_name="phonemic-bert")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,14 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 def one_thread():
     """Models this small compute faster in one thread, by far where other processes want the cores."""
     pytest.importorskip("torch", reason="needs the model extra").set_num_threads(1)
+
+
+@pytest.fixture(autouse=True)
+def no_curves(request, monkeypatch):
+    """Leave out the curve of a run's losses, which takes longer to draw than many a run, unless the test is of it."""
+    card = sys.modules.get("phonemic_bert.pretraining.card")
+    if card is not None and request.node.get_closest_marker("figures") is None:
+        monkeypatch.setattr(card, "_draw", lambda *_: False)
 
 
 @pytest.fixture(scope="session")

@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from importlib.util import find_spec
 from io import StringIO
 from pathlib import Path
 
@@ -217,6 +218,7 @@ def test_a_damaged_checkpoint_is_passed_over(straight, corpus, tmp_path):
         pretrain(settings(), corpus, folder, Console(quiet=True))
 
 
+@pytest.mark.figures
 def test_a_flipped_bit_of_the_best_weights_is_not_passed_on(straight, corpus, tmp_path):
     folder = tmp_path / "run"
     shutil.copytree(straight, folder, ignore=shutil.ignore_patterns("final"))
@@ -232,6 +234,8 @@ def test_a_flipped_bit_of_the_best_weights_is_not_passed_on(straight, corpus, tm
     assert sorted(file.name for file in finish(folder).iterdir()) == sorted(
         file.name for file in (straight / "final").iterdir()
     )
+    if find_spec("matplotlib"):
+        assert (folder / "final" / "curve.png").read_bytes()[:4] == b"\x89PNG"
 
 
 def test_held_out_losses_that_are_no_numbers_leave_no_best_weights(corpus, tmp_path, monkeypatch):
