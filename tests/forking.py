@@ -35,8 +35,10 @@ IMPORTED = {
     "phonemic.cli": "click",
     "phonemic.corpus": "pyarrow",
     "spacy_phonemic.convert": "spacy",
+    "spacy.cli": "spacy",
     "phonemic_bert.cli": "click",
     "phonemic_bert.parameters": "torch",
+    "spacy_phonemic.network": "torch",
     "phonemic_bert.pretraining.run": "accelerate",
     "phonemic_bert.finetuning.sweep": "seqeval",
     "phonemic_bert.inspection.page": "torch",
@@ -86,6 +88,7 @@ class Process:
         folder: where it begins; None is the working directory.
         stdin: what it reads.
         terminal: whether it writes to a terminal, 1,000 columns wide; all is in ``stdout`` then.
+        extra: what its environment has beyond :func:`environment`.
     """
 
     def __init__(
@@ -95,11 +98,12 @@ class Process:
         folder: Path | None = None,
         stdin: bytes = b"",
         terminal: bool = False,
+        extra: dict[str, str] | None = None,
     ) -> None:
         self._terminal = os.openpty() if terminal else ()
         name = os.ttyname(self._terminal[1]) if terminal else ""
         read, write = zip(*(_context().Pipe(duplex=False) for _ in range(2)), strict=True)
-        given = (function, arguments, str(folder or Path.cwd()), write, stdin, name)
+        given = (function, arguments, str(folder or Path.cwd()), write, stdin, name, extra or {})
         self._process = _context().Process(target=_call, args=given, daemon=True)
         self._process.start()
         self.pid: int = self._process.pid
@@ -108,6 +112,11 @@ class Process:
         self._readers = ThreadPoolExecutor(3)
         self._written = [self._readers.submit(_all_of, end) for end in read]
         self._shown = self._readers.submit(_all_shown, self._terminal[0]) if terminal else None
+
+    @property
+    def running(self) -> bool:
+        """Whether it has not ended yet."""
+        return bool(self._process.is_alive())
 
     def finished(self) -> Finished:
         """Waits for the end."""
@@ -144,8 +153,10 @@ def _call(
     written: tuple[Any, ...],
     stdin: bytes,
     terminal: str,
+    extra: dict[str, str],
 ) -> None:
     os.environ.pop("IMPORT_ALL", None)
+    os.environ |= extra
     os.chdir(folder)
     with tempfile.TemporaryFile() as file:
         file.write(stdin)

@@ -58,7 +58,7 @@ def vi_encoder(checkpoint):
 def trained(tmp_path_factory):
     """The pipeline of the shipped ner_pos.cfg, trained by the real command on twenty sentences."""
     import spacy
-    from encoder_helpers import SYLLABLES, TEXTS, example, run
+    from encoder_helpers import SYLLABLES, TEXTS, example, spacy_command
     from spacy.tokens import DocBin
 
     from spacy_phonemic.configs import config_text
@@ -79,6 +79,6 @@ def trained(tmp_path_factory):
         "training.optimizer.learn_rate.initial_rate": 0.003,
     }
     overrides = [word for key, value in options.items() for word in (f"--{key}", str(value))]
-    done = run("-m", "spacy", "train", folder / "config.cfg", "--output", folder / "out", *overrides)
+    done = spacy_command("train", folder / "config.cfg", "--output", folder / "out", *overrides)
     assert done.returncode == 0, done.stdout + done.stderr
     return folder

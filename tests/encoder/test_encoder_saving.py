@@ -11,7 +11,7 @@ spacy = pytest.importorskip("spacy", reason="needs the spacy extra")
 torch = pytest.importorskip("torch", reason="needs the model extra")
 pytest.importorskip("transformers", reason="needs the model extra")
 
-from encoder_helpers import TEXTS, VI, docs_of, encoder, example, pipeline, run  # noqa: E402
+from encoder_helpers import TEXTS, VI, docs_of, encoder, example, pipeline, run, spacy_command  # noqa: E402
 from spacy_helpers import assert_needs  # noqa: E402
 
 from phonemic_bert import CheckpointError  # noqa: E402
@@ -99,7 +99,7 @@ class TestSaving:
         """Packed, installed in a folder of its own and loaded by name, in another process, without the checkpoint."""
         saved.to_disk(tmp_path / "model")
         names = ["--name", "by_sound", "--version", "1.0.0"]
-        done = run("-m", "spacy", "package", tmp_path / "model", tmp_path, *names, "--build", "none")
+        done = spacy_command("package", tmp_path / "model", tmp_path, *names, "--build", "none")
         assert done.returncode == 0, done.stderr
         install = [
             "-m",

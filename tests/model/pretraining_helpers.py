@@ -2,9 +2,12 @@
 
 import json
 import os
+import signal
 import sys
 import time
+from pathlib import Path
 
+import forking
 import pytest
 import torch
 from safetensors.torch import load_file
@@ -18,6 +21,8 @@ EXPECTED_WARNINGS = pytest.mark.filterwarnings(
     "ignore:.*torch.*:FutureWarning",
     "ignore:.*pin_memory.*:UserWarning",
 )
+
+FORKS = pytest.mark.skipif(not forking.AVAILABLE, reason="forks")
 
 #: A model and a run small enough for a test, with dropout, whose random states a run must carry on.
 SMALL = {
@@ -74,19 +79,42 @@ def assert_alike(one, other, rel):
         assert first == pytest.approx(second, rel=rel)
 
 
-def command(corpus, folder, *options, **more):
+def arguments(corpus, folder, *options, **more):
+    """The command ``phonemic-bert pretrain`` after its name."""
     sets = [part for value in overrides(**more) for part in ("--set", value)]
-    return [
-        sys.executable,
-        "-m",
-        "phonemic_bert.cli",
-        "pretrain",
-        "paper-tiny",
-        str(corpus),
-        str(folder),
-        *sets,
-        *options,
-    ]
+    return ["pretrain", "paper-tiny", str(corpus), str(folder), *sets, *options]
+
+
+def command(corpus, folder, *options, **more):
+    return [sys.executable, "-m", "phonemic_bert.cli", *arguments(corpus, folder, *options, **more)]
+
+
+def started(corpus, folder, *options, extra=None, **more):
+    """The same command in a process that is forked."""
+    return forking.Process(run, arguments(corpus, folder, *options, **more), extra=extra)
+
+
+def run(words):
+    """Be the command ``phonemic-bert``."""
+    import obstacles  # POSIX only
+
+    obstacles.run("phonemic_bert.cli", words)
+
+
+def run_until_saved_twice(words):
+    """The same, killed while the state of the optimizer is saved for the second time."""
+    saved, save = 0, torch.save
+
+    def killing(value, path, *args, **kwargs):
+        nonlocal saved
+        saved += "optimizer" in str(path)
+        if saved == 2:
+            Path(path).write_bytes(b"half")
+            os.kill(os.getpid(), signal.SIGKILL)
+        save(value, path, *args, **kwargs)
+
+    torch.save = killing
+    run(words)
 
 
 def environment(**more):
@@ -97,5 +125,5 @@ def wait_for_lines(folder, count, running):
     """Until the log of a running process has so many lines."""
     path = folder / "log.jsonl"
     while not path.exists() or path.read_text().count("\n") < count:
-        assert running.poll() is None
+        assert running()
         time.sleep(0.002)

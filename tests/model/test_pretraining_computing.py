@@ -3,9 +3,9 @@
 import itertools
 import json
 import math
+import os
 import signal
 import socket
-import subprocess
 from functools import cached_property, partial
 
 import numpy as np
@@ -18,12 +18,12 @@ pytest.importorskip("pyarrow", reason="needs the arrow extra")
 from corpora import character_corpus
 from pretraining_helpers import (
     EXPECTED_WARNINGS,
+    FORKS,
     assert_alike,
-    command,
-    environment,
     log,
     overrides,
     settings,
+    started,
     wait_for_lines,
     weights,
 )
@@ -164,6 +164,7 @@ def test_generated_code_has_the_joint_head_s_gradient():
         torch.testing.assert_close(one, other, rtol=1e-4, atol=1e-5)
 
 
+@FORKS
 def test_two_processes_learn_as_one(corpus, tmp_path):
     """DDP over gloo is told to stop through one of its processes, and one process continues: the curve is that of one."""
     quiet = {"model__hidden_dropout_prob": 0.0, "model__attention_probs_dropout_prob": 0.0, "output__logging_steps": 1}
@@ -174,23 +175,12 @@ def test_two_processes_learn_as_one(corpus, tmp_path):
         free.bind(("127.0.0.1", 0))
         port = str(free.getsockname()[1])
     shared = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port, "WORLD_SIZE": "2", "GLOO_SOCKET_IFNAME": "lo"}
-    workers = [
-        subprocess.Popen(
-            command(corpus, folder, **quiet),
-            env=environment(**shared, RANK=str(rank), LOCAL_RANK=str(rank), ACCELERATE_USE_CPU="1"),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-        )
-        for rank in range(2)
-    ]
-    try:
-        wait_for_lines(folder, 5, workers[0])
-        workers[1].send_signal(signal.SIGTERM)
-        outputs = "\n".join(worker.communicate()[0].decode() for worker in workers)
-    finally:
-        for worker in workers:
-            worker.kill()
-    assert [worker.returncode for worker in workers] == [STOPPED, STOPPED], outputs
+    ranks = [{"RANK": str(rank), "LOCAL_RANK": str(rank), "ACCELERATE_USE_CPU": "1"} for rank in range(2)]
+    workers = [started(corpus, folder, extra={**shared, **rank}, **quiet) for rank in ranks]
+    wait_for_lines(folder, 5, lambda: workers[0].running)
+    os.kill(workers[1].pid, signal.SIGTERM)
+    ended = [worker.finished() for worker in workers]
+    assert [one.returncode for one in ended] == [STOPPED, STOPPED], ended
     together = log(folder)
     assert len(together) >= 5
     assert not (folder / "final").exists()

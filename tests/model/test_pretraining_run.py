@@ -6,7 +6,6 @@ import re
 import shutil
 import signal
 import subprocess
-import sys
 from importlib.util import find_spec
 from io import StringIO
 from pathlib import Path
@@ -17,13 +16,17 @@ torch = pytest.importorskip("torch", reason="needs the model extra")
 pytest.importorskip("accelerate", reason="needs the model extra")
 pytest.importorskip("pyarrow", reason="needs the arrow extra")
 
+import forking
 from corpora import phonemic_corpus
 from pretraining_helpers import (
     EXPECTED_WARNINGS,
+    FORKS,
+    arguments,
     assert_same_run,
     command,
     environment,
     log,
+    run_until_saved_twice,
     settings,
     wait_for_lines,
     weights,
@@ -147,7 +150,7 @@ def test_sigterm_saves_and_the_run_goes_on(straight, corpus, tmp_path):
     folder = tmp_path / "run"
     told = command(corpus, folder, machine__dataloader_num_workers=1)
     running = subprocess.Popen(told, env=environment(), stderr=subprocess.PIPE, text=True, start_new_session=True)
-    wait_for_lines(folder, 1, running)
+    wait_for_lines(folder, 1, lambda: running.poll() is None)
     os.killpg(running.pid, signal.SIGTERM)
     _, errors = running.communicate()
     assert running.returncode == STOPPED, errors
@@ -159,26 +162,10 @@ def test_sigterm_saves_and_the_run_goes_on(straight, corpus, tmp_path):
     assert_same_run(folder, straight)
 
 
-KILLING = """
-import os, signal, sys, torch
-saved = 0
-def save(*args, _save=torch.save, **kwargs):
-    global saved
-    saved += "optimizer" in str(args[1])
-    if saved == 2:
-        args[1] and open(args[1], "wb").write(b"half")
-        os.kill(os.getpid(), signal.SIGKILL)
-    _save(*args, **kwargs)
-torch.save = save
-from phonemic_bert.cli import main
-main()
-"""
-
-
+@FORKS
 def test_killed_while_saving_leaves_the_checkpoint_before(straight, corpus, tmp_path):
     folder = tmp_path / "run"
-    _, _, _, *arguments = command(corpus, folder)
-    killed = subprocess.run([sys.executable, "-c", KILLING, *arguments], env=environment(), check=False)
+    killed = forking.Process(run_until_saved_twice, arguments(corpus, folder)).finished()
     assert killed.returncode == -signal.SIGKILL
     whole, unfinished = sorted((path.name for path in (folder / "checkpoints").iterdir()), key=len)
     assert whole == "checkpoint-8"

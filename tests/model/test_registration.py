@@ -42,6 +42,7 @@ ORDERS = {
 
 FORKS = """
 import os, sys, torch, tokenizers
+import scipy.optimize, torch._dynamo, torch.distributed.tensor  # of what transformers imports, what takes longest
 assert not {"transformers", "phonemic_bert"} & set(sys.modules)
 for number, code in enumerate(sys.argv[1:]):
     if os.fork() == 0:

@@ -3,8 +3,6 @@
 import os
 import re
 import signal
-import subprocess
-import sys
 import time
 
 import pytest
@@ -14,6 +12,7 @@ pytest.importorskip("accelerate", reason="needs the model extra")
 pytest.importorskip("sklearn", reason="needs the finetune extra")
 pytest.importorskip("seqeval", reason="needs the finetune extra")
 
+import forking
 from click.testing import CliRunner
 from synthetic import SIZES, classification, files, made, results_in
 
@@ -82,6 +81,7 @@ def test_what_is_wrong_is_said_before_anything_runs(more, message, checkpoint, t
     assert not (tmp_path / "results").exists()
 
 
+@pytest.mark.skipif(not forking.AVAILABLE, reason="forks")
 def test_a_signal_leaves_nothing_half_written(checkpoint, tmp_path):
     root, results = feedback(tmp_path / "data"), tmp_path / "results"
     given = arguments(
@@ -95,18 +95,16 @@ def test_a_signal_leaves_nothing_half_written(checkpoint, tmp_path):
         "--save",
         tmp_path / "models",
     )
-    command = [sys.executable, "-m", "phonemic_bert.cli", *given]
-    environment = {**os.environ, "OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1"}
-    with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) as process:
-        try:
-            while not any(path.endswith(".json") for path in (files(results) if results.exists() else [])):
-                assert process.poll() is None
-                time.sleep(0.05)
-            process.send_signal(signal.SIGTERM)
-            _, told = process.communicate()
-        finally:
-            process.kill()
-    assert process.returncode == 75, told
+    import obstacles  # POSIX only
+
+    process = forking.Process(obstacles.run, "phonemic_bert.cli", [*map(str, given)])
+    while not any(path.endswith(".json") for path in (files(results) if results.exists() else [])):
+        assert process.running
+        time.sleep(0.05)
+    os.kill(process.pid, signal.SIGTERM)
+    done = process.finished()
+    told = done.stderr.decode()
+    assert done.returncode == 75, told
     assert "run the same command again to go on" in told
     assert "Traceback" not in told
     left = files(results)
