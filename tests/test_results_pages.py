@@ -110,9 +110,11 @@ def test_figures_in_sentences_are_those_of_the_results(page, text):
 
 
 def test_the_tutorial_tells_what_errors_cost_in_spacy():
-    """Within five points for each of our encoders, and more than twenty for spaCy's own."""
+    """Within six points for each of our encoders, those of today's checkpoint too; more than twenty for spaCy's own."""
     clean, _, noisy = zip(*(means("cluener", model) for model in spacy.MODELS), strict=True)
     lost = [before - after for before, after in zip(clean, noisy, strict=True)]
-    assert "all three stay within five points of their score on clean text" in shown("docs/tutorials/spacy-ner.md")
+    today = [run for run in load("spacy_forms")["runs"] if run["task"] == "cluener"]
+    lost.append(100 * fmean(run["score"] - run["noisy"][-1] for run in today))
+    assert "all three stay within six points of their score on clean text" in shown("docs/tutorials/spacy-ner.md")
     assert lost[0] > 20
-    assert all(points < 5 for points in lost[1:])
+    assert all(points < 6 for points in lost[1:])
