@@ -244,7 +244,7 @@ def kept_product(linear: Any, rows: int, part: slice = slice(None), activation: 
 
 
 def int8_product(linear: Any, rows: int, part: slice = slice(None), activation: Activation | None = None) -> Product:
-    """The same in 8 bits, where the layer is no more than its weights.
+    """The product in 8 bits, where the layer is nothing but its weights.
 
     Arguments:
         linear: the layer.
