@@ -181,7 +181,7 @@ class ComposedOnce:
             return functional.embedding(places.view(input_ids.shape), self.table)
 
     def _has(self, ids: list[int]) -> bool:
-        """Compose what is missing; return False where there is no room for it."""
+        """Compose the missing ids; return False if they do not fit into the table."""
         new = [one for one in dict.fromkeys(ids) if one not in self.places]
         if len(self.places) + len(new) > self.room:
             self.places.clear()
