@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gc
 import importlib
+import io
 import multiprocessing
 import os
 import sys
@@ -176,10 +177,23 @@ def _call(
     function(*arguments)
 
 
+def _fill_caches() -> None:
+    """What each process would compute again: matplotlib's fonts, transformers' patterns of names of weights."""
+    if "matplotlib.figure" in sys.modules:
+        figure = sys.modules["matplotlib.figure"].Figure()
+        figure.subplots().set_title("AĂaăớ")
+        for kind in ("svg", "png"):
+            figure.savefig(io.BytesIO(), format=kind)
+    conversions = sys.modules.get("transformers.conversion_mapping")
+    if conversions is not None:
+        conversions.get_checkpoint_conversion_mapping("bert")
+
+
 if os.environ.get("IMPORT_ALL"):  # the forking process does this once
     for _module, _package in IMPORTED.items():
         if find_spec(_package) is not None:
             importlib.import_module(_module)
+    _fill_caches()
     gc.collect()
     gc.freeze()
     sys.dont_write_bytecode = True

@@ -1,7 +1,11 @@
 """Pipelines with the component, and what their tokens must say."""
 
+import json
+import subprocess
+import sys
 from importlib import metadata
 
+import forking
 import numpy as np
 import pytest
 from packaging.requirements import Requirement
@@ -48,8 +52,27 @@ def check(doc, tokenizer):
     assert np.array_equal(doc._.phonemic.spans, tokenizer.encode(doc.text).spans)
 
 
-def assert_needs(folder, extras):
-    """The packaged pipeline that is installed in a folder asks for this release with these extras, which it has."""
+def spacy_command(*words):
+    """The command ``python -m spacy``, in a process that is forked where that can be."""
+    return _module("spacy", *words)
+
+
+def _module(name, *words):
+    words = [*map(str, words)]
+    if not forking.AVAILABLE:
+        command = [sys.executable, "-m", name, *words]
+        return subprocess.run(command, capture_output=True, text=True, env=forking.environment(), check=False)
+    import obstacles  # POSIX only
+
+    done = forking.Process(obstacles.run_module, name, words).finished()
+    return subprocess.CompletedProcess(words, done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+def install(package, folder, extras):
+    """Installs a packaged pipeline in a folder; it asks for this release with these extras, which that has."""
+    options = ["--no-deps", "--no-build-isolation", "--quiet", "--target"]
+    done = _module("pip", "install", *options, folder, package)
+    assert done.returncode == 0, done.stderr
     (package,) = metadata.distributions(path=[str(folder)])
     (needed,) = [each for each in map(Requirement, package.requires) if each.name == "phonemic"]
     assert needed.extras == extras
@@ -57,4 +80,22 @@ def assert_needs(folder, extras):
     assert extras <= set(metadata.metadata("phonemic").get_all("Provides-Extra"))
 
 
+def said_by_installed(folder, name, text):
+    """What a pipeline that is installed in a folder says of a text in a process of its own.
+
+    Returns:
+        Of each token, whether it is a syllable, if the pipeline tells; and the sum of its vector, if it has one.
+    """
+    done = _module("spacy_helpers", folder, name, text)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
 NLP = {lang: pipeline(lang) for lang in ("vi", "zh")}
+
+
+if __name__ == "__main__":
+    sys.path.insert(0, sys.argv[1])
+    read = spacy.load(sys.argv[2])(sys.argv[3])
+    said = [token._.is_syllable for token in read] if read[0].has_extension("is_syllable") else []
+    sys.stdout.write(json.dumps([said, read.tensor.sum(axis=1).tolist() if read.tensor.size else []]))

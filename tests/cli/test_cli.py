@@ -255,13 +255,14 @@ class TestProcess:
             assert result.stderr.count(b"\n") == 1
         assert process("encode", "--lang", "vi").returncode == 2
 
-    @pytest.mark.parametrize("name", ["show", "decode", "vocab", "stats"])
-    @pytest.mark.parametrize("lines", [1, 20000])
+    @pytest.mark.parametrize(
+        ("name", "lines"), [("show", 1), ("vocab", 1), ("decode", 1), ("decode", 20000), ("stats", 1), ("stats", 20000)]
+    )
     def test_broken_pipe(self, name, lines):
         Path("in.txt").write_text("gió thổi\n" * lines, encoding="utf-8")
         run("encode", "in.txt", "in.parquet", "--lang", "vi")
         arguments = {
-            "show": ["show", "--lang", "vi", "gió " * 3000],
+            "show": ["show", "--lang", "vi", "gió " * 600],
             "decode": ["decode", "in.parquet"],
             "vocab": ["vocab", "--lang", "vi", "--json"],
             "stats": ["stats", "in.txt", "--lang", "vi"],

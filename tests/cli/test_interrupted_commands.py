@@ -32,7 +32,7 @@ pytestmark = [
 every_command = pytest.mark.parametrize("command", COMMANDS, ids=[command.name for command in COMMANDS])
 
 #: Steps of a command that are tried at most; of more, some are drawn.
-TRIED = 6
+TRIED = 4
 
 #: What tells of the time, or of the process.
 CLOCK = re.compile(rb'"(seconds|positions_per_second|date)": [^,}\n]+')

@@ -58,8 +58,9 @@ def vi_encoder(checkpoint):
 def trained(tmp_path_factory):
     """The pipeline of the shipped ner_pos.cfg, trained by the real command on twenty sentences."""
     import spacy
-    from encoder_helpers import SYLLABLES, TEXTS, example, spacy_command
+    from encoder_helpers import SYLLABLES, TEXTS, example
     from spacy.tokens import DocBin
+    from spacy_helpers import spacy_command
 
     from spacy_phonemic.configs import config_text
 

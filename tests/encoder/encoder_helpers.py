@@ -12,7 +12,6 @@ spacy = pytest.importorskip("spacy", reason="needs the spacy extra")
 torch = pytest.importorskip("torch", reason="needs the model extra")
 pytest.importorskip("transformers", reason="needs the model extra")
 
-import forking  # noqa: E402
 from spacy.training import Example  # noqa: E402
 
 from phonemic import Tokenizer  # noqa: E402
@@ -94,16 +93,6 @@ def pipeline(checkpoint=None, **options):
     nlp.add_pipe("tagger", config={"model": {"@architectures": "spacy.Tagger.v2", "tok2vec": LISTENER}})
     nlp.add_pipe("ner", config={"model": NER})
     return nlp
-
-
-def spacy_command(*words):
-    """The command ``python -m spacy``, in a process that is forked where that can be."""
-    if not forking.AVAILABLE:
-        return run("-m", "spacy", *words)
-    import obstacles  # POSIX only
-
-    done = forking.Process(obstacles.run_module, "spacy", [*map(str, words)]).finished()
-    return subprocess.CompletedProcess(words, done.returncode, done.stdout.decode(), done.stderr.decode())
 
 
 def run(*command):

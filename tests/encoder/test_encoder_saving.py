@@ -11,8 +11,8 @@ spacy = pytest.importorskip("spacy", reason="needs the spacy extra")
 torch = pytest.importorskip("torch", reason="needs the model extra")
 pytest.importorskip("transformers", reason="needs the model extra")
 
-from encoder_helpers import TEXTS, VI, docs_of, encoder, example, pipeline, run, spacy_command  # noqa: E402
-from spacy_helpers import assert_needs  # noqa: E402
+from encoder_helpers import TEXTS, VI, docs_of, encoder, example, pipeline  # noqa: E402
+from spacy_helpers import install, said_by_installed, spacy_command  # noqa: E402
 
 from phonemic_bert import CheckpointError  # noqa: E402
 
@@ -101,23 +101,9 @@ class TestSaving:
         names = ["--name", "by_sound", "--version", "1.0.0"]
         done = spacy_command("package", tmp_path / "model", tmp_path, *names, "--build", "none")
         assert done.returncode == 0, done.stderr
-        install = [
-            "-m",
-            "pip",
-            "install",
-            "--no-deps",
-            "--no-build-isolation",
-            "--quiet",
-            "--target",
-            tmp_path / "site",
-        ]
-        assert run(*install, tmp_path / "vi_by_sound-1.0.0").returncode == 0
-        assert_needs(tmp_path / "site", {"model", "spacy"})
-        code = "import sys, spacy; sys.path.insert(0, sys.argv[1]); "
-        code += "print(spacy.load('vi_by_sound')(sys.argv[2]).tensor.sum(axis=1).tolist())"
-        done = run("-c", code, tmp_path / "site", VI)
-        assert done.returncode == 0, done.stderr
-        assert json.loads(done.stdout) == pytest.approx(saved(VI).tensor.sum(axis=1).tolist(), abs=1e-4)
+        install(tmp_path / "vi_by_sound-1.0.0", tmp_path / "site", {"model", "spacy"})
+        _, sums = said_by_installed(tmp_path / "site", "vi_by_sound", VI)
+        assert sums == pytest.approx(saved(VI).tensor.sum(axis=1).tolist(), abs=1e-4)
 
     def test_a_component_of_another_pipeline_needs_the_same(self, saved, tmp_path):
         nlp = spacy.blank("vi")

@@ -1,7 +1,6 @@
 """What each process of test_distributed.py runs: DDP's gradients, and FSDP's checkpoint, on the CPU with gloo."""
 
 import os
-import sys
 from pathlib import Path
 
 import torch
@@ -42,7 +41,3 @@ def main(folder: Path) -> None:
         PhonemicBertForMaskedLM(model.config).save_pretrained(folder / "fsdp", state_dict=state)
     dist.barrier()
     dist.destroy_process_group()
-
-
-if __name__ == "__main__":
-    main(Path(sys.argv[1]))

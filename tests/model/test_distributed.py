@@ -1,22 +1,20 @@
 """Two processes on the CPU: DDP gives the gradients of one, FSDP trains, saves and loads."""
 
-import os
 import socket
-import subprocess
-import sys
-from pathlib import Path
 
+import forking
 import pytest
 
 torch = pytest.importorskip("torch", reason="needs the model extra")
 pytest.importorskip("transformers", reason="needs the model extra")
 
-from phonemic_bert import HolisticCollator, PhonemicBertForMaskedLM, PhonemicBertTokenizer
+import distributed_worker
 
-WORKER = Path(__file__).with_name("distributed_worker.py")
+from phonemic_bert import HolisticCollator, PhonemicBertForMaskedLM, PhonemicBertTokenizer
 
 
 @pytest.mark.skipif(not torch.distributed.is_available(), reason="needs torch.distributed")
+@pytest.mark.skipif(not forking.AVAILABLE, reason="forks")
 def test_ddp_and_fsdp(tiny, tmp_path, vi_lines):
     torch.manual_seed(0)
     tokenizer = PhonemicBertTokenizer("vi")
@@ -30,24 +28,12 @@ def test_ddp_and_fsdp(tiny, tmp_path, vi_lines):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = str(free.getsockname()[1])
-    shared = {
-        **os.environ,
-        "MASTER_ADDR": "127.0.0.1",
-        "MASTER_PORT": port,
-        "WORLD_SIZE": "2",
-        "GLOO_SOCKET_IFNAME": "lo",
-    }
-    command = [sys.executable, str(WORKER), str(tmp_path)]
+    shared = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port, "WORLD_SIZE": "2", "GLOO_SOCKET_IFNAME": "lo"}
     workers = [
-        subprocess.Popen(command, env={**shared, "RANK": str(rank)}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-        for rank in range(2)
+        forking.Process(distributed_worker.main, tmp_path, extra={**shared, "RANK": str(rank)}) for rank in range(2)
     ]
-    try:
-        outputs = [worker.communicate()[0].decode() for worker in workers]
-    finally:
-        for worker in workers:
-            worker.kill()
-    assert [worker.returncode for worker in workers] == [0, 0], "\n".join(outputs)
+    found = [worker.finished() for worker in workers]
+    assert [one.returncode for one in found] == [0, 0], "\n".join(one.stderr.decode() for one in found)
 
     together = torch.load(tmp_path / "ddp.pt", weights_only=True)
     assert set(together) == set(alone)

@@ -108,8 +108,8 @@ OPTIONS: dict[str, list[OptionArguments]] = {
 }
 
 
-#: Lines of a corpus that are read, roughly; of more, every second or third.
-MOST = 20_000
+#: Lines of a corpus that are read, roughly; of more, every third or fifth.
+MOST = 10_000
 
 
 @pytest.mark.parametrize("name", TEXTS)

@@ -81,7 +81,7 @@ def test_numbers_out_of_proportion(folder, name, value):
 
 
 @pytest.mark.parametrize(("name", "value"), [("hidden_size", 60_000), ("intermediate_size", 1 << 20), ("num_hidden_layers", 4000),
-                                             ("id2label", {str(at): "x" for at in range(1_000_000)})])  # fmt: skip
+                                             ("id2label", {str(at): "x" for at in range(700_000)})])  # fmt: skip
 def test_models_larger_than_their_weights(folder, name, value):
     change(folder / "config.json", **{name: value})
     refused(folder, "describes a model of about [0-9,]+ parameters, but its weights have [0-9,]+ bytes")

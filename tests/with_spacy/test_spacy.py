@@ -2,7 +2,6 @@
 
 import doctest
 import json
-import os
 import pickle
 import re
 import subprocess
@@ -25,7 +24,18 @@ from spacy_phonemic.attributes import NAMES  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:spacy", "ignore::DeprecationWarning:weasel")
 
-from spacy_helpers import NLP, PLAIN_VI, SYLLABLES, VI, ZH, assert_needs, check, pipeline  # noqa: E402
+from spacy_helpers import (  # noqa: E402
+    NLP,
+    PLAIN_VI,
+    SYLLABLES,
+    VI,
+    ZH,
+    check,
+    install,
+    pipeline,
+    said_by_installed,
+    spacy_command,
+)
 
 
 def test_needs_no_import():
@@ -314,16 +324,11 @@ class TestPipelines:
         nlp = pipeline("vi", strict=True)
         nlp.meta.update(name="demo", version="0.1.0")
         nlp.to_disk(tmp_path / "pipeline")
-        command = [sys.executable, "-m", "spacy", "package", tmp_path / "pipeline", tmp_path, "--build", "none"]
-        subprocess.run(command, check=True, capture_output=True)
-        install = [sys.executable, "-m", "pip", "install", "--no-deps", "--no-build-isolation", "--quiet"]
-        install += ["--target", tmp_path / "site", tmp_path / "vi_demo-0.1.0"]
-        subprocess.run(install, check=True, capture_output=True)
-        assert_needs(tmp_path / "site", {"spacy"})
-        code = "import spacy; nlp = spacy.load('vi_demo'); print([t._.is_syllable for t in nlp('hoc giếng')])"
-        environment = {**os.environ, "PYTHONPATH": str(tmp_path / "site")}
-        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
-        assert done.stdout.strip() == "[False, True]"
+        done = spacy_command("package", tmp_path / "pipeline", tmp_path, "--build", "none")
+        assert done.returncode == 0, done.stderr
+        install(tmp_path / "vi_demo-0.1.0", tmp_path / "site", {"spacy"})
+        said, _ = said_by_installed(tmp_path / "site", "vi_demo", "hoc giếng")
+        assert said == [False, True]
 
 
 class TestRequirements:

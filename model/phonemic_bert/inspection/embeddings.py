@@ -185,14 +185,17 @@ def separation(
     if within in (0, pairs):
         return None
 
-    def ratio(member: NDArray[np.float64]) -> float:
-        inside = float(((distances @ member) * member).sum())
+    def ratios(orders: NDArray[np.int64]) -> NDArray[np.float64]:
+        members = member[orders.T]  # (S, orders, classes): one product for all
+        sums = (distances @ members.reshape(len(classes), -1)).reshape(members.shape)
+        inside = np.einsum("soc,soc->o", sums, members)
         between = (total - inside) / (pairs - within)
-        return inside / within / between if between > 0 else 1.0
+        found: NDArray[np.float64] = np.divide(inside / within, between, out=np.ones_like(inside), where=between > 0)
+        return found
 
     random = np.random.default_rng(seed)
-    observed = ratio(member)
-    chance = np.array([ratio(random.permutation(member)) for _ in range(shuffles)])
+    observed = float(ratios(np.arange(len(classes))[None])[0])
+    chance = ratios(np.array([random.permutation(len(classes)) for _ in range(shuffles)]))
     p = (1 + np.count_nonzero(chance <= observed + 1e-12)) / (shuffles + 1)
     return Separation(name, observed, float(chance.mean()), float(chance.std()), float(p))
 
