@@ -13,6 +13,8 @@ BIN := $(VENV)/bin
 TORCH ?= torch==2.13.0
 # Processes that run the tests; each takes about a gigabyte, and one thread of torch.
 WORKERS ?= 2
+# What tests start would else be compiled anew by each of a thousand processes.
+unexport PYTHONDONTWRITEBYTECODE
 TEST := python -m pytest -n $(WORKERS) --dist loadfile
 TRANSFORMERS ?= 4.53.2 5.23.0 5.24.0
 DEMO := build/demo

@@ -28,6 +28,11 @@ def checkpoint_names() -> list[str]:
     return sorted({entry.name for entry in entry_points(group=GROUP)})
 
 
+def is_installed(name: object) -> bool:
+    """Whether it is the name of an installed checkpoint; packages are searched only for what can be one."""
+    return isinstance(name, str) and not {"/", os.sep} & set(name) and name in checkpoint_names()
+
+
 def checkpoint_path(name: str) -> Path:
     """The folder of an installed checkpoint, for transformers' Auto classes and whatever else takes a folder.
 
@@ -111,7 +116,7 @@ def keep_name(loaded: Any, given: Any, folder: Any) -> Any:
         given: what it was requested by.
         folder: what :func:`resolve` made of that.
     """
-    if folder == given or given not in checkpoint_names():
+    if folder == given or not is_installed(given):
         return loaded
     first = loaded[0] if isinstance(loaded, tuple) else loaded
     for part in first.modules() if hasattr(first, "modules") else [first]:

@@ -13,7 +13,7 @@ from inspect import unwrap
 from types import FunctionType, ModuleType
 from typing import Any
 
-from phonemic_bert.checkpoints import checkpoint_names, checkpoint_path, keep_name, resolve
+from phonemic_bert.checkpoints import checkpoint_path, is_installed, keep_name, resolve
 
 
 def _register_configurations(auto: Any) -> None:
@@ -124,7 +124,7 @@ def _revision_by_name(ask: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(ask)
     def by_name(where: Any, revision: str | None = None, **kwargs: Any) -> Any:
-        return revision if where in checkpoint_names() else ask(where, revision, **kwargs)
+        return revision if is_installed(where) else ask(where, revision, **kwargs)
 
     return by_name
 
@@ -138,7 +138,7 @@ def _exists_by_name(ask: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(ask)
     def by_name(repo_id: Any, filename: str, **kwargs: Any) -> Any:
-        if repo_id in checkpoint_names():
+        if is_installed(repo_id):
             return (checkpoint_path(repo_id) / filename).is_file()
         return ask(repo_id, filename, **kwargs)
 

@@ -17,7 +17,6 @@ pytest.importorskip("pyarrow", reason="needs the arrow extra")
 
 from checkpoint_packages import make_package
 from click.testing import CliRunner
-from forking import environment
 from transformers import (
     AutoConfig,
     AutoModel,
@@ -210,37 +209,6 @@ class TestTheNameIsKept:
         assert model.name_or_path == TINY
         config, rest = AutoConfig.from_pretrained(TINY, return_unused_kwargs=True, unknown=1)
         assert (config.name_or_path, rest) == (TINY, {"unknown": 1})
-
-    def test_an_adapter_names_it_and_asks_no_hub(self, packaged, tmp_path):
-        """In a process of its own, which believes that there is a network, and first imports either of the two."""
-        pytest.importorskip("peft", reason="needs peft")
-        code = (
-            "import os, socket, sys, warnings\n"
-            "def refuse(*args, **kwargs): print('the network was asked', flush=True); os._exit(1)\n"
-            "socket.getaddrinfo = socket.create_connection = refuse\n"
-            "for name in sys.argv[2:]: __import__(name)\n"
-            "import peft, phonemic_bert\n"
-            "from transformers import AutoModelForSequenceClassification as Auto, pipeline\n"
-            "warnings.simplefilter('ignore')\n"
-            f"base = Auto.from_pretrained('{TINY}', num_labels=2)\n"
-            "config = peft.LoraConfig(task_type='SEQ_CLS', target_modules=['query'], modules_to_save=['pooler'])\n"
-            "peft.get_peft_model(base, config).save_pretrained(sys.argv[1])\n"
-            f"peft.PeftModel.from_pretrained(Auto.from_pretrained('{TINY}'), sys.argv[1])\n"
-            "peft.AutoPeftModelForSequenceClassification.from_pretrained(sys.argv[1])\n"
-            "Auto.from_pretrained(sys.argv[1])\n"
-            "print(len(pipeline('text-classification', sys.argv[1])('tôi')))\n"
-        )
-        paths = [str(packaged), environment()["PYTHONPATH"]]
-        online = {name: value for name, value in environment().items() if not name.startswith(("HF_", "TRANSFORMERS"))}
-        for at, first in enumerate((["peft"], ["phonemic_bert", "peft"])):
-            adapter = tmp_path / f"adapter{at}"
-            done = subprocess.run(
-                [sys.executable, "-c", code, str(adapter), *first],
-                capture_output=True, text=True, check=False, env=online | {"PYTHONPATH": os.pathsep.join(paths)},
-            )  # fmt: skip
-            assert done.returncode == 0, done.stdout + done.stderr
-            assert done.stdout.split()[-1] == "1"
-            assert json.loads((adapter / "adapter_config.json").read_text())["base_model_name_or_path"] == TINY
 
 
 def test_every_class_of_transformers_keeps_the_name(packaged):

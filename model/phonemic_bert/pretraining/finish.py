@@ -13,7 +13,7 @@ from transformers import AutoModelForMaskedLM
 from phonemic.files.jsons import damaged
 from phonemic.files.outputs import claim_folder
 from phonemic.files.writing import replacing_folder, write_json
-from phonemic_bert.checkpoints import checkpoint_names
+from phonemic_bert.checkpoints import is_installed
 from phonemic_bert.errors import RunError
 from phonemic_bert.origin import ORIGIN, read_origin
 from phonemic_bert.pretraining.card import source_name, write_card
@@ -64,7 +64,7 @@ def _public(record: dict[str, Any]) -> dict[str, Any]:
     """The record without the folders that its files lay in: a checkpoint is passed on."""
     settings, corpus = dict(record["settings"]), dict(record["corpus"])
     settings["machine"] = settings["machine"] | {"cache_dir": ""}
-    if settings["model"]["init_checkpoint"] not in checkpoint_names():
+    if not is_installed(settings["model"]["init_checkpoint"]):
         settings["model"] = settings["model"] | {"init_checkpoint": ""}
     if "distillation" in settings:
         settings["distillation"] = settings["distillation"] | {"teacher": "", "corpus": ""}
