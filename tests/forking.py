@@ -90,6 +90,7 @@ class Process:
         stdin: what it reads.
         terminal: whether it writes to a terminal, 1,000 columns wide; all is in ``stdout`` then.
         extra: what its environment has beyond :func:`environment`.
+        parent: whether it may begin processes of its own; it must come to its end then, whatever the test does.
     """
 
     def __init__(
@@ -100,12 +101,13 @@ class Process:
         stdin: bytes = b"",
         terminal: bool = False,
         extra: dict[str, str] | None = None,
+        parent: bool = False,
     ) -> None:
         self._terminal = os.openpty() if terminal else ()
         name = os.ttyname(self._terminal[1]) if terminal else ""
         read, write = zip(*(_context().Pipe(duplex=False) for _ in range(2)), strict=True)
         given = (function, arguments, str(folder or Path.cwd()), write, stdin, name, extra or {})
-        self._process = _context().Process(target=_call, args=given, daemon=True)
+        self._process = _context().Process(target=_call, args=given, daemon=not parent)
         self._process.start()
         self.pid: int = self._process.pid
         for end in write:

@@ -105,6 +105,12 @@ def run_module(name: str, words: list[str]) -> None:
     runpy.run_module(name, run_name="__main__", alter_sys=True)
 
 
+def run_script(path: str, words: list[str]) -> None:
+    """Does what ``python PATH WORDS`` does."""
+    sys.argv = [path, *words]
+    runpy.run_path(path, run_name="__main__")
+
+
 def names(module: str) -> None:
     """Prints the names of a module's commands, a line each."""
     sys.stdout.write("".join(f"{name}\n" for name in importlib.import_module(module).cli.list_commands(None)))

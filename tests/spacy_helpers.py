@@ -68,6 +68,26 @@ def _module(name, *words):
     return subprocess.CompletedProcess(words, done.returncode, done.stdout.decode(), done.stderr.decode())
 
 
+def run_script(folder, code, *words, **extra):
+    """Runs code as a script of a folder, in a process that may begin others; it is forked where that can be.
+
+    Arguments:
+        folder: where the script is put.
+        code: that of the script; ``set_start_method`` needs ``force=True``.
+        words: its arguments.
+        extra: what its environment has beyond ``forking.environment``.
+    """
+    script, words = folder / "script.py", [*map(str, words)]
+    script.write_text(code, encoding="utf-8")
+    if not forking.AVAILABLE:
+        command, environment = [sys.executable, str(script), *words], forking.environment(**extra)
+        return subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+    import obstacles  # POSIX only
+
+    done = forking.Process(obstacles.run_script, str(script), words, extra=extra, parent=True).finished()
+    return subprocess.CompletedProcess(words, done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
 def install(package, folder, extras):
     """Installs a packaged pipeline in a folder; it asks for this release with these extras, which that has."""
     options = ["--no-deps", "--no-build-isolation", "--quiet", "--target"]

@@ -1,9 +1,6 @@
 """Several processes, and what is imported when."""
 
 import multiprocessing
-import os
-import subprocess
-import sys
 
 import pytest
 
@@ -12,6 +9,7 @@ torch = pytest.importorskip("torch", reason="needs the model extra")
 pytest.importorskip("transformers", reason="needs the model extra")
 
 from encoder_helpers import run  # noqa: E402
+from spacy_helpers import run_script  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:spacy", "ignore::DeprecationWarning:weasel")
 
@@ -57,16 +55,8 @@ class TestProcesses:
     def test_pipe_in_two(self, trained, tmp_path):
         """In two processes, spawned and forked; where they are forked, also the vectors of positions in one."""
         methods = [one for one in ("spawn", "fork") if one in multiprocessing.get_all_start_methods()]
-        script = tmp_path / "script.py"
-        script.write_text(PROCESSES + POSITIONS * ("fork" in methods), encoding="utf-8")
-        environment = {**os.environ, "OMP_NUM_THREADS": "2"}
-        done = subprocess.run(
-            [sys.executable, str(script), str(trained / "out" / "model-best"), *methods],
-            capture_output=True,
-            text=True,
-            env=environment,
-            check=False,
-        )
+        code = PROCESSES + POSITIONS * ("fork" in methods)
+        done = run_script(tmp_path, code, trained / "out" / "model-best", *methods, OMP_NUM_THREADS="2")
         assert done.stdout.split() == ["same"] * (len(methods) + ("fork" in methods)), done.stderr
 
     def test_a_gpu_and_fork_are_refused(self, monkeypatch):

@@ -80,11 +80,20 @@ def test_numbers_out_of_proportion(folder, name, value):
         check_folder(folder)
 
 
-@pytest.mark.parametrize(("name", "value"), [("hidden_size", 60_000), ("intermediate_size", 1 << 20), ("num_hidden_layers", 4000),
-                                             ("id2label", {str(at): "x" for at in range(700_000)})])  # fmt: skip
+LARGER = "describes a model of about [0-9,]+ parameters, but its weights have [0-9,]+ bytes"
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("hidden_size", 60_000), ("intermediate_size", 1 << 20), ("num_hidden_layers", 4000)]
+)
 def test_models_larger_than_their_weights(folder, name, value):
     change(folder / "config.json", **{name: value})
-    refused(folder, "describes a model of about [0-9,]+ parameters, but its weights have [0-9,]+ bytes")
+    refused(folder, LARGER)
+
+
+def test_more_labels_than_weights(folder):
+    change(folder / "config.json", id2label={str(at): "x" for at in range(1_000_000)})
+    refused(folder, LARGER, [AutoModelForMaskedLM.from_pretrained])
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b"5", b"null", b"\xff\xfe", b"[" * 100_000, b'{"a":' * 100_000])

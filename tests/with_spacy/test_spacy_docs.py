@@ -3,8 +3,6 @@
 import hashlib
 import json
 import pickle
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +16,7 @@ from spacy.tokens import Doc, DocBin  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:spacy", "ignore::DeprecationWarning:weasel")
 
-from spacy_helpers import NLP, PLAIN_VI, VI, ZH, check, pipeline  # noqa: E402
+from spacy_helpers import NLP, PLAIN_VI, VI, ZH, check, pipeline, run_script  # noqa: E402
 
 
 @pytest.mark.parametrize("store", [False, True])
@@ -67,29 +65,21 @@ class TestDocs:
         check(doc, vi)
         assert [token._.rime for token in doc][:2] == ["u̯a iɲ", ""]  # a syllable belongs to the token it begins in
 
-    def test_several_processes(self, store, vi):
+    def test_several_processes(self, store, vi, tmp_path):
         """Forked without stored arrays, and spawned with them."""
         code = (
             "import multiprocessing, spacy, json, sys\n"
             "if __name__ == '__main__':\n"
-            "    multiprocessing.set_start_method(sys.argv[1])\n"
+            "    multiprocessing.set_start_method(sys.argv[1], force=True)\n"
             "    nlp = spacy.blank('vi', config={'nlp': {'tokenizer': "
             "{'@tokenizers': 'spacy_phonemic.SyllableTokenizer.v1'}}})\n"
             f"    nlp.add_pipe('phonemic', config={{'strict': True, 'store': {store}}})\n"
             "    docs = nlp.pipe(['hoc giếng', 'ka', ''] * 20, n_process=2, batch_size=7)\n"
             "    print(json.dumps([doc._.ipa for doc in docs]))\n"
         )
-        file = f"{self.folder}/run.py"
-        with open(file, "w", encoding="utf-8") as script:
-            script.write(code)
-        done = subprocess.run(
-            [sys.executable, file, "spawn" if store else "fork"], capture_output=True, text=True, check=True
-        )
+        done = run_script(tmp_path, code, "spawn" if store else "fork")
+        assert done.returncode == 0, done.stderr
         assert json.loads(done.stdout) == ["zieŋ˧˥", "", ""] * 20
-
-    @pytest.fixture(autouse=True)
-    def _folder(self, tmp_path):
-        self.folder = tmp_path
 
 
 def test_stored_arrays_are_what_a_reader_without_the_component_gets(vi):
