@@ -36,7 +36,7 @@ class Saved:
     make: Callable[[], bytes]
     read: Callable[[bytes, Path], object]
     needs: tuple[str, ...] = ()
-    most: int = 150
+    most: int = 90
 
     @property
     def missing(self) -> str:

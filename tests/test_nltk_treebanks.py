@@ -45,6 +45,7 @@ def test_treebank(name, data):
     tokenizer, splitter, tagger = Tokenizer(lang), PhonemicTokenizer(lang), PhonemicTagger(lang)
     sentences = list(treebank(data(name)))
     assert len(sentences) >= size
+    sentences = sentences[::2]
     texts = [text for text, _, _ in sentences]
     all_tokens, all_spans = splitter.tokenize_sents(texts), list(splitter.span_tokenize_sents(texts))
     tagged = tagger.tag_sents([words for _, _, words in sentences])

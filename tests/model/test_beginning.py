@@ -22,6 +22,7 @@ from phonemic_bert.pretraining.run import pretrain
 pytestmark = EXPECTED_WARNINGS
 
 MODERN = {"model__backbone": "modernbert", "model__position_init": "random", "model__conv_kernel_size": 3}
+SHORT = {"optimization__max_steps": 2}
 BEYOND = {**MODERN, "model__composition": "both", "model__head": "joint", "model__output_embeddings": "tied"}
 
 
@@ -101,7 +102,7 @@ def test_other_weights_are_refused_when_a_run_is_continued(first, tmp_path):
 
 def test_the_checkpoint_says_so_and_names_no_folder(first, tmp_path):
     corpus, changes, checkpoint = first
-    assert run(corpus, tmp_path / "run", {**changes, "model__init_checkpoint": str(checkpoint)}) == 0
+    assert run(corpus, tmp_path / "run", {**changes, **SHORT, "model__init_checkpoint": str(checkpoint)}) == 0
     final = tmp_path / "run" / "final"
     assert str(checkpoint) not in (final / "pretraining.json").read_text("utf-8")
     assert "It began with the weights of another checkpoint." in (final / "README.md").read_text("utf-8")
@@ -110,7 +111,7 @@ def test_the_checkpoint_says_so_and_names_no_folder(first, tmp_path):
 def test_longer_sequences(first, tmp_path):
     """Rotations have no end; the paper's embeddings of positions do."""
     corpus, changes, checkpoint = first
-    longer = {**changes, "model__init_checkpoint": str(checkpoint), "sequences__max_seq_length": 64}
+    longer = {**changes, **SHORT, "model__init_checkpoint": str(checkpoint), "sequences__max_seq_length": 64}
     if changes:
         assert run(corpus, tmp_path / "run", longer) == 0
         config = json.loads((tmp_path / "run" / "final" / "config.json").read_text("utf-8"))

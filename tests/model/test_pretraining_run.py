@@ -32,7 +32,6 @@ from pretraining_helpers import (
     weights,
 )
 from rich.console import Console
-from test_pretraining_corpus import on_small_disk
 from transformers import AutoModelForMaskedLM, AutoTokenizer
 
 from phonemic.corpus import open_corpus
@@ -235,14 +234,17 @@ def test_held_out_losses_that_are_no_numbers_leave_no_best_weights(corpus, tmp_p
     assert not (tmp_path / "run" / "final").exists()
 
 
+@FORKS
 def test_a_full_disk_names_what_could_not_be_saved(straight, corpus, tmp_path):
-    found = on_small_disk(tmp_path / "disk", "1300k", *command(corpus, tmp_path / "disk" / "run"))
+    import obstacles  # POSIX only
+
+    least = min(path.stat().st_size for path in straight.rglob("*.safetensors"))
+    told = "phonemic_bert.cli", arguments(corpus, tmp_path / "run"), obstacles.Obstacle(bytes=least - 1)
+    found = forking.Process(obstacles.run, *told).finished()
     assert found.returncode == 1
-    assert "Traceback" not in found.stderr
-    message = " ".join(found.stderr.split())
-    assert re.search(r"cannot save the (checkpoint|best weights).*check whether the disk is full", message), (
-        found.stderr
-    )
+    message = " ".join(found.stderr.decode().split())
+    assert "Traceback" not in message
+    assert re.search(r"cannot save the (checkpoint|best weights).*check whether the disk is full", message), message
 
 
 def test_a_full_disk_leaves_the_run_usable(straight, corpus, tmp_path, monkeypatch):
