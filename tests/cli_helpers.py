@@ -71,11 +71,11 @@ def expected(lines, lang="vi"):
     return [None if line is None else Tokenizer(lang).encode(line).ids.tolist() for line in lines]
 
 
-def compressed(data):
-    return {
-        "in.txt": data,
-        "in.gz": gzip.compress(data),
-        "in.bz2": bz2.compress(data),
-        "in.xz": lzma.compress(data),
-        "in.zst": zstandard.ZstdCompressor(write_checksum=True).compress(data),
-    }
+#: The names of files that hold data in each way, and what makes it so.
+COMPRESS = {
+    "in.txt": bytes,
+    "in.gz": gzip.compress,
+    "in.bz2": bz2.compress,
+    "in.xz": lzma.compress,
+    "in.zst": lambda data: zstandard.ZstdCompressor(write_checksum=True).compress(data),
+}

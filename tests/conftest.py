@@ -6,6 +6,7 @@ import functools
 import gc
 import os
 from collections.abc import Callable, Iterator
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -74,6 +75,15 @@ def small_chunks(monkeypatch):
     monkeypatch.setattr(compressed, "_COMPRESSED_BLOCK", 7)
     monkeypatch.setattr(parquet, "_ROWS", 2)
     monkeypatch.setattr(cells, "ROWS", 2)
+
+
+@pytest.fixture
+def empty_figures(monkeypatch):
+    """The report of a corpus has an empty figure, which takes a fraction of the time."""
+    if find_spec("matplotlib") is not None:
+        from matplotlib.figure import Figure
+
+        monkeypatch.setattr("phonemic.corpus.report._draw", lambda *_: Figure(figsize=(1, 1)))
 
 
 @pytest.fixture

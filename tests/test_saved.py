@@ -139,6 +139,7 @@ def parses(data):
     return True
 
 
+@pytest.mark.usefixtures("empty_figures")
 class TestCorpus:
     @pytest.fixture
     def corpus(self, tmp_path):

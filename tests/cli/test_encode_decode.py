@@ -16,10 +16,10 @@ pq = pytest.importorskip("pyarrow.parquet")
 zstandard = pytest.importorskip("zstandard")
 
 from cli_helpers import (  # noqa: E402
+    COMPRESS,
     LINES,
     TEXT,
     command,
-    compressed,
     environment,
     expected,
     ids,
@@ -43,7 +43,7 @@ class TestEncode:
         if name == "in.parquet":
             pq.write_table(pa.table({"text": LINES}), name)
         elif name != "-":
-            Path(name).write_bytes(compressed(TEXT)[name])
+            Path(name).write_bytes(COMPRESS[name](TEXT))
         run("encode", name, "out.parquet", "--lang", "vi", stdin=TEXT)
         assert ids() == expected(LINES)
 

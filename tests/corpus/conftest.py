@@ -14,12 +14,9 @@ from corpus_helpers import EXAMPLES
 
 
 @pytest.fixture(autouse=True)
-def empty_figures(request, monkeypatch):
-    """Draw empty figures, which takes a fraction of the time, unless the test is of figures."""
-    from matplotlib.figure import Figure
-
+def empty_figures_but_where_they_are_tested(request):
     if request.node.get_closest_marker("figures") is None:
-        monkeypatch.setattr("phonemic.corpus.report._draw", lambda *_: Figure(figsize=(1, 1)))
+        request.getfixturevalue("empty_figures")
 
 
 @pytest.fixture(scope="session")

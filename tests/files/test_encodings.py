@@ -13,7 +13,7 @@ from phonemic.corpus import Options, Threads, open_corpus, prepare
 from phonemic.files import read_texts
 from phonemic.files.encodings import ENCODINGS, in_utf8
 
-pytestmark = pytest.mark.usefixtures("in_tmp_path")
+pytestmark = pytest.mark.usefixtures("in_tmp_path", "empty_figures")
 
 CHINESE = ["银行行长重视工作。", "", "我们都是中国人", "北京 2008"] * 40
 TAIWANESE = ["銀行行長", "臺灣大學", "重慶"]

@@ -14,7 +14,7 @@ from phonemic.corpus import Options, Threads, open_corpus, prepare
 from phonemic.files import read_lines, read_texts
 from phonemic.tasks.records import json_lines
 
-pytestmark = pytest.mark.usefixtures("in_tmp_path")
+pytestmark = pytest.mark.usefixtures("in_tmp_path", "empty_figures")
 
 VALUES = ["Tôi yêu\ntiếng Việt.", None, "", "\U0001f600 một", "\u2028x\r\n", "\ufeff"]
 

@@ -20,7 +20,7 @@ from phonemic.files.outputs import claim
 from phonemic.files.writing import replacing, replacing_folder
 from phonemic.tasks import docbin
 
-pytestmark = pytest.mark.usefixtures("in_tmp_path")
+pytestmark = pytest.mark.usefixtures("in_tmp_path", "empty_figures")
 
 
 def with_command(*commands):
