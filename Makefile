@@ -15,7 +15,7 @@ TORCH ?= torch==2.13.0
 WORKERS ?= 2
 # What tests start would else be compiled anew by each of a thousand processes.
 unexport PYTHONDONTWRITEBYTECODE
-TEST := python -m pytest -n $(WORKERS) --dist loadfile
+TEST := python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 TRANSFORMERS ?= 4.53.2 5.23.0 5.24.0
 DEMO := build/demo
 # Those that the demo needs: all would take twice as long to build.
