@@ -180,7 +180,7 @@ def _call(
 
 
 def _fill_caches() -> None:
-    """What each process would compute again: matplotlib's fonts, transformers' patterns of names of weights."""
+    """Compute once matplotlib's fonts and transformers' patterns of weight names."""
     if "matplotlib.figure" in sys.modules:
         figure = sys.modules["matplotlib.figure"].Figure()
         figure.subplots().set_title("AĂaăớ")

@@ -101,7 +101,7 @@ def install(package, folder, extras):
 
 
 def said_by_installed(folder, name, text):
-    """What a pipeline that is installed in a folder says of a text in a process of its own.
+    """Read a text with a pipeline that is installed in a folder, in a process of its own.
 
     Returns:
         Of each token, whether it is a syllable, if the pipeline tells; and the sum of its vector, if it has one.

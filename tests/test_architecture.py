@@ -60,7 +60,7 @@ def _names(body: list[ast.stmt], types: bool) -> set[str]:
 
 @cache
 def imports(types: bool = False) -> dict[str, set[str]]:
-    """What each module imports, with or without what it imports for types."""
+    """Return the imports of each module, with or without those for types."""
     return {name: _names(ast.parse(path.read_text("utf-8")).body, types) for name, path in MODULES.items()}
 
 
