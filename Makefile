@@ -29,7 +29,7 @@ LANG_OF_FILE := $(if $(filter vi zh,$(LANG)),--lang $(LANG))
 demo: $(DEMO)/installed
 	PYTHONPATH=$(DEMO)/lib $(DEMO)/bin/python examples/demo.py $(if $(FILE),"$(FILE)") $(LANG_OF_FILE) --html build/demo.html
 
-# Side by side: the types take a core for two minutes.
+# Side by side: the types take a core for a minute.
 test: $(VENV)/installed
 	$(MAKE) -j2 lint run-tests
 

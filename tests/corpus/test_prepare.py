@@ -184,7 +184,7 @@ class TestInterrupted:
     @pytest.mark.figures
     def test_killed_at_any_moment(self, tmp_path, lines):
         source = tmp_path / "in.gz"
-        source.write_bytes(gzip.compress("\n".join(lines("vi", 12_000)).encode()))
+        source.write_bytes(gzip.compress("\n".join(lines("vi", 20_000)).encode()))
         script = (
             "import sys; from phonemic import Tokenizer; from phonemic.corpus import *\n"
             "options = Options(Tokenizer('vi'), shard_bytes=200_000)\n"

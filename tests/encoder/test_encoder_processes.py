@@ -53,11 +53,8 @@ if __name__ == "__main__":
 
 class TestProcesses:
     def test_pipe_in_two(self, trained, tmp_path):
-        """In two processes, which get the pipeline by pickle (as spawned ones do) or are forked.
-
-        Where they are forked, also the vectors of positions in one.
-        """
-        methods = ["forkserver", "fork"] if "fork" in multiprocessing.get_all_start_methods() else ["spawn"]
+        """In two processes, spawned and forked; where they are forked, also the vectors of positions in one."""
+        methods = [one for one in ("spawn", "fork") if one in multiprocessing.get_all_start_methods()]
         code = PROCESSES + POSITIONS * ("fork" in methods)
         done = run_script(tmp_path, code, trained / "out" / "model-best", *methods, OMP_NUM_THREADS="2")
         assert done.stdout.split() == ["same"] * (len(methods) + ("fork" in methods)), done.stderr

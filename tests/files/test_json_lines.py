@@ -98,7 +98,7 @@ ODD = {
 }
 
 
-@pytest.mark.parametrize("at", [0, 30])
+@pytest.mark.parametrize("at", [0, 1, 30])
 @pytest.mark.parametrize("odd", ODD, ids=lambda odd: ascii(odd[:24]))
 def test_every_reader_gives_the_same_answer(odd, at):
     if odd.startswith("\ufeff") and not at:

@@ -455,12 +455,12 @@ def test_gradient_checkpointing_changes_nothing(tiny, options):
 
 # Where dynamo leaves the graph, it looks at gradients of tensors that have none.
 @pytest.mark.filterwarnings("ignore:The .grad attribute of a Tensor that is not a leaf")
-@pytest.mark.parametrize("name", ["paper", "table", "all", "tied", "forms", "conditional"])
-def test_compiled_whole_it_is_the_same(tiny, name):
+@every
+def test_compiled_whole_it_is_the_same(tiny, options):
     """As torch.compile traces it; what it generates is not looked at here."""
     torch.compiler.reset()  # after eight models of a class it would trace no more
-    got = step(tiny, BEYOND[name], lambda model: torch.compile(model, backend="eager"))
-    for one, expected in zip(got, step(tiny, BEYOND[name]), strict=True):
+    got = step(tiny, options, lambda model: torch.compile(model, backend="eager"))
+    for one, expected in zip(got, step(tiny, options), strict=True):
         torch.testing.assert_close(one, expected, rtol=1e-4, atol=1e-5)
 
 
