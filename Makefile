@@ -113,9 +113,12 @@ sanitize: $(VENV)/installed
 SDIST_TESTS := tests/test_tokenizer.py tests/test_vietnamese.py tests/test_mandarin.py tests/test_arrow.py tests/test_nltk_tokenizer.py \
 	tests/test_saved.py tests/cli/test_cli*.py tests/cli/test_encode_decode.py tests/sound/test_distance.py tests/with_spacy/test_spacy.py \
 	tests/encoder/test_encoder_options.py tests/model/test_modeling.py
+SDIST_BYTES := 3000000
+check-size = size=$$(cat $(1)/*.tar.gz | wc -c); echo "sdist: $$size bytes, at most $(SDIST_BYTES)"; test $$size -le $(SDIST_BYTES)
 sdist-check: $(VENV)/installed
 	rm -rf build/sdist && mkdir -p build/sdist
 	$(BIN)/python -m build --outdir build/sdist .
+	$(call check-size,build/sdist)
 	cd build/sdist && tar -xzf phonemic-*.tar.gz && $(abspath $(BIN))/python -m venv venv
 	cd build/sdist && venv/bin/pip install --quiet --disable-pip-version-check phonemic-*.whl
 	cd build/sdist && venv/bin/python -c \
@@ -127,7 +130,6 @@ sdist-check: $(VENV)/installed
 # What a release is made of, as far as one machine can tell, in a light environment: the workflows, the wheel and the
 # sdist; the wheel is repaired (Linux), installed where nothing else is, and tested there as cibuildwheel's are.
 RELEASE := build/release
-SDIST_BYTES := 3000000
 release-check: $(RELEASE)/installed
 	$(RELEASE)/bin/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
 	$(RELEASE)/bin/check-jsonschema --builtin-schema vendor.dependabot .github/dependabot.yml
@@ -152,7 +154,7 @@ DIST ?= dist
 packages-check: $(RELEASE)/installed
 	$(RELEASE)/bin/twine check --strict $(DIST)/*
 	$(RELEASE)/bin/check-wheel-contents $(DIST)/*.whl
-	size=$$(cat $(DIST)/*.tar.gz | wc -c); echo "sdist: $$size bytes, at most $(SDIST_BYTES)"; test $$size -le $(SDIST_BYTES)
+	$(call check-size,$(DIST))
 
 $(RELEASE)/installed: pyproject.toml
 	test -x $(RELEASE)/bin/python || $(PYTHON) -m venv $(RELEASE)

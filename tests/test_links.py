@@ -1,12 +1,12 @@
 """Links between the pages lead somewhere: to a file that is there, and to a heading that is in it."""
 
 import re
-from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
+from source_tree import ROOT, needs
 
-ROOT = Path(__file__).parent.parent
+pytestmark = needs("docs/images", "docs/experiments", "benchmarks/results")
 PAGES = sorted(page.relative_to(ROOT).as_posix() for page in (*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")))
 CODE = re.compile(r"```.*?```|`[^`\n]*`", re.DOTALL)
 LINK = re.compile(r"\]\(([^)\s]+)\)")

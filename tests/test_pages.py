@@ -7,12 +7,11 @@ import re
 import shlex
 import subprocess
 import sys
-from pathlib import Path
 
 import forking
 import pytest
+from source_tree import ROOT, needs
 
-ROOT = Path(__file__).parent.parent
 on_posix = pytest.mark.skipif(not forking.AVAILABLE, reason="forks")
 MODULES = {"phonemic": "phonemic.cli", "phonemic-bert": "phonemic_bert.cli"}
 
@@ -239,6 +238,7 @@ def test_the_rules_tell(text, told):
     assert (len(found) >= 1 and any(told in problem for problem in found)) if told else not found
 
 
+@needs("docs/images")
 def test_the_picture_is_what_the_script_draws(tmp_path):
     drawn = tmp_path / "picture.svg"
     subprocess.run([sys.executable, ROOT / "examples" / "picture.py", drawn], check=True)

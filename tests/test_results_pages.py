@@ -2,14 +2,12 @@
 
 import csv
 import re
-from pathlib import Path
 from statistics import fmean
 
 import pytest
+from source_tree import ROOT, needs
 
-ROOT = Path(__file__).parent.parent
-if not (ROOT / "benchmarks" / "results").exists():
-    pytest.skip("needs the source tree's benchmarks", allow_module_level=True)
+needs("benchmarks/results", "docs/experiments", whole_module=True)
 
 from benchmarks import report  # noqa: E402
 from benchmarks.tables import RESULTS, TABLES, load, models, register, spacy  # noqa: E402

@@ -19,13 +19,13 @@ pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
 
 from click.testing import CliRunner  # noqa: E402
+from source_tree import ROOT, needs  # noqa: E402
 
 import phonemic  # noqa: E402
 from phonemic.cli import cli  # noqa: E402
 from phonemic.noise.homophones import Homophones, count_characters  # noqa: E402
 from phonemic.noise.misspellings import Misspellings  # noqa: E402
 
-ROOT = Path(__file__).parents[2]
 ZH, VI = (ROOT / "examples" / f"sentences-{lang}.txt" for lang in ("zh", "vi"))
 ZH_LINES, VI_LINES = (path.read_text("utf-8").splitlines() for path in (ZH, VI))
 
@@ -245,6 +245,7 @@ class TestDocs:
             run(*(word.strip("'").replace("examples/", f"{ROOT}/examples/") for word in line.split()))
         assert sorted(os.listdir()) == ["changes.jsonl", "noisy-0.075.txt", "noisy-0.15.txt"]
 
+    @needs("docs/experiments")
     def test_the_table_is_true(self):
         """The first table of figures, measured again."""
         log = (ROOT / "docs" / "experiments" / "2026-11-23-noise-and-ids.md").read_text("utf-8")

@@ -17,6 +17,7 @@ pytest.importorskip("pyarrow", reason="needs the arrow extra")
 
 from checkpoint_packages import make_package
 from click.testing import CliRunner
+from source_tree import needs
 from transformers import (
     AutoConfig,
     AutoModel,
@@ -361,6 +362,7 @@ def test_export_copies_no_file_from_elsewhere(checkpoint, tmp_path):
     export(checkpoint, tmp_path / "out")
 
 
+@needs("model/checkpoints")
 def test_the_page_shows_what_inspect_prints():
     """Each syllable of its sentence, and the likeliest in its place; probabilities may round otherwise elsewhere."""
     page = (PACKAGE.parents[1] / "docs" / "how-to" / "inspect.md").read_text("utf-8")
@@ -380,6 +382,7 @@ def likeliest(table):
     ]
 
 
+@needs("model/checkpoints")
 def test_half_precision_keeps_the_gradients_of_what_thousands_of_triples_share():
     """Summed in bfloat16, those of a component's embedding are wrong by an eighth, and training comes to a halt."""
     folder = PACKAGE / "phonemic-bert-mini-vi"

@@ -7,14 +7,12 @@ import pytest
 torch = pytest.importorskip("torch", reason="needs the model extra")
 
 from click.testing import CliRunner
+from source_tree import needs
 
 from benchmarks import checkpoints
 from phonemic_bert.tokenization.positions import SPECIAL_IDS
 
-pytestmark = [
-    pytest.mark.benchmarks,
-    pytest.mark.skipif(not checkpoints.CHECKPOINTS.exists(), reason="needs the source tree's model/checkpoints"),
-]
+pytestmark = [pytest.mark.benchmarks, needs("model/checkpoints")]
 LINES = ["今天天气很好，我们去公园吧。", "他 在 home 等你🎉", "银行行长在重庆开会。", "好", ""]
 
 

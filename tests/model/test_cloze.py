@@ -1,7 +1,6 @@
 """What the shipped checkpoints know: sentences written for this, in each of which one syllable is to be guessed."""
 
 import re
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,9 +8,10 @@ import pytest
 torch = pytest.importorskip("torch", reason="needs the model extra")
 pytest.importorskip("transformers", reason="needs the model extra")
 
+from source_tree import ROOT, needs
+
 from phonemic_bert import PhonemicBertForMaskedLM, PhonemicBertTokenizer, fill_mask
 
-ROOT = Path(__file__).parents[2]
 CHECKPOINTS = ROOT / "model" / "checkpoints"
 
 #: How many of the 100 sentences a checkpoint must guess, by its likeliest guess and by one of the ten likeliest, as they
@@ -24,7 +24,7 @@ OBVIOUS = {
     "zh": ("我们在银行[MASK]口等你", ["门", "出", "进", "窗", "入", "街", "路"], 4),
 }
 
-pytestmark = pytest.mark.skipif(not CHECKPOINTS.exists(), reason="needs the source tree's model/checkpoints")
+pytestmark = needs("model/checkpoints")
 
 
 def load(name):
