@@ -6,6 +6,8 @@ DATA is the folder of the raw text. The lists are ``phonemic_bert/attested/vi.ts
 its onset, rime and tone; a model with ``syllables = "attested"`` chooses among them. ``vi-forms.tsv`` and
 ``zh-forms.tsv`` have the written forms of each syllable of these and of each fallback character: the pairs that a model
 with ``forms`` chooses among. Another list is another model: checkpoints of the old one are refused.
+``zh-traditional.tsv`` has the forms of traditional characters outside that list which are read as simplified ones of
+the same triple ("3=1").
 """
 
 from __future__ import annotations
@@ -20,11 +22,14 @@ import numpy as np
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from phonemic import Tokenizer
+from phonemic import Tokenizer, mandarin
 from phonemic.files import read_texts
 from phonemic.forms import ESCAPED
 from phonemic.inventory import FORM_SHIFT, TRIPLE, vocabulary
+from phonemic.lexicon.forms import forms
+from phonemic.reading.models import reading_data
 from phonemic_bert import triples as lists
+from phonemic_bert.pairs import pairs
 
 #: The raw text of each language, and the readings that it is read with: a syllable counts where any of them has it.
 TEXTS = {"vi": ("viwiki", "news"), "zh": ("lctt", "laws", "weekly", "general")}
@@ -76,15 +81,32 @@ def counted_forms(lang: str, data: Path) -> dict[int, int]:
 def write_forms(lang: str, data: Path) -> None:
     """Counts and writes the pairs of a language."""
     counts, symbols = counted_forms(lang, data), vocabulary(lang)
-    forms: dict[int, list[int]] = {}
+    found: dict[int, list[int]] = {}
     for packed in sorted(packed for packed, count in counts.items() if count >= LEAST):
-        forms.setdefault(packed & TRIPLE, []).append(packed >> FORM_SHIFT)
-    rows = ["\t".join([*symbols.unpack(one), " ".join(map(str, forms[one]))]) for one in sorted(forms)]
+        found.setdefault(packed & TRIPLE, []).append(packed >> FORM_SHIFT)
+    rows = ["\t".join([*symbols.unpack(one), " ".join(map(str, found[one]))]) for one in sorted(found)]
     path = Path(lists.__file__).parent / "attested" / f"{lang}-forms.tsv"
     path.write_text("\n".join(["onset\trime\ttone\tforms", *rows]) + "\n", "utf-8")
     total, lost = sum(counts.values()), sum(count for count in counts.values() if count < LEAST)
-    pairs = sum(map(len, forms.values()))
-    print(f"{lang}: {pairs:,} of {len(counts):,} pairs, all but {lost / total:.4%} of {total:,} positions")
+    kept = sum(map(len, found.values()))
+    print(f"{lang}: {kept:,} of {len(counts):,} pairs, all but {lost / total:.4%} of {total:,} positions")
+
+
+def write_traditional() -> None:
+    """Writes which listed pair each traditional character is read as."""
+    path, symbols = Path(lists.__file__).parent / "attested" / "zh-traditional.tsv", vocabulary("zh")
+    listed, simplified = frozenset(pairs("zh").packed.tolist()), reading_data().simplified
+    rows: dict[int, list[str]] = {}
+    for pinyin, chars in forms("zh").syllables.items():
+        triple = symbols.pack(mandarin.factorize(pinyin))
+        for form, char in enumerate(chars, start=1):
+            plain = str(chars).find(simplified.get(char, char)) + 1
+            itself, other = (triple | number << FORM_SHIFT for number in (form, plain))
+            if plain and itself not in listed and other in listed:
+                rows.setdefault(triple, []).append(f"{form}={plain}")
+    lines = ["\t".join([*symbols.unpack(one), " ".join(rows[one])]) for one in sorted(rows)]
+    path.write_text("\n".join(["onset\trime\ttone\tforms", *lines]) + "\n", "utf-8")
+    print(f"zh: {sum(map(len, rows.values())):,} traditional characters are read as simplified ones")
 
 
 def write_syllables(lang: str, data: Path) -> None:
@@ -108,6 +130,7 @@ def main(data: Path, forms_only: bool) -> None:
         if not forms_only:
             write_syllables(lang, data)
         write_forms(lang, data)
+    write_traditional()
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import zlib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -27,11 +28,15 @@ class Pairs:
         lang: ``"vi"`` or ``"zh"``.
         packed: the ids with their forms, by the triple's row in the list of attested triples, then by form, int32 (P,).
         rows: the triple's row of each pair, ascending, int64 (P,). Every row has a pair.
+        traditional: ids of traditional characters that are not in the list, ascending, int32 (T,); in Vietnamese none.
+        simplified: the pair of the simplified character that each of these is read as, int32 (T,).
     """
 
     lang: str
     packed: NDArray[np.int32]
     rows: NDArray[np.int64]
+    traditional: NDArray[np.int32]
+    simplified: NDArray[np.int32]
 
     def __len__(self) -> int:
         return len(self.packed)
@@ -53,19 +58,36 @@ def pairs(lang: str) -> Pairs:
     Returns:
         For each triple of ``triples(lang, "attested")`` the forms that occur with it at least five times in real text
         (``attested/*-forms.tsv``); where none does, its first form, the standard one or that of the commonest
-        character.
+        character. A traditional character that is not in the list is read as the simplified one with the same triple,
+        where that is (``attested/zh-traditional.tsv``): what models learn from is simplified, what they read is both.
 
     Raises:
         KeyError: there is no such language.
     """
     vocab, listed = vocabulary(lang), triples(lang, "attested").packed
-    text = (files("phonemic_bert") / "attested" / f"{lang}-forms.tsv").read_text("utf-8")
     written = {
         vocab.pack((row["onset"], row["rime"], row["tone"])): [int(form) for form in row["forms"].split()]
-        for row in csv.DictReader(text.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE)
+        for row in _rows(f"{lang}-forms.tsv")
     }
     found = [one | form << FORM_SHIFT for one in listed.tolist() for form in sorted(written.get(one, [1]))]
     packed = np.array(found, np.int32)
     order = np.argsort(listed)
     rows = order[np.searchsorted(listed, packed & TRIPLE, sorter=order)]
-    return Pairs(lang, packed, rows.astype(np.int64))
+    return Pairs(lang, packed, rows.astype(np.int64), *(_scripts() if lang == "zh" else np.empty((2, 0), np.int32)))
+
+
+def _scripts() -> NDArray[np.int32]:
+    """The ids of traditional characters, and those that they are read as, by the former: int32 (2, T)."""
+    vocab = vocabulary("zh")
+    found = []
+    for row in _rows("zh-traditional.tsv"):
+        triple = vocab.pack((row["onset"], row["rime"], row["tone"]))
+        both = (cell.split("=") for cell in row["forms"].split())
+        found += [[triple | int(form) << FORM_SHIFT for form in forms] for forms in both]
+    return np.array(sorted(found), np.int32).reshape(-1, 2).T
+
+
+def _rows(name: str) -> Iterator[dict[str, str]]:
+    """The rows of a list."""
+    text = (files("phonemic_bert") / "attested" / name).read_text("utf-8")
+    return csv.DictReader(text.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE)

@@ -203,6 +203,7 @@ class Composing(nn.Module):
         special = (input_ids & 255) < EMPTY_ID
         if self.bigrams is not None:
             composed = composed + self.bigrams(input_ids & TRIPLE, special)
-        if self.form_bigrams is not None:
-            composed = composed + self.form_bigrams(input_ids, special | (input_ids >> FORM_SHIFT == 0))
+        if self.form_bigrams is not None and self.forms is not None:
+            seen = self.forms.pairs.read(input_ids)
+            composed = composed + self.form_bigrams(seen, special | (input_ids >> FORM_SHIFT == 0))
         return composed

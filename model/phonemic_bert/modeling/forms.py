@@ -16,7 +16,8 @@ class FormEmbedding(nn.Module):
 
     It is the sum of one for each thing that the form says: space, case, normalization and spelling of a Vietnamese
     syllable; space, case and rank of a fallback character; the byte of [UNK]. A Mandarin syllable whose character is in
-    the list of pairs has the vector of the pair, which is the character's.
+    the list of pairs has the vector of the pair, which is the character's; an unlisted traditional one that of its
+    simplified one.
 
     Arguments:
         config: ``initializer_range`` is the standard deviation of the first vectors; ``form_dropout`` and
@@ -58,7 +59,7 @@ class FormEmbedding(nn.Module):
         rows = self.fields.rows(packed)
         if self.characters is None:
             return rows
-        pairs = self.pairs.rows(packed, self.triples.rows(packed))
+        pairs = self.pairs.rows(self.pairs.read(packed), self.triples.rows(packed))
         own = (pairs >= 0) & (pairs < len(self.characters))
         return torch.where(own, len(self.fields.numbers) + pairs, rows)
 
@@ -89,7 +90,7 @@ class FormEmbedding(nn.Module):
     def _others(self, packed: Tensor) -> Tensor:
         """Another pair of each id's triple; the id itself where there is none, or no form."""
         triples = self.triples.rows(packed)
-        own = self.pairs.rows(packed, triples)
+        own = self.pairs.rows(self.pairs.read(packed), triples)
         first, last = self.pairs.begins[triples.clamp(min=0)], self.pairs.begins[triples.clamp(min=0) + 1]
         is_listed = own >= 0
         others = last - first - is_listed.long()

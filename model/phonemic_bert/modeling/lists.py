@@ -77,12 +77,15 @@ class PairList(Frozen):
         triples: the row of each pair's triple in the list of triples, int64 (P,).
         begins: the pairs of triple i are ``begins[i]:begins[i + 1]``, int64 (S + 1,).
         most: the most pairs that a triple has.
+        traditional, simplified: ids, and those that they are read as, int64 (T,).
     """
 
     packed: Tensor
     triples: Tensor
     begins: Tensor
     keys: Tensor
+    traditional: Tensor
+    simplified: Tensor
 
     def __init__(self, config: PhonemicBertConfig) -> None:
         super().__init__()
@@ -100,7 +103,17 @@ class PairList(Frozen):
         """As of :class:`Frozen`."""
         packed, rows = torch.from_numpy(self.pairs.packed).long(), torch.from_numpy(self.pairs.rows)
         begins = torch.searchsorted(rows, torch.arange(int(rows[-1]) + 2))
-        return {"packed": packed, "triples": rows, "begins": begins, "keys": rows * FORMS + (packed >> FORM_SHIFT)}
+        keys = rows * FORMS + (packed >> FORM_SHIFT)
+        scripts = (torch.from_numpy(ids).long() for ids in (self.pairs.traditional, self.pairs.simplified))
+        names = ("packed", "triples", "begins", "keys", "traditional", "simplified")
+        return dict(zip(names, (packed, rows, begins, keys, *scripts), strict=True))
+
+    def read(self, packed: Tensor) -> Tensor:
+        """The ids as a model sees them, of the same shape and dtype: unlisted traditional characters as simplified."""
+        if not len(self.traditional):
+            return packed
+        at = torch.searchsorted(self.traditional, packed.long().contiguous()).clamp(max=len(self.traditional) - 1)
+        return torch.where(self.traditional[at] == packed, self.simplified[at].to(packed.dtype), packed)
 
     def rows(self, packed: Tensor, triples: Tensor) -> Tensor:
         """Which row of the list each packed id is, -1 where none: int64 of the same shape.
