@@ -18,7 +18,9 @@ but keeps its own patience, evaluations and rate.
 The same sentences, the same number of steps, batches, heads, warm-up and tokens for all, so the same words seen; the
 encoder from scratch has a higher learning rate than the pretrained one. POS is of the treebank's words, NER of
 syllables. The model of the best development score is evaluated on the test part as it is, and with 15 and 30 % of the
-Chinese characters replaced by homophones, or of the Vietnamese syllables with lost or wrong marks. Each run
+Chinese characters replaced by homophones, or of the Vietnamese syllables with lost or wrong marks. "HashEmbedCNN
+trained with errors" has the same kinds of errors in every second training sentence, as large a share of it as
+PhonemicHashEmbed is trained with. Each run
 is added to the output as it ends, and what is there already is not run again, so that the script may be stopped and
 started. Printed: means over the seeds, the standard deviation on clean text, the processor's seconds of training,
 words a second of ``nlp.pipe`` on the test part (tokenizing included for NER, the median of three passes), of the
@@ -57,7 +59,7 @@ from thinc.api import Config, require_gpu
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from benchmarks.spacy_noise import noisy, rewrite
+from benchmarks.spacy_noise import augmenter, noisy, rewrite
 from phonemic.files.writing import write_json
 from phonemic_bert.checkpoints import resolve
 from spacy_phonemic.configs import check_checkpoint, config_text
@@ -101,6 +103,7 @@ TASKS = {
 MODELS = {
     "spacy init config": "hash",
     "HashEmbedCNN": "hash",
+    "HashEmbedCNN trained with errors": "hash",
     "PhonemicHashEmbed": "hash",
     "PhonemicBERT from scratch": "bert",
     "PhonemicBERT from a checkpoint": "bert",
@@ -213,11 +216,14 @@ def config_of(task: Task, model: str, seed: int, setting: Setting, checkpoint: s
     encoder.get("encoder", encoder).update(ours if encoder else {})
     if model.endswith("last layer only"):
         encoder["encoder"]["layers"] = None
-    if model == "HashEmbedCNN":  # what spacy.HashEmbedCNN.v2 makes: our layer without the columns of sounds
+    if model.startswith("HashEmbedCNN"):  # what spacy.HashEmbedCNN.v2 makes: our layer without the columns of sounds
         embed = config["components"]["tok2vec"]["model"]["embed"]
         embed["@architectures"] = "spacy.MultiHashEmbed.v2"
-        for column in ("components", "homophone_noise", "diacritic_noise"):
-            del embed[column]
+        del embed["components"]
+        share = embed.pop("homophone_noise") + embed.pop("diacritic_noise")  # a language has one of them
+        if model.endswith("trained with errors"):
+            augmenting = {"@augmenters": "benchmarks.Errors.v1", "lang": task.lang, "share": share}
+            config["corpora"]["train"]["augmenter"] = augmenting
     return config
 
 
@@ -270,6 +276,7 @@ def measure(name: str, model: str, seed: int, config: Config, corpus: Path, gpu:
     seen = Seen(SCORES[task.config])
     config["training"]["logger"] = {"@loggers": "benchmarks.Seen.v1"}
     registry.loggers("benchmarks.Seen.v1", func=lambda: seen)
+    registry.augmenters("benchmarks.Errors.v1", func=augmenter)
     start = time.process_time()
     with tempfile.TemporaryDirectory() as folder, open(os.devnull, "w", encoding="utf-8") as nowhere:
         train(init_nlp(config, use_gpu=gpu), Path(folder), use_gpu=gpu, stdout=nowhere, stderr=nowhere)
