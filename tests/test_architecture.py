@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
@@ -39,6 +40,10 @@ def _modules() -> dict[str, Path]:
 MODULES = _modules()
 
 
+#: What Cython reads of a module: its own imports of the project, and the declarations that it takes.
+CYTHON = re.compile(r"^\s*(?:from\s+(phonemic[\w.]*)\s+(?:c?import)|c?import\s+(phonemic[\w.]*))", re.MULTILINE)
+
+
 def _imported(node: ast.AST) -> list[str]:
     if isinstance(node, ast.ImportFrom) and node.module:
         return [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
@@ -69,6 +74,25 @@ def test_no_module_imports_one_that_imports_it(types):
     found = imports(types)
     graph = {name: {other for other in found[name] if other in MODULES and other != name} for name in found}
     assert len(list(TopologicalSorter(graph).static_order())) >= len(MODULES) > 200  # CycleError names a circle
+
+
+@cache
+def cython_imports() -> dict[str, set[str]]:
+    """Return the imports of each Cython module, those of its declarations (``.pxd``) as well."""
+    found: dict[str, set[str]] = {}
+    for path in (*FOLDERS["phonemic"].rglob("*.pyx"), *FOLDERS["phonemic"].rglob("*.pxd")):
+        name = ".".join(path.relative_to(ROOT).with_suffix("").parts)
+        taken = {one or other for one, other in CYTHON.findall(path.read_text("utf-8"))}
+        found.setdefault(name, set()).update(taken - {name})
+    return found
+
+
+def test_no_circle_runs_through_cython():
+    graph = {**imports(), **cython_imports()}
+    assert len(cython_imports()) > 15
+    assert any("phonemic.native.text" in taken for taken in cython_imports().values())
+    order = TopologicalSorter({name: {other for other in found if other in graph} for name, found in graph.items()})
+    assert len(list(order.static_order())) == len(graph)  # CycleError names a circle
 
 
 @pytest.mark.parametrize("layer", BELOW)
