@@ -123,8 +123,7 @@ FILES = [
 ]  # fmt: skip
 #: Compatibility ideographs: test_compatibility_ideographs_are_read_as_what_they_are_equal_to says why.
 EQUAL_TO_ANOTHER = frozenset(mandarin.compatibility_ideographs())
-#: Characters read of each file, of which a fifth is compared, 2 million in all: pypinyin takes minutes for them. The
-#: whole data were compared once, see docs/results/correctness.md.
+#: Characters read of each file, of which a fifth is compared, 2 million in all: pypinyin takes minutes for them.
 LIMIT = {"zh/raw/laws.txt.xz": 1_000_000, "zh/raw/lctt.txt.xz": 1_000_000, "zh/c3/c3-m-train.json": 500_000}
 
 

@@ -73,7 +73,13 @@ def test_two_spellings_of_one_syllable(vi, one, other):
     assert len(vi.encode(one)) == 1
 
 
-@pytest.mark.parametrize("text", ["Ea", "nghành", "mưo", "áá", "qa", "gh", "ng", "qu\u0308a", "bń", "zô", "wa", "fo"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Ea", "mưo", "áá", "qa", "gh", "ng", "qu\u0308a", "bń", "zô", "wa", "fo", "luônnn", "nữạ", "vọị", "zậy", "fải",
+        "wá", "qá", "qán", "đuọc", "buòn", "nhièu", "quyét", "nghành", "lýnh",
+    ],
+)  # fmt: skip
 def test_no_syllable(vi, text):
     assert vietnamese.factorize(text) is None
     assert len(vi.encode(text)) == len(unicodedata.normalize("NFC", text))
