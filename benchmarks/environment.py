@@ -13,6 +13,12 @@ from typing import Any
 from benchmarks.rivals import RIVALS
 from benchmarks.timing import ROOT
 
+#: Packages whose version counts, next to the baselines'.
+PACKAGES = (
+    "numpy", "pyarrow", "phonemic", "opencc", "opencc-python-reimplemented", "pypinyin-dict", "torch", "transformers",
+    "pyvi", "Pinyin2Hanzi",
+)  # fmt: skip
+
 
 def _first_line(*command: str) -> str:
     try:
@@ -35,7 +41,7 @@ def _processor() -> str:
 
 def environment() -> dict[str, Any]:
     """Processor, system, versions, commit and date."""
-    packages = sorted({rival.package for rival in RIVALS} | {"numpy", "pyarrow", "phonemic", "opencc"})
+    packages = sorted({rival.package for rival in RIVALS} | set(PACKAGES))
     versions = {}
     for package in packages:
         try:

@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from source_tree import needs
 
 pytest.importorskip("pypinyin")
 
@@ -62,3 +63,23 @@ def test_wrong_readings_of_boundaries_are_told():
     assert boundaries.wrong([Case("银行", 1, "hang2"), Case("银行", 1, "xing2")], lambda text: ["yin2", "hang2"]) == [
         (Case("银行", 1, "xing2"), "hang2")
     ]
+
+
+@needs("benchmarks/results")
+def test_published_shares_are_those_of_todays_readings_in_context():
+    """Of the sets that are part of the repository."""
+    pytest.importorskip("jieba")
+    from benchmarks.readings import everyday, figures
+    from benchmarks.readings.judge import context_reader
+    from benchmarks.tables.readings import judged
+
+    names, others = figures.named()
+    for text, cases in (
+        ("such borders in an independent writer's phrases", boundaries.cases(figures.HERE / "independent.txt")),
+        ("everyday sentences", everyday.sentences(figures.TESTS / "everyday.txt")),
+        ("family names, as names", names),
+        ("the same characters, as other words", others),
+    ):
+        published = judged(text)
+        assert published["places"] == len(cases)
+        assert published["right"][figures.CONTEXT] == len(cases) - errors(cases, context_reader).total()

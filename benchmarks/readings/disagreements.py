@@ -92,13 +92,18 @@ def draw(data: Path, seed: int, out: Path, seen: Path | None) -> None:
     out.write_text("\n".join(rows) + "\n", "utf-8")
 
 
+def verdicts(file: Path, source: str = "") -> list[str]:
+    """Return the verdicts of a file, or of one of its sources."""
+    rows = [line.split("\t") for line in file.read_text("utf-8").splitlines() if not line.startswith("#")]
+    return [row[5] for row in rows if source in ("", row[0])]
+
+
 def count(file: Path) -> None:
     """Prints how often each verdict was given."""
-    rows = [line.split("\t") for line in file.read_text("utf-8").splitlines() if not line.startswith("#")]
-    for name in (*SOURCES, "all"):
-        verdicts = Counter(row[5] for row in rows if name in (row[0], "all"))
-        total = sum(verdicts.values())
-        print(name, total, {verdict: f"{many / total:.1%}" for verdict, many in verdicts.most_common()})
+    for name in (*SOURCES, ""):
+        found = Counter(verdicts(file, name))
+        total = found.total()
+        print(name or "all", total, {verdict: f"{many / total:.1%}" for verdict, many in found.most_common()})
 
 
 def main() -> None:

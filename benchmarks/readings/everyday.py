@@ -28,8 +28,13 @@ def cases() -> list[Case]:
 
 def sentences(path: Path = HERE / "everyday.txt") -> list[Case]:
     """The sentences of a file, ``衣服还{hai2}没干{gan1}。``: a case for each character that is marked."""
+    return marked(path.read_text("utf-8"))
+
+
+def marked(lines: str) -> list[Case]:
+    """Return the cases of lines as in :func:`sentences`; comments are left out."""
     found = []
-    for line in path.read_text("utf-8").splitlines():
+    for line in lines.splitlines():
         parts = [] if line.startswith("#") else _MARKED.findall(line)
         text = "".join(char for char, _ in parts)
         found += [Case(text, at, reading) for at, (_, reading) in enumerate(parts) if reading]
