@@ -10,7 +10,7 @@ from source_tree import ROOT, needs
 needs("benchmarks/results", "docs/experiments", whole_module=True)
 
 from benchmarks import report  # noqa: E402
-from benchmarks.tables import RESULTS, TABLES, load, models, register, spacy  # noqa: E402
+from benchmarks.tables import RESULTS, TABLES, load, models, readings, register, spacy  # noqa: E402
 
 register()
 PAGES = {page.relative_to(ROOT).as_posix(): page.read_text("utf-8") for page in report.pages()}
@@ -73,23 +73,17 @@ def noisy_training(task, noise, ratio):
 
 def prose():
     """Sentences of pages that have figures, with these from the results."""
-    pretrained = {lang: {row["model"]: row for row in load("pretrained")[lang]} for lang in ("zh", "vi")}
-    zh, vi = pretrained["zh"], pretrained["vi"]
-    equal = zh["PhonemicBERT"]["bits_per_syllable"] - zh["Character"]["bits_per_syllable"]
-    timed = zh["PhonemicBERT"]["bits_per_syllable"] - zh["Character, equal CPU time"]["bits_per_syllable"]
-    fewer = 100 * (1 - vi["PhonemicBERT"]["bits_per_character"] / vi["Byte-BPE, 8,192 entries"]["bits_per_character"])
-    wrong = 100 * (vi["Byte-BPE, 8,192 entries"]["accuracy"] - vi["PhonemicBERT"]["accuracy"])
     crafted = load("crafted")["rows"]
     plain = max(row["by_byte"] for row in crafted if "user" not in row["name"])
     user = max(row["by_byte"] for row in crafted if "user" in row["name"])
     speeds = [row["mb_per_cpu_second"] for row in load("prepare_speed")["rows"] if row["engine"] == "1 thread"]
     clean, noisy = noisy_training("vietbioner", "none", "0"), noisy_training("vietbioner", "missing-diacritics", "0.3")
+    slower = readings.speed("ours, context") / readings.speed("ours, pypinyin")
     page = "docs/results/language-models.md"
-    yield page, f"ahead, by {equal:.2f} bits per syllable after equal steps and {timed:.2f} after equal CPU time"
-    yield page, f"has {fewer:.1f} % fewer bits per character after equal steps, and {wrong:.1f} points fewer"
     yield page, f"SubChar-Pinyin, by {behind_on_clean_mandarin('Character', 'SubChar-Pinyin')}"
     yield page, f"scores {clean:.1f} clean and {noisy:.1f} with 30 % missing diacritics"
     yield "README.md", f"{behind_on_clean_mandarin('Character')} behind a character model"
+    yield "docs/results/readings.md", f"reading runs at {slower:.2f} of the speed of pypinyin's readings"
     yield (
         "docs/results/spacy.md",
         f"at 30 %, `both` by {lead('both from a checkpoint', 2)} points and `hash` by {lead('PhonemicHashEmbed', 2)}",

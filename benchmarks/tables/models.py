@@ -1,4 +1,4 @@
-"""Language models and their tasks, from ``pretrained.json``, ``downstream.csv`` and ``designs.json``."""
+"""Language models: their tasks from ``downstream.csv``, others from ``designs``, ``forms`` and ``checkpoints.json``."""
 
 from __future__ import annotations
 
@@ -95,32 +95,6 @@ def tasks_vi() -> str:
 
 def _figure(row: dict[str, Any], key: str, form: str) -> str:
     return format(row[key], form) if key in row else ""
-
-
-@table("models: pretrained")
-def pretrained() -> str:
-    """Compare what language models predict of held-out text."""
-    parts = []
-    for lang, unit in (("zh", "masked syllable"), ("vi", "whole syllable")):
-        body = [
-            [
-                f"`{row['model']}`" if row["model"].startswith("phonemic-") else row["model"],
-                f"{row['parameters'] / 1e6:.2f}M",
-                f"{row['steps']:,}",
-                _figure(row, "bits_per_character", ".2f"),
-                _figure(row, "bits_per_syllable", ".2f"),
-                _figure(row, "accuracy", ".1%").replace("%", " %"),
-                _figure(row, "treebank", ".1%").replace("%", " %"),
-                _figure(row, "cpu_seconds_per_step", ".2f"),
-            ]
-            for row in load("pretrained")[lang]
-        ]
-        heads = [
-            "Mandarin" if lang == "zh" else "Vietnamese", "parameters", "steps", "bits per character",
-            f"bits per {unit}", "accuracy", "treebank", "CPU s per step",
-        ]  # fmt: skip
-        parts.append(rows(heads, body))
-    return "\n\n".join([*parts, footer("pretrained")])
 
 
 def designs() -> Iterator[tuple[str, dict[str, tuple[float, float]]]]:
