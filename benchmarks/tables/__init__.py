@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import tomllib
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
@@ -52,15 +53,57 @@ def bold_best(cells: Sequence[str], values: Sequence[float]) -> list[str]:
 
 
 @cache
-def _sources() -> dict[str, dict[str, str]]:
+def sources() -> dict[str, dict[str, Any]]:
+    """Read the parts of footers that the results do not have, by the name of their file."""
     with (RESULTS / "sources.toml").open("rb") as file:
-        return tomllib.load(file)
+        found: dict[str, dict[str, Any]] = tomllib.load(file)
+    return found
 
 
-def footer(name: str) -> str:
-    """Return the line below a table: date, version, hardware and command."""
-    source = _sources()[name]
-    return f"*{source['date']}, {source['version']}, {source['hardware']}: `{source['command']}`.*"
+#: Generations of processors by family and model.
+GENERATIONS = {(6, 167): "Rocket Lake", (23, 1): "Zen", (25, 1): "Zen 3", (26, 2): "Zen 5"}
+
+
+def processor(name: str) -> str:
+    """Return a processor of an ``environment`` with its generation: ``AMD EPYC, family 25 (Zen 3)``.
+
+    Raises:
+        KeyError: its generation is not in the table.
+    """
+    found = re.fullmatch(r"(.+?)(?: Processor)? \(family (\d+), model (\d+)\)", name)
+    if not found:
+        return name
+    family, model = int(found[2]), int(found[3])
+    return f"{found[1].replace('(R)', '')}, family {family} ({GENERATIONS[family, model]})"
+
+
+def environment(name: str, part: str = "") -> dict[str, Any]:
+    """Return where a file of results, or one of its parts, was measured; empty where the file does not say."""
+    if not (RESULTS / f"{name}.json").exists():
+        return {}
+    found = load(name)[part] if part else load(name)
+    where: dict[str, Any] = found.get("environment", {}) if isinstance(found, dict) else {}
+    return where
+
+
+def _versions(names: Iterable[str], where: dict[str, Any]) -> str:
+    """Return packages with their versions; one that the environment lacks is named with its version."""
+    known = {"python": where.get("python", "")} | where.get("versions", {}) | where.get("tokenizers", {})
+    known = {name.lower(): version.partition("+")[0] for name, version in known.items()}
+    return ", ".join(name if " " in name else f"{name} {known[name.lower()]}" for name in names)
+
+
+def footer(name: str, part: str = "") -> str:
+    """Return the line below a table: date, versions, hardware and command.
+
+    Arguments:
+        name: of the file of results.
+        part: of the file, where each has an ``environment`` of its own.
+    """
+    source, where = sources()[name], environment(name, part)
+    date = where["date"][:10] if where else source["date"]
+    hardware = source["hardware"].format(processor=processor(where["processor"]) if where else "")
+    return f"*{date}, {_versions(source['versions'], where)}, {hardware}: `{source['command']}`.*"
 
 
 def number(value: float) -> str:

@@ -28,7 +28,7 @@ def given_back() -> str:
                 cells = (f"{row['characters']:,}", f"{row['texts that are other']:,}", f"{row['ids that are other']:,}")
                 body.append([label, *cells])
     heads = ["text and tokenizer", "characters", "texts that differ", "ids that differ from `form=False`"]
-    return f"{rows(heads, body)}\n\n{footer('lossless')}"
+    return f"{rows(heads, body)}\n\n{footer('lossless', 'exactness')}"
 
 
 TWIN = {
@@ -61,7 +61,7 @@ def baselines() -> str:
         for name, row in found.items()
     ]
     heads = ["tokenizer", "vocabulary", "texts given back", "positions per character"]
-    return f"{rows(heads, body)}\n\n{footer('lossless')}"
+    return f"{rows(heads, body)}\n\n{footer('lossless', 'rivals')}"
 
 
 @table("tokenizers: positions with forms")
@@ -71,4 +71,4 @@ def positions() -> str:
         [name, f"{row['more positions']:.2f} %", f"{row['white space']:.2f} %"]
         for name, row in load("lossless")["positions"]["rows"].items()
     ]
-    return f"{rows(['text', 'more positions', 'white space, in addition'], body)}\n\n{footer('lossless')}"
+    return f"{rows(['text', 'more positions', 'white space, in addition'], body)}\n\n{footer('lossless', 'positions')}"

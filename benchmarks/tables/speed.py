@@ -79,7 +79,7 @@ def forms() -> str:
         for name, row in part["rows"].items()
     ]
     heads = ["MB per CPU second", "encode", "with `form=True`", "decode", "with `form=True`"]
-    return f"{rows(heads, body)}\n\n{footer('lossless')}"
+    return f"{rows(heads, body)}\n\n{footer('lossless', 'speed')}"
 
 
 MIXTURES = {
