@@ -2,7 +2,7 @@
 # make test   sets everything up, checks style and types, and runs all tests
 # make docs   checks how the pages are written and builds them as a site in build/site
 # make test-benchmarks   runs the tests of the scripts in benchmarks/
-# make bench       measures speed beside the limits and the rivals: DATA=folder BENCH_OPTIONS="--only limits"
+# make bench       measures speed compared with the limits and other tools: DATA=folder BENCH_OPTIONS="--only limits"
 # make release-check   checks the workflows, the wheel and the sdist, and tests the repaired wheel by itself
 # make sanitize   builds the core with sanitizers, runs its tests and fuzzes it: SECONDS=120
 # make bench-gate   counts the core's instructions (valgrind) and compares them with benchmarks/gate.json
@@ -13,14 +13,14 @@ BIN := $(VENV)/bin
 TORCH ?= torch==2.13.0
 # Processes that run the tests; each takes about a gigabyte, and one thread of torch.
 WORKERS ?= 2
-# What tests start would else be compiled anew by each of a thousand processes.
+# Without bytecode, each of the thousand processes that tests start would compile its modules again.
 unexport PYTHONDONTWRITEBYTECODE
 TEST := python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 TRANSFORMERS ?= 4.53.2 5.23.0 5.24.0
 DEMO := build/demo
 # Those that the demo needs: all would take twice as long to build.
 DEMO_EXTENSIONS := $(addprefix phonemic.,_core native._batch native._context native._decode native._spaced)
-# What an installed copy is made from.
+# The sources of an installed copy.
 SOURCES := pyproject.toml setup.py $(shell find phonemic -name '*.pyx' -o -name '*.pxd' -o -name '*.h' -o -name '*.tsv' -o -path '*/lexicon/*.py' -o -path '*/compiling/*.py' -o -path '*/reading/*.py')
 LANG_OF_FILE := $(if $(filter vi zh,$(LANG)),--lang $(LANG))
 
@@ -36,7 +36,7 @@ test: $(VENV)/installed
 run-tests: $(VENV)/installed
 	OMP_NUM_THREADS=1 $(BIN)/$(TEST) -m "not benchmarks"
 
-# The tests of what lies in benchmarks/.
+# The tests of the scripts in benchmarks/.
 test-benchmarks: $(VENV)/installed
 	OMP_NUM_THREADS=1 $(BIN)/$(TEST) -m benchmarks
 
@@ -70,14 +70,14 @@ build/docs/installed: pyproject.toml
 		"import tomllib; print(*tomllib.load(open('pyproject.toml', 'rb'))['dependency-groups']['docs'])")
 	touch $@
 
-# Speed beside the least-work programs and the rivals, on real data: make bench DATA=folder
-bench: $(VENV)/rivals
+# Speed compared with the least-work programs and other tools, on real data: make bench DATA=folder
+bench: $(VENV)/other-tools
 	$(BIN)/python benchmarks/speed.py $(if $(DATA),--data $(DATA)) $(BENCH_OPTIONS)
 
-# The rivals that pip refuses are left out: the table then says that they are not installed.
-$(VENV)/rivals: $(VENV)/installed benchmarks/rivals.txt
+# Tools that pip refuses are left out: the table then says that they are not installed.
+$(VENV)/other-tools: $(VENV)/installed benchmarks/other_tools.txt
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev,bench]'
-	for rival in $$(grep -v '^#' benchmarks/rivals.txt); do $(BIN)/pip install --quiet --disable-pip-version-check $$rival || true; done
+	for tool in $$(grep -v '^#' benchmarks/other_tools.txt); do $(BIN)/pip install --quiet --disable-pip-version-check $$tool || true; done
 	touch $@
 
 format: $(VENV)/installed
@@ -95,7 +95,7 @@ SANITIZED := ASAN_OPTIONS=detect_leaks=0:abort_on_error=1 UBSAN_OPTIONS=halt_on_
 	LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so) $$(gcc -print-file-name=libstdc++.so.6)"
 SANITIZED_TESTS := test_arrow.py test_core_guards.py test_letters.py test_packed.py test_paths.py test_properties.py test_readings.py test_spacing.py \
 	test_decoding_forms.py test_forms.py test_forms_properties.py test_speech.py test_subclasses.py test_tokenizer.py sound/test_index.py fuzz
-# What takes long there and shows no more: the fuzz makes cases of its own.
+# Tests that take long there and find nothing more: the fuzz makes cases of its own.
 SANITIZED_WITHOUT := not 200_mb and not without_end and not test_cases and not no_position and not raw_text and not both_scripts
 
 sanitize: $(VENV)/installed
@@ -127,7 +127,7 @@ sdist-check: $(VENV)/installed
 		$(BIN)/python -c "$$site" > "$$(build/sdist/venv/bin/python -c "$$site")/lent.pth"
 	cd build/sdist && rm -rf phonemic-*/*phonemic phonemic-*/model && cd phonemic-*/ && env -u PHONEMIC_DATA OMP_NUM_THREADS=1 ../venv/bin/$(TEST) -q -m "not benchmarks" -k "not test_package" $(SDIST_TESTS)
 
-# What a release is made of, as far as one machine can tell, in a light environment: the workflows, the wheel and the
+# The parts of a release, as far as one machine can test them, in a light environment: the workflows, the wheel, the
 # sdist; the wheel is repaired (Linux), installed where nothing else is, and tested there as cibuildwheel's are.
 RELEASE := build/release
 release-check: $(RELEASE)/installed

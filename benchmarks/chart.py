@@ -1,4 +1,4 @@
-"""The bar chart: MB a second of us, the limits and the rivals, a panel a language."""
+"""The bar chart: MB per second of phonemic, the limits and other tools, one panel per language."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from benchmarks.measurements import Measurement
 from benchmarks.session import LANGS
 
-COLOURS = {"us": "#c0392b", "limit": "#7f8c8d", "rival": "#2c5f8a"}
+COLOURS = {"us": "#c0392b", "limit": "#7f8c8d", "other": "#2c5f8a"}
 NAMES = {"vi": "Vietnamese", "zh": "Mandarin"}
 
 
@@ -21,11 +21,11 @@ def bars(result: dict[str, Any], lang: str) -> list[tuple[str, float, str]]:
             language != lang
             or row.ours is None
             or row.other is None
-            or row.group not in ("Share of the limit", "Rivals")
+            or row.group not in ("Share of the limit", "Other tools")
         ):
             continue
         found.setdefault(f"phonemic, {source}", (row.ours, "us"))
-        found[row.against] = row.other, "limit" if row.against.startswith("limit") else "rival"
+        found[row.against] = row.other, "limit" if row.against.startswith("limit") else "other"
     found.pop("limit copy", None)
     return sorted(((name, *bar) for name, bar in found.items()), key=lambda bar: bar[1])
 

@@ -10,7 +10,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from benchmarks.rivals import RIVALS
+from benchmarks.other_tools import OTHER_TOOLS
 from benchmarks.timing import ROOT
 
 #: Packages whose version counts, next to the baselines'.
@@ -41,7 +41,7 @@ def _processor() -> str:
 
 def environment() -> dict[str, Any]:
     """Processor, system, versions, commit and date."""
-    packages = sorted({rival.package for rival in RIVALS} | set(PACKAGES))
+    packages = sorted({tool.package for tool in OTHER_TOOLS} | set(PACKAGES))
     versions = {}
     for package in packages:
         try:

@@ -210,7 +210,7 @@ def rates(seconds: dict[str, list[float]], texts: list[str]) -> dict[str, float]
     return {name: round(size_of(texts) / 1e6 / float(np.median(runs)), 1) for name, runs in seconds.items()}
 
 
-class Rival(NamedTuple):
+class OtherTool(NamedTuple):
     """A tokenizer: how many entries it has, and what makes ids of texts, a list per text, and texts of those."""
 
     vocabulary: int
@@ -226,19 +226,21 @@ def _each(function: Callable[[Any], Any], many: list[Any]) -> list[Any]:
     return [function(one) for one in many]
 
 
-def trained(lang: str, path: Path, work: Path) -> dict[str, Rival]:
+def trained(lang: str, path: Path, work: Path) -> dict[str, OtherTool]:
     """The tokenizers that people train, trained on a text."""
     bpe, piece = models.byte_bpe(lang, path, work), models.wordpiece(lang, path, work)
     unigram, tik = models.sentencepiece_unigram(lang, path, work), models.tiktoken_encoding(lang, path, work)
     return {
-        "SentencePiece unigram": Rival(unigram.vocab_size(), partial(unigram.encode, num_threads=1), unigram.decode),
-        "tiktoken": Rival(tik.n_vocab, partial(_each, tik.encode_ordinary), partial(_each, tik.decode)),
-        "Hugging Face byte-level BPE": Rival(bpe.get_vocab_size(), partial(_ids_of, bpe), bpe.decode_batch),
-        "Hugging Face WordPiece": Rival(piece.get_vocab_size(), partial(_ids_of, piece), piece.decode_batch),
+        "SentencePiece unigram": OtherTool(
+            unigram.vocab_size(), partial(unigram.encode, num_threads=1), unigram.decode
+        ),
+        "tiktoken": OtherTool(tik.n_vocab, partial(_each, tik.encode_ordinary), partial(_each, tik.decode)),
+        "Hugging Face byte-level BPE": OtherTool(bpe.get_vocab_size(), partial(_ids_of, bpe), bpe.decode_batch),
+        "Hugging Face WordPiece": OtherTool(piece.get_vocab_size(), partial(_ids_of, piece), piece.decode_batch),
     }
 
 
-def rivals(data: Path, work: Path) -> dict[str, Any]:
+def other_tools(data: Path, work: Path) -> dict[str, Any]:
     """Ours and tokenizers that people train, on the same texts; theirs on a fifth of them."""
     found = {}
     for lang in ("vi", "zh"):
@@ -251,9 +253,9 @@ def rivals(data: Path, work: Path) -> dict[str, Any]:
         decode: Any = ours.decode_batch
         found[f"{lang}, phonemic, form=True"] = compare(ours.vocab_size, encode, decode, texts, len(batch.ids))
         some = head(texts, MEASURED // 5)
-        for name, rival in trained(lang, path, work).items():
-            made = rival.encode(some)
-            row = compare(rival.vocabulary, rival.encode, rival.decode, some, sum(map(len, made)))
+        for name, tool in trained(lang, path, work).items():
+            made = tool.encode(some)
+            row = compare(tool.vocabulary, tool.encode, tool.decode, some, sum(map(len, made)))
             found[f"{lang}, {name}"] = row
     return found
 
@@ -278,7 +280,7 @@ def compare(
     } | rates(seconds, texts)
 
 
-PARTS = ("exactness", "fuzz", "positions", "speed", "rivals")
+PARTS = ("exactness", "fuzz", "positions", "speed", "other_tools")
 
 
 @click.command()
@@ -292,7 +294,7 @@ def main(data: Path, work: Path, only: tuple[str, ...], characters: int) -> None
     result = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
     run = {
         "exactness": lambda: exactness(data), "fuzz": lambda: fuzz(characters), "positions": lambda: positions(data),
-        "speed": lambda: speed(data), "rivals": lambda: rivals(data, work),
+        "speed": lambda: speed(data), "other_tools": lambda: other_tools(data, work),
     }  # fmt: skip
     for part in only or PARTS:
         rows = run[part]()

@@ -1,4 +1,4 @@
-"""The trained rivals: a vocabulary of VOCABULARY entries from the measured text itself, kept for the next time."""
+"""The tokenizers to compare with: a vocabulary of VOCABULARY entries from the measured text, kept for the next time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Speed, memory and start-up of phonemic next to the least-work programs and its rivals.
+"""Speed, memory and start-up of phonemic next to the least-work programs and other tools.
 
     python benchmarks/speed.py --data DIR [--quick] [--only PART ...]
 
@@ -41,7 +41,7 @@ PARTS = {
     "scaling": costs.scaling,
     "worst": costs.worst,
     "spacy": components.components,
-    "rivals": compare.rivals,
+    "other_tools": compare.other_tools,
 }
 
 

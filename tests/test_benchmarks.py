@@ -19,8 +19,8 @@ from benchmarks.compare import REQUIRED, REQUIRED_OF_A_SENTENCE
 from benchmarks.limit_tables import mandarin_tables, phrases, vietnamese_tables
 from benchmarks.limits import Limits
 from benchmarks.measurements import Measurement, speed_ratio, time_ratio
+from benchmarks.other_tools import OTHER_TOOLS, OtherTool, OtherToolProcess
 from benchmarks.ours import work
-from benchmarks.rivals import RIVALS, Rival, RivalProcess
 from benchmarks.session import Session
 from benchmarks.timing import ROOT, Process, ProcessError, in_turns, ratio
 from benchmarks.worst_cases import inputs
@@ -290,39 +290,39 @@ def test_tables_of_the_limits(tmp_path):
     assert len(changing) == 8756
 
 
-# ---- Rivals ----
+# ---- Other tools ----
 
 
-def test_a_rival_runs_in_its_own_process_on_the_beginning_of_the_text(session):
-    pytest.importorskip("pypinyin", reason="the rival")
-    rival = next(rival for rival in RIVALS if rival.name == "pypinyin TONE3")
+def test_a_tool_runs_in_its_own_process_on_the_beginning_of_the_text(session):
+    pytest.importorskip("pypinyin", reason="the tool")
+    tool = next(tool for tool in OTHER_TOOLS if tool.name == "pypinyin TONE3")
     language = session.language("zh")
-    with RivalProcess(rival, "zh", language.path, session.folder("models"), 60) as process:
+    with OtherToolProcess(tool, "zh", language.path, session.folder("models"), 60) as process:
         assert 0 < process.bytes <= language.bytes
         assert process.seconds() > 0
         assert process.seconds(texts.WAYS[1]) > 0
 
 
-@pytest.mark.parametrize("name", ["vPhon", "no such rival"])
-def test_a_rival_that_cannot_run_says_why(name, session):
-    absent = next((rival for rival in RIVALS if rival.name == name), Rival(name, ("vi",), name, lambda *_: None))
+@pytest.mark.parametrize("name", ["vPhon", "no such tool"])
+def test_a_tool_that_cannot_run_says_why(name, session):
+    absent = next((tool for tool in OTHER_TOOLS if tool.name == name), OtherTool(name, ("vi",), name, lambda *_: None))
     with pytest.raises(ProcessError, match=r"not on PyPI|StopIteration"):
-        RivalProcess(absent, "vi", session.language("vi").path, session.folder("models"), 60)
+        OtherToolProcess(absent, "vi", session.language("vi").path, session.folder("models"), 60)
 
 
-def test_what_is_required_is_required_of_rivals_that_there_are():
-    known = {(lang, rival.name) for rival in RIVALS for lang in rival.langs}
+def test_what_is_required_is_required_of_tools_that_there_are():
+    known = {(lang, tool.name) for tool in OTHER_TOOLS for lang in tool.langs}
     assert REQUIRED.keys() <= known
     assert {("vi", name) for name in REQUIRED_OF_A_SENTENCE} <= known
 
 
-def test_make_bench_installs_every_rival_that_can_be_installed():
+def test_make_bench_installs_every_tool_that_can_be_installed():
     extra = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"][
         "bench"
     ]
-    listed = (ROOT / "benchmarks" / "rivals.txt").read_text(encoding="utf-8").splitlines()
+    listed = (ROOT / "benchmarks" / "other_tools.txt").read_text(encoding="utf-8").splitlines()
     installed = {re.split("[>=]", name)[0] for name in extra + listed}
-    assert {rival.package for rival in RIVALS} - installed == {"vPhon", "cpp-pinyin"}
+    assert {tool.package for tool in OTHER_TOOLS} - installed == {"vPhon", "cpp-pinyin"}
 
 
 # ---- The whole ----
@@ -330,7 +330,7 @@ def test_make_bench_installs_every_rival_that_can_be_installed():
 
 @pytest.fixture(scope="module")
 def result(folder, tmp_path_factory):
-    """What ``python benchmarks/speed.py`` wrote about the tiny text."""
+    """The results of ``python benchmarks/speed.py`` on the tiny text."""
     root = tmp_path_factory.mktemp("out")
     command = [sys.executable, "benchmarks/speed.py", "--data", folder, "--quick", "--build", root / "build"]
     command += ["--out", root / "speed.json", "--only", "limits", "spans", "forms", "start"]

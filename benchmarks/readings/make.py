@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from benchmarks.readings import borders, everyday, export, features, labels, names, prepare, tagged, train, words
 from benchmarks.readings.cpp import Case, cases
 from benchmarks.readings.fold import Votes
-from benchmarks.readings.rivals import RAW, raw
+from benchmarks.readings.other_tools import RAW, raw
 from benchmarks.readings.rules import CHARS
 from benchmarks.readings.teacher import BATCH, Teacher
 from phonemic.characters import DATA
@@ -105,7 +105,7 @@ def own_sentences(made: prepare.Setting, numbers: dict[str, int]) -> dict[int, t
 
 
 def believed(examples: train.Examples, made: prepare.Setting) -> train.Examples:
-    """Without those that seem to be names of people, which neither network nor lexicons know well enough."""
+    """The examples without apparent names of people, which neither network nor lexicons know well enough."""
     words = {word for word, tag in jieba.posseg.dt.word_tag_tab.items() if not tag.startswith("nr")}
     named = names.likely(examples.chars, examples.keys, names.others(made.phrases), words)
     return train.some(examples, np.flatnonzero(~named))
@@ -138,7 +138,7 @@ def enough(own: dict[int, train.Sentences]) -> set[int]:
 def narrow_of(
     moved: dict[int, train.Model], own: dict[int, train.Sentences], kept: dict[int, train.Examples]
 ) -> set[int]:
-    """The characters of our sentences that few windows are enough for, and those that are everywhere."""
+    """The characters of our sentences that few windows are enough for, and the characters that are everywhere."""
     few = {char for char, model in moved.items() if export.changed_by_fewer(model, own[char].keys) < export.NARROW}
     few = {char for char in few if export.changed_by_fewer(moved[char], kept[char].keys) < export.NARROW}
     return (few - {*map(ord, names.FAMILIES)}) | (moved.keys() & {*map(ord, EVERYWHERE)})

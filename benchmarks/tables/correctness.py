@@ -55,7 +55,7 @@ def reference() -> str:
 @table("tokenizers: text given back")
 def baselines() -> str:
     """Compare with trained tokenizers."""
-    found = load("lossless")["rivals"]["rows"]
+    found = load("lossless")["other_tools"]["rows"]
     body = [
         [name, f"{row['vocabulary']:,}", f"{row['texts given back']:.1f} %", f"{row['positions per character']:.3f}"]
         for name, row in found.items()

@@ -28,7 +28,7 @@ def throughput(lang: str) -> float:
 
 def baseline(lang: str, name: str) -> tuple[float, float] | None:
     """Return a baseline's MB per CPU second and how many times as fast we are, or None where it was not measured."""
-    for row in measured("Rivals"):
+    for row in measured("Other tools"):
         if row["what"][:2] == lang and row["against"] == name and row["other"]:
             return row["other"], row["value"]
     return None

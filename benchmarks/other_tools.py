@@ -1,8 +1,8 @@
-"""Tools that people use today: one line each in RIVALS, one function each that makes it ready.
+"""Tools that people use today: one line each in OTHER_TOOLS, one function each that makes it ready.
 
-Each runs in a process of its own (``python benchmarks/rivals.py NAME LANG TEXT FOLDER``), which says how many bytes of
-the text it takes at a time, or why it cannot run, and then answers ``batch`` and the WAYS of encoding one sentence with
-CPU seconds.
+Each runs in a process of its own (``python benchmarks/other_tools.py NAME LANG TEXT FOLDER``), which says how many
+bytes of the text it takes at a time, or why it cannot run, and then answers ``batch`` and the WAYS of encoding one
+sentence with CPU seconds.
 """
 
 from __future__ import annotations
@@ -168,8 +168,8 @@ def _absent(*_: Any) -> Batch:
     raise ModuleNotFoundError("not on PyPI")
 
 
-class Rival(NamedTuple):
-    """A rival: what the table calls it, its languages, its distribution on PyPI, and what makes it ready."""
+class OtherTool(NamedTuple):
+    """Another tool: its name in the table, its languages, its distribution on PyPI, and what makes it ready."""
 
     name: str
     langs: tuple[str, ...]
@@ -178,48 +178,50 @@ class Rival(NamedTuple):
     note: str = ""
 
 
-RIVALS = [
-    Rival("HF tokenizers BPE", ("vi", "zh"), "tokenizers", _bpe, "byte-level, trained on the text"),
-    Rival("HF tokenizers WordPiece", ("vi", "zh"), "tokenizers", _wordpiece, "trained on the text"),
-    Rival("SentencePiece unigram", ("vi", "zh"), "sentencepiece", _sentencepiece, "trained on the text"),
-    Rival("tiktoken", ("vi", "zh"), "tiktoken", _tiktoken, "with the merges of the BPE above"),
-    Rival("pypinyin TONE3", ("zh",), "pypinyin", _pypinyin),
-    Rival("pypinyin, three passes", ("zh",), "pypinyin", _pypinyin_parts, "initials, finals, tone"),
-    Rival("xpinyin", ("zh",), "xpinyin", _xpinyin),
-    Rival("g2pM", ("zh",), "g2pM", _g2pm),
-    Rival("dragonmapper", ("zh",), "dragonmapper", _dragonmapper, "pinyin, since its IPA fails on nü"),
-    Rival("pinyin-to-ipa", ("zh",), "pinyin-to-ipa", _pinyin_to_ipa, "from pinyin; making the pinyin is not counted"),
-    Rival("cpp-pinyin", ("zh",), "cpp-pinyin", _absent),
-    Rival("donglao-g2p", ("vi",), "donglao-g2p", _donglao, "without normalization"),
-    Rival("sea-g2p", ("vi",), "sea-g2p", _sea_g2p, "without normalization"),
-    Rival("viphoneme", ("vi",), "viphoneme", _viphoneme),
-    Rival("vPhon", ("vi",), "vPhon", _absent),
-    Rival("phonemizer + espeak-ng", ("vi", "zh"), "phonemizer", _espeak),
-    Rival("epitran", ("vi",), "epitran", _epitran),
-    Rival("NLTK wordpunct", ("vi", "zh"), "nltk", _nltk, "finds words only"),
-    Rival("NLTK SyllableTokenizer", ("vi",), "nltk", _nltk_syllables, "English sonority"),
-    Rival("spaCy tokenizer", ("vi", "zh"), "spacy", _spacy, "finds words (vi) or characters (zh) only"),
+OTHER_TOOLS = [
+    OtherTool("HF tokenizers BPE", ("vi", "zh"), "tokenizers", _bpe, "byte-level, trained on the text"),
+    OtherTool("HF tokenizers WordPiece", ("vi", "zh"), "tokenizers", _wordpiece, "trained on the text"),
+    OtherTool("SentencePiece unigram", ("vi", "zh"), "sentencepiece", _sentencepiece, "trained on the text"),
+    OtherTool("tiktoken", ("vi", "zh"), "tiktoken", _tiktoken, "with the merges of the BPE above"),
+    OtherTool("pypinyin TONE3", ("zh",), "pypinyin", _pypinyin),
+    OtherTool("pypinyin, three passes", ("zh",), "pypinyin", _pypinyin_parts, "initials, finals, tone"),
+    OtherTool("xpinyin", ("zh",), "xpinyin", _xpinyin),
+    OtherTool("g2pM", ("zh",), "g2pM", _g2pm),
+    OtherTool("dragonmapper", ("zh",), "dragonmapper", _dragonmapper, "pinyin, since its IPA fails on nü"),
+    OtherTool(
+        "pinyin-to-ipa", ("zh",), "pinyin-to-ipa", _pinyin_to_ipa, "from pinyin; making the pinyin is not counted"
+    ),
+    OtherTool("cpp-pinyin", ("zh",), "cpp-pinyin", _absent),
+    OtherTool("donglao-g2p", ("vi",), "donglao-g2p", _donglao, "without normalization"),
+    OtherTool("sea-g2p", ("vi",), "sea-g2p", _sea_g2p, "without normalization"),
+    OtherTool("viphoneme", ("vi",), "viphoneme", _viphoneme),
+    OtherTool("vPhon", ("vi",), "vPhon", _absent),
+    OtherTool("phonemizer + espeak-ng", ("vi", "zh"), "phonemizer", _espeak),
+    OtherTool("epitran", ("vi",), "epitran", _epitran),
+    OtherTool("NLTK wordpunct", ("vi", "zh"), "nltk", _nltk, "finds words only"),
+    OtherTool("NLTK SyllableTokenizer", ("vi",), "nltk", _nltk_syllables, "English sonority"),
+    OtherTool("spaCy tokenizer", ("vi", "zh"), "spacy", _spacy, "finds words (vi) or characters (zh) only"),
 ]
 
 
-def version(rival: Rival) -> str:
+def version(tool: OtherTool) -> str:
     """The installed version, or ""."""
     try:
-        return metadata.version(rival.package)
+        return metadata.version(tool.package)
     except metadata.PackageNotFoundError:
         return ""
 
 
-class RivalProcess(Process):
-    """A rival, ready to run on the beginning of a text.
+class OtherToolProcess(Process):
+    """A tool, ready to run on the beginning of a text.
 
     Raises:
         ProcessError: it is not installed, failed or took too long; the message says which.
     """
 
-    def __init__(self, rival: Rival, lang: str, text: Path, folder: Path, limit: float) -> None:
+    def __init__(self, tool: OtherTool, lang: str, text: Path, folder: Path, limit: float) -> None:
         one_thread = {"TOKENIZERS_PARALLELISM": "false", "RAYON_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
-        command = [sys.executable, "-W", "ignore", __file__, rival.name, lang, str(text), str(folder)]
+        command = [sys.executable, "-W", "ignore", __file__, tool.name, lang, str(text), str(folder)]
         super().__init__(command, limit, {**os.environ, **one_thread})
         ready = json.loads(self.answer())
         if "error" in ready:
@@ -253,18 +255,18 @@ def _sentence_seconds(run: Batch, sentences: list[str]) -> float:
 
 
 def serve(name: str, lang: str, text: Path, folder: Path) -> None:
-    """Makes a rival ready and answers standard input, a line a run, until it ends."""
+    """Makes a tool ready and answers standard input, one line per run, until it ends."""
     answers = os.fdopen(os.dup(1), "w", buffering=1)
-    os.dup2(2, 1)  # what a rival prints is not an answer
+    os.dup2(2, 1)  # what a tool prints is not an answer
     try:
-        rival = next(rival for rival in RIVALS if rival.name == name)
-        run = rival.make(lang, text, folder)
+        tool = next(tool for tool in OTHER_TOOLS if tool.name == name)
+        run = tool.make(lang, text, folder)
         texts = _portion(run, head(read(text), LARGEST))
     except ModuleNotFoundError as error:
         missing = f"not installed ({error.name})" if error.name else str(error)
         answers.write(json.dumps({"error": missing}) + "\n")
         return
-    except Exception as error:  # whatever a rival throws is its row's reason
+    except Exception as error:  # whatever a tool throws is its row's reason
         answers.write(json.dumps({"error": f"{type(error).__name__}: {error}"[:200].replace("\n", " ")}) + "\n")
         return
     answers.write(json.dumps({"bytes": size_of(texts)}) + "\n")
