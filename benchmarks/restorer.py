@@ -61,7 +61,7 @@ The text itself is not contained: n-grams are runs of at most {order} {units}, w
 
 ## Limits
 
-{limits} The probability of each change says how sure the restorer is. Not tested for bias.
+{limits} Each change comes with its probability. The restorer was not tested for bias.
 
 ## Made with
 
@@ -135,8 +135,9 @@ def card(
     what = f"{text}, estimated by modified Kneser-Ney smoothing and pruned; {size / 1e6:.1f} MB."
     if network:
         what += (
-            f"\n\nThe network is {network['model']}, trained for {network['steps']:,} steps to mend what n-grams of "
-            f"one half of the text make of the other. It read {network['texts']:,} lines, of Wikipedia and news a part."
+            f"\n\nThe network is {network['model']}, trained for {network['steps']:,} steps to correct the errors "
+            f"that n-grams of one half of the text make in the other half. It read {network['texts']:,} lines, with "
+            "only a part of those of Wikipedia and news."
         )
     return CARD.format(lang=lang, order=model.order, rows=rows, model=what, **WORDS[lang])
 

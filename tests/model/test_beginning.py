@@ -105,7 +105,7 @@ def test_the_checkpoint_says_so_and_names_no_folder(first, tmp_path):
     assert run(corpus, tmp_path / "run", {**changes, **SHORT, "model__init_checkpoint": str(checkpoint)}) == 0
     final = tmp_path / "run" / "final"
     assert str(checkpoint) not in (final / "pretraining.json").read_text("utf-8")
-    assert "It began with the weights of another checkpoint." in (final / "README.md").read_text("utf-8")
+    assert "Training began with the weights of another checkpoint." in (final / "README.md").read_text("utf-8")
 
 
 def test_longer_sequences(first, tmp_path):

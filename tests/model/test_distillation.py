@@ -267,7 +267,7 @@ def test_a_run_with_a_teacher_continues_bit_for_bit_wherever_it_lies(taught, run
 
 
 def test_the_teacher_falls_silent(taught, tmp_path, monkeypatch):
-    """It is asked in the first updates only, and for less each time."""
+    """It is asked in the first steps only, and for less each time."""
     asked, expect = [], Teacher.expect
 
     def listening(self, teacher_ids, inputs, weight):
@@ -305,10 +305,8 @@ def test_the_checkpoint_says_who_taught_and_names_no_folder(taught, run):
     assert json.loads(origin)["teacher"]["tokenizer"] == "character"
     assert str(taught.folder) not in origin
     card = (run / "final" / "README.md").read_text("utf-8")
-    assert (
-        "a model of the same text over character expects at the masked positions: at first that is 90% of each target, after 75% of the"
-        in card
-    )
+    assert "the teacher is a model of the same text over character." in card
+    assert "90% of each target at first; their weight falls to 0 over the first 75% of the steps" in card
     assert len([row for row in log(run) if "eval_loss" in row]) > 2
 
 

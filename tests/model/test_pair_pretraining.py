@@ -69,8 +69,8 @@ def test_a_run_learns_pairs_and_its_model_loads(written, tmp_path, forms):
     assert (model.config.forms, model.config.form_dropout, model.config.form_noise) == (forms, 0.3, 0.1)
     assert PhonemicBertTokenizer.from_pretrained(folder / "final").phonemic.form
     card = (folder / "final" / "README.md").read_text("utf-8")
-    assert "in training 30% of the forms are dropped and 10% are another's" in card
-    assert "read alike are the same to the model" not in card
+    assert "in training 30% of the forms are dropped and 10% are replaced" in card
+    assert "same reading are the same to the model" not in card
 
 
 def test_continued_bit_for_bit(written, tmp_path):

@@ -1,4 +1,4 @@
-"""A checkpoint's model card and loss curve, made of its log and of nothing else."""
+"""A checkpoint's model card and loss curve, made from its log alone."""
 
 from __future__ import annotations
 
@@ -20,32 +20,31 @@ _FIGURES = {
     "eval_accuracy_rime": "rime",
     "eval_accuracy_tone": "tone",
     "eval_accuracy_syllable": "syllable",
-    "eval_accuracy": "all right",
+    "eval_accuracy": "all correct",
 }
 
 _LIMITS = {
-    "vi": "Letter case is lost, and what is not a Vietnamese syllable is read character by character, without accents.",
-    "zh": "Characters that are read alike are the same to the model; other characters are read one by one, "
-    "without accents.",
+    "vi": "Letter case is lost. Text other than Vietnamese syllables is read character by character, without accents.",
+    "zh": "Characters with the same reading are the same to the model. Text other than Chinese characters is read "
+    "character by character, without accents.",
 }
 
-_POSITIONS = {"sinusoidal": "; position embeddings that began as sinusoids"}
+_POSITIONS = {"sinusoidal": "; position embeddings initialized as sinusoids"}
 
-#: Options beyond the paper, and what they are called.
+#: Options beyond the paper, and their descriptions.
 _BEYOND = {
-    ("composition", "product"): "an embedding is the paper's projection plus a product of onset, rime and tone",
-    ("composition", "table"): "an embedding is the paper's projection plus a vector for each syllable",
-    (
-        "composition",
-        "both",
-    ): "an embedding is the paper's projection plus a product of onset, rime and tone and a vector for each syllable",
-    ("head", "joint"): "one softmax over all syllables instead of three heads",
+    ("composition", "product"): "embeddings are the paper's projection plus the elementwise product of onset, rime and "
+    "tone",
+    ("composition", "table"): "embeddings are the paper's projection plus a table of syllable embeddings",
+    ("composition", "both"): "embeddings are the paper's projection plus the elementwise product of onset, rime and "
+    "tone and a table of syllable embeddings",
+    ("head", "joint"): "a joint softmax over all syllables instead of three heads",
     (
         "syllable_inventory",
         "attested",
-    ): "its syllables are the ones that occur in text, others are predicted by onset, rime and tone",
-    ("output_embeddings", "untied"): "a vector of its own for each syllable in the head",
-    ("output_embeddings", "tied"): "syllables are predicted with the vectors that they are read with",
+    ): "the inventory has the syllables that occur in real text, and others are predicted by onset, rime and tone",
+    ("output_embeddings", "untied"): "untied output embeddings",
+    ("output_embeddings", "tied"): "output embeddings tied to the input embeddings",
     ("forms", "joint"): "the written form is read and predicted, in one softmax over pairs of a syllable and its form",
     ("forms", "conditional"): "the written form is read, and predicted in a softmax given the syllable",
     ("pooling", "mean"): "heads for whole texts read the mean of the positions",
@@ -55,12 +54,12 @@ _ENCODERS = {"bert": "BERT", "modernbert": "ModernBERT"}
 
 
 def write_card(folder: Path, origin: dict[str, Any]) -> None:
-    """Writes ``README.md``, and ``curve.png`` where matplotlib is installed.
+    """Write ``README.md``, and ``curve.png`` where matplotlib is installed.
 
     Arguments:
         folder: the checkpoint.
-        origin: its ``pretraining.json``. ``licence`` and ``data`` in it, where they are, say what licence the weights
-            have and what the text is.
+        origin: its ``pretraining.json``. ``licence`` and ``data`` in it are optional: the licence of the weights and a
+            description of the text.
     """
     evaluations = [row for row in origin["log"] if "eval_loss" in row]
     drawn = _draw(folder / CURVE, origin["log"])
@@ -86,11 +85,11 @@ def write_card(folder: Path, origin: dict[str, Any]) -> None:
         f"{settings['sequences']['max_seq_length']} positions, AdamW, learning rate "
         f"{optimization['learning_rate']:g} after {optimization['warmup_ratio']:.0%} warm-up, {_fall(optimization)}; "
         f"{settings['masking']['mlm_probability']:.0%} of the positions masked"
-        f"{_POSITIONS.get(shape.get('position_init'), '')}; seed {optimization['seed']}. These "
+        f"{_POSITIONS.get(shape.get('position_init'), '')}; seed {optimization['seed']}. The "
         f"weights are those of step {origin['step']:,}, {which}."
         + _beginning(origin)
         + _teaching(origin)
-        + (f" They are stored as {origin['stored_as']}." if "stored_as" in origin else ""),
+        + (f" The weights are stored as {origin['stored_as']}." if "stored_as" in origin else ""),
     ]
     if evaluations:
         blocks += ["## Held-out text", _table(evaluations), _explanation(phonemic and shape.get("head") != "joint")]
@@ -100,7 +99,7 @@ def write_card(folder: Path, origin: dict[str, Any]) -> None:
         "## Limits",
         _limits(tokenizer, phonemic and shape.get("forms", "none") == "none"),
         "## Licence",
-        licence or "None is stated.",
+        licence or "No licence is stated.",
     ]
     blocks += ["## Made with", ", ".join(f"{name} {version}" for name, version in origin["versions"].items()) + "."]
     write_text(folder / CARD, "\n\n".join(blocks) + "\n")
@@ -132,7 +131,7 @@ def _corpus(corpus: dict[str, Any]) -> str:
 
 
 def source_name(source: dict[str, Any]) -> str:
-    """The name of a source, without the folders it lay in."""
+    """Return the name of a source without its folders."""
     return re.split(r"[\\/]", str(source["path"]))[-1]
 
 
@@ -150,43 +149,42 @@ def _table(evaluations: list[dict[str, Any]]) -> str:
 
 
 def _design(shape: dict[str, Any], encoder: str) -> str:
-    """A description of the model, and of its parts that the paper does not have."""
+    """Describe the model, and its parts that the paper does not have."""
     beyond = [said for (name, value), said in _BEYOND.items() if shape.get(name) == value]
     if (scale := shape.get("component_scale", 1)) != 1:
-        beyond.append(f"what syllables share is multiplied with {scale:g}")
+        beyond.append(f"the projection and the product are multiplied by {scale:g}")
     if kernel := shape.get("conv_kernel_size", 0):
         beyond.append(f"a convolution of kernel size {kernel}")
     if bigrams := shape.get("num_bigram_buckets", 0):
-        beyond.append(f"vectors of bigrams from a hashed table of {bigrams:,} rows")
+        beyond.append(f"bigram embeddings from a hashed table of {bigrams:,} rows")
     if bigrams := shape.get("num_form_bigram_buckets", 0):
-        beyond.append(f"vectors of bigrams of what is written from one of {bigrams:,} rows")
+        beyond.append(f"bigram embeddings of written forms from a hashed table of {bigrams:,} rows")
     if shape.get("forms", "none") != "none":
         dropped, wrong = shape["form_dropout"], shape["form_noise"]
-        beyond.append(f"in training {dropped:.0%} of the forms are dropped and {wrong:.0%} are another's")
+        beyond.append(f"in training {dropped:.0%} of the forms are dropped and {wrong:.0%} are replaced")
     if not beyond and encoder == "BERT":
         return "The paper's design."
     return f"The encoder is {encoder}. Beyond the paper: {'; '.join(beyond) or 'nothing else'}."
 
 
 def _teaching(origin: dict[str, Any]) -> str:
-    """Describe the teacher that the model learned from next to the text."""
+    """Describe the teacher of a distilled model."""
     if not (teacher := origin.get("teacher")):
         return ""
     given = origin["settings"]["distillation"]
     return (
-        f" Beside the text it learned what a model of the same text over {teacher['tokenizer']} expects at the masked "
-        f"positions: at first that is {given['weight']:.0%} of each target, after {given['until']:.0%} of the "
-        "updates nothing of it."
+        f" Knowledge distillation: the teacher is a model of the same text over {teacher['tokenizer']}. Its "
+        f"predictions at the masked positions are {given['weight']:.0%} of each target at first; their weight falls to "
+        f"0 over the first {given['until']:.0%} of the steps."
     )
 
 
 def _beginning(origin: dict[str, Any]) -> str:
-    """Which weights the run began with, where they were not fresh."""
+    """Describe the weights that training began with, where they were not fresh."""
     if "weights" not in origin:
         return ""
-    return (
-        f" It began with the weights of {origin['settings']['model'].get('init_checkpoint') or 'another checkpoint'}."
-    )
+    first = origin["settings"]["model"].get("init_checkpoint") or "another checkpoint"
+    return f" Training began with the weights of {first}."
 
 
 def _fall(optimization: dict[str, Any]) -> str:
@@ -199,19 +197,19 @@ def _fall(optimization: dict[str, Any]) -> str:
 def _explanation(three_heads: bool) -> str:
     heads = ", summed over onset, rime and tone," if three_heads else ""
     return (
-        f"The loss is the mean cross-entropy of a masked position{heads} given the rest of its sequence. Bits a "
-        "character are that loss in bits, times the positions and divided by the characters (without white space) of "
-        "the held-out text. It is a pseudo-likelihood, no code length."
+        f"The loss is the mean cross-entropy of a masked position{heads} given the rest of its sequence. Bits per "
+        "character are that loss in bits, multiplied by the number of positions and divided by the number of "
+        "characters (without white space) of the held-out text. They are a pseudo-likelihood, not a code length."
     )
 
 
 def _limits(tokenizer: dict[str, Any], by_sound: bool) -> str:
     of_lang = _LIMITS.get(str(tokenizer.get("lang")), "") if by_sound else ""
-    return f"{of_lang} Not tested for bias; it repeats what its text says, true or not.".strip()
+    return f"{of_lang} The model was not tested for bias. It repeats statements of its text, true or not.".strip()
 
 
 def _draw(path: Path, log: list[dict[str, Any]]) -> bool:
-    """Draws training and held-out loss against steps; False without matplotlib."""
+    """Draw training and held-out loss against steps; return False without matplotlib."""
     try:
         from matplotlib.figure import Figure
     except ImportError:
@@ -221,7 +219,7 @@ def _draw(path: Path, log: list[dict[str, Any]]) -> bool:
     for name, label in (("loss", "training"), ("eval_loss", "held-out")):
         rows = [row for row in log if name in row]
         axes.plot([row["step"] for row in rows], [row[name] for row in rows], label=label)
-    axes.set(xlabel="step", ylabel="nats a masked position", ylim=(0, None))
+    axes.set(xlabel="step", ylabel="loss (nats per masked position)", ylim=(0, None))
     axes.legend()
     with replacing(path) as file:
         figure.savefig(file, format="png", dpi=110, metadata={"Software": None})
