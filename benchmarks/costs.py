@@ -52,7 +52,7 @@ def sentence(session: Session) -> Iterator[Measurement]:
 def _probe(*arguments: str) -> dict[str, Any]:
     """The output of ``probe.py`` in a fresh process."""
     command = [sys.executable, str(Path(__file__).with_name("probe.py")), *arguments]
-    # What pip installs is compiled beforehand; a source tree is in the first of these runs.
+    # pip compiles a package as it installs it; a source tree is compiled in the first of these runs.
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False, env=environment)
     if done.returncode:
@@ -110,7 +110,7 @@ def start_up(session: Session) -> Iterator[Measurement]:
 
 
 def scaling(session: Session) -> Iterator[Measurement]:
-    """MB a second of batches of 1 kB, 1 MB, 100 MB, and of 1 GB that is read block by block."""
+    """MB per second of batches of 1 kB, 1 MB, 100 MB, and of 1 GB that is read block by block."""
     for lang in LANGS:
         language = session.language(lang)
         encode = language.tokenizer.encode_batch

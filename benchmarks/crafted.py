@@ -4,8 +4,8 @@
 
 A search, not a list: pieces of every kind, and of every two kinds, are thrown together at random and timed; the worst
 mixtures are changed a little, again and again, and what is worse is kept; then the slowest pieces of the worst are
-picked out. What it found is timed again next to ordinary text, in turns, on one core. Prints a table and writes it as
-JSON and into docs/results/speed.md.
+picked out. Their slowest texts are timed again next to ordinary text, in turns, on one core. Prints a table and writes
+it as JSON and into docs/results/speed.md.
 """
 
 from __future__ import annotations

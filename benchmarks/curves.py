@@ -1,4 +1,4 @@
-"""Draws how models learned: the bits per character of held-out text against updates, a panel a language.
+"""Draws how models learned: the bits per character of held-out text against steps, one panel per language.
 
     python benchmarks/curves.py --zh PhonemicBERT=RUN/final --zh Character=RUN/final \
         --vi PhonemicBERT=RUN/final --vi Byte-BPE=RUN/final --out docs/images/curves.svg

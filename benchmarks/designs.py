@@ -5,7 +5,7 @@
 DATA is the folder of the raw text and the treebanks, WORK keeps corpora and runs: what is finished is not repeated, and
 what was stopped continues. Every design sees the same steps of the same text, once a seed; what it knows is measured on
 held-out text, in bits and accuracy of the masked syllable, with the same positions masked. A design that is ``after``
-another begins with its weights, and has its updates and seconds too. The figures go to benchmarks/results/designs.json,
+another begins with its weights, and has its steps and seconds too. The figures go to benchmarks/results/designs.json,
 next to those of other runs (``--again`` measures these anew). Several of these commands may run at a time, each on its
 corpora.
 """
@@ -64,7 +64,7 @@ def prepare(table: dict[str, Any], name: str, data: Path, work: Path) -> Path:
 
 
 def learn(table: dict[str, Any], name: str, on: str, seed: int, work: Path, cores: int) -> Path:
-    """Runs a design of a table to its end, and adds up the processor time that it takes; the run's folder."""
+    """Runs a design of a table to its end, and adds up the CPU time that it takes; the run's folder."""
     folder = work / "runs" / on / slug(name, seed)
     if (folder / "final").exists():
         return folder
@@ -160,7 +160,7 @@ def treebank(lang: str, data: Path, length: int) -> tuple[list[torch.Tensor], li
 def table(figures: list[dict[str, Any]]) -> str:
     """The figures as Markdown: a row for each design on a corpus, the mean of its seeds."""
     lines = [
-        "| learned on | design | parameters | processor s | bits a syllable | each seed | among existing | right | "
+        "| learned on | design | parameters | CPU s | bits per syllable | each seed | among existing | right | "
         "treebank |",
         "| --- | --- | ---: | ---: | ---: | --- | ---: | ---: | ---: |",
     ]

@@ -94,7 +94,7 @@ def logits_of(model: Any, states: Tensor) -> Tensor:
 
 
 def _summed(logits: Tensor, truth: Tensor, syllable: Tensor) -> PositionScores:
-    """Sums over the entries that are read alike: logits (M, V), truth (M,), and the syllable of each entry (V,)."""
+    """Sums over the entries with the same reading: logits (M, V), truth (M,), and the syllable of each entry (V,)."""
     sums = torch.zeros(len(logits), int(syllable.max()) + 1).index_add_(1, syllable, logits.softmax(-1))
     right = syllable[truth]
     return PositionScores(-sums.gather(1, right[:, None])[:, 0].log2(), sums.argmax(-1) == right)
@@ -183,7 +183,7 @@ def main(
     }
     for name, means in figures.items():
         more = f"  {means['existing']:.3f} among triples that exist" if "existing" in means else ""
-        print(f"{name:20}{means['bits']:8.3f} bits a syllable{means['right']:9.1%} right{more}")
+        print(f"{name:20}{means['bits']:8.3f} bits per syllable{means['right']:9.1%} right{more}")
     positions = int(sum(mask.sum() for mask in masks))
     print(f"{positions:,} masked positions of {len(held):,} documents")
     if output:

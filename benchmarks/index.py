@@ -135,7 +135,7 @@ def queries_of(data: Path, lang: str, names: list[str], count: int) -> dict[str,
 
 
 def timed(action: Callable[[], Any]) -> tuple[float, float, Any]:
-    """Seconds by the clock and of CPU, and what came of it."""
+    """Wall-clock and CPU seconds, and the result."""
     wall, cpu = time.perf_counter(), time.process_time()
     done = action()
     return time.perf_counter() - wall, time.process_time() - cpu, done
@@ -174,7 +174,7 @@ def occurrences(data: Path, lang: str, names: list[str], times: int, longest: in
 
 
 def figures(index: Index, texts: list[Any], options: dict[str, Any]) -> dict[str, Any]:
-    """Milliseconds of the searches, by the clock and of CPU: median, 99 of 100, the worst; and how many were found."""
+    """Wall-clock and CPU milliseconds of the searches: median, 99 of 100, the worst; and how many were found."""
     gc.disable()
     taken = [timed(partial(index.search, text, **options)) for text in texts]
     gc.enable()

@@ -89,7 +89,7 @@ def _reaches(value: float, bound: float | None, less: bool) -> bool:
 
 
 def megabytes(size: int, seconds: list[float]) -> float:
-    """MB a second, median."""
+    """MB per second, median."""
     return size / 1e6 / statistics.median(seconds)
 
 

@@ -21,7 +21,7 @@ from phonemic import Tokenizer
 LIMIT_GROUP = "Share of the limit"
 PYTHON_THREADS, BUILT_IN_THREADS = "Python threads on halves", "num_threads=2"
 ALONE = ("the first half", "the second half")
-MORE = 5  # times as many turns by the clock: a core is slow for seconds at a time where others use it, too
+MORE = 5  # times as many turns for wall-clock time: a core is slow for seconds at a time where others use it, too
 
 #: language, input, limit, at least, aim
 LIMIT_ROWS: list[tuple[str, str, str, float | None, float | None]] = [
@@ -128,7 +128,7 @@ def _mixed(session: Session, language: Language) -> Measurement:
 
 
 def threads(session: Session) -> Iterator[Measurement]:
-    """Two threads against one, by the clock, and what the machine gives to two processes that share nothing."""
+    """Two threads against one in wall-clock time, and what the machine gives to two processes that share nothing."""
     cores = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else list(range(os.cpu_count() or 1))
     for lang in LANGS:
         rows = [
@@ -157,7 +157,7 @@ def threads(session: Session) -> Iterator[Measurement]:
 
 
 def _threads(tokenizer: Tokenizer, lines: list[str], path: Path, cores: list[int], runs: int) -> dict[str, list[float]]:
-    """Seconds by the clock of each way to encode the lines of a file, and of a process a core with half of them."""
+    """Wall-clock seconds of each way to encode the lines of a file, and of one process per core with half of them."""
     encode, halves = tokenizer.encode_batch, _halves(lines, texts.size_of(lines))
     command = [sys.executable, str(ROOT / "benchmarks" / "probe.py"), "serve", tokenizer.lang, str(path)]
     with (

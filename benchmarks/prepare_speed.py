@@ -74,7 +74,7 @@ def cpu_seconds() -> float:
 
 
 def once(paths: list[Path], lang: str, engine: Engine, out: Path) -> tuple[float, float, dict[str, Any]]:
-    """Seconds by the clock and of CPU, this process's and its children's, and the manifest, of one run."""
+    """Wall-clock and CPU seconds of this process and its children, and the manifest, of one run."""
     shutil.rmtree(out, ignore_errors=True)
     wall, cpu = time.perf_counter(), cpu_seconds()
     manifest = prepare(map(str, paths), out, Options(Tokenizer(lang), shard_bytes=SHARD), engine)

@@ -3,7 +3,7 @@
     python benchmarks/restoration.py vi WORK --data FOLDER --bigrams vi-2.ngrams
     python benchmarks/restoration.py zh WORK --data FOLDER
 
-The restorers are those that ship, which ``restorer.py`` makes of text without all evaluation text and the lines held
+The restorers are the shipped ones, which ``restorer.py`` makes of text without all evaluation text and the lines held
 out; WORK is the folder where it left these and the text. ``--bigrams`` are counted in the same text by
 ``phonemic-bert ngrams --order 2 --prune 0``, and ``--model`` names the pretrained PhonemicBERT of a row. pyvi and
 Pinyin2Hanzi are measured where they are installed. Times are CPU time of one thread.

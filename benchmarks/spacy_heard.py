@@ -3,9 +3,9 @@
     python benchmarks/spacy_heard.py DATA --tasks vtb,weibo,gsd --steps 300 --seeds 1
 
 The corpora, steps and settings of spacy_training.py. Vietnamese is put in lower case; a Chinese character is replaced
-by one that stands for all that are read alike in their context, and for no others. Tokens, labels and everything else
-stay, so what is missing from HashEmbedCNN's score in spacy_training.py is what PhonemicBERT's input does not have; the
-rest of PhonemicBERT's distance is the encoder's.
+by one that stands for all that have the same reading in their context, and for no others. Tokens, labels and everything
+else stay, so what is missing from HashEmbedCNN's score in spacy_training.py is what PhonemicBERT's input does not have;
+the rest of PhonemicBERT's distance is the encoder's.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@
 
 PhonemicBERT is the checkpoint of ``--checkpoint-vi`` and ``--checkpoint-zh``. The pipelines are initialized on the
 training part and not trained further, which makes their layers no faster. They take turns, and what counts is the
-median of the ratios to the first in each turn: of the processor's time of ``nlp.pipe``, with one thread, tokenizing
+median of the ratios to the first in each turn: of the CPU time of ``nlp.pipe``, with one thread, tokenizing
 included for names; parts of speech are of words that are given.
 """
 
@@ -30,7 +30,7 @@ from benchmarks.spacy_training import TASKS, Setting, config_of, convert, one_pa
 from phonemic.files.writing import write_json
 from phonemic_bert.checkpoints import resolve
 
-#: What the name of a model ends with whose products are not in 8 bits.
+#: The ending of the name of a model whose products are not in 8 bits.
 IN_FLOAT32 = " in float32"
 BERT = "PhonemicBERT from a checkpoint"
 MODELS = ("HashEmbedCNN", "PhonemicHashEmbed", BERT, BERT + IN_FLOAT32, "both from a checkpoint")

@@ -10,9 +10,9 @@ see at most: its batches begin small, so that it takes more steps.
         --patience 800000 --checkpoint-factor 0 --seeds 5
 
 ``--until-dev`` trains each by its config as a user gets it, until the development score has not risen for its patience,
-and a second table has the best development scores that all models of a corpus had reached after equal processor time.
+and a second table has the best development scores that all models of a corpus had reached after equal CPU time.
 With ``--tokens``, bound and patience are of as many tokens for all, whatever a config's batches, and the development
-score is taken 25 times until the bound, at which the learning rate ends. What "spacy init config" makes is bounded so,
+score is taken 25 times until the bound, at which the learning rate ends. A config of "spacy init config" is bounded so,
 but keeps its own patience, evaluations and rate.
 
 The same sentences, the same number of steps, batches, heads, warm-up and tokens for all, so the same words seen; the
@@ -22,9 +22,9 @@ Chinese characters replaced by homophones, or of the Vietnamese syllables with l
 trained with errors" has the same kinds of errors in every second training sentence, as large a share of it as
 PhonemicHashEmbed is trained with. Each run
 is added to the output as it ends, and what is there already is not run again, so that the script may be stopped and
-started. Printed: means over the seeds, the standard deviation on clean text, the processor's seconds of training,
-words a second of ``nlp.pipe`` on the test part (tokenizing included for NER, the median of three passes), of the
-processor's time with one thread, so that other programs do not matter.
+started. Printed: means over the seeds, the standard deviation on clean text, the CPU seconds of training,
+words per second of ``nlp.pipe`` on the test part (tokenizing included for NER, the median of three passes), by
+CPU time with one thread, so that other programs do not matter.
 """
 
 from __future__ import annotations
@@ -137,7 +137,7 @@ class Run:
     words: int = 0
     #: At each evaluation: the processor's seconds since the beginning, and the development score.
     curve: tuple[tuple[float, float], ...] = ()
-    #: What computed it; times are compared of the CPU only.
+    #: The device of the run; only times of the CPU are compared.
     device: str = "cpu"
     #: The scores, clean and noisy, where products at inference are not in 8 bits; without such a model empty.
     float32: tuple[float, ...] = ()
@@ -316,7 +316,7 @@ def words_per_second(nlp: Language, references: list[Doc], given: bool) -> float
 
 
 def one_pass(nlp: Language, references: list[Doc], given: bool) -> float:
-    """Tokens a second of the processor's time: of words that are given, or of texts that are tokenized on the way."""
+    """Tokens per second of CPU time: of words that are given, or of texts that are tokenized on the way."""
     inputs: list[Any] = [
         Doc(nlp.vocab, [t.text for t in doc], [bool(t.whitespace_) for t in doc]) if given else doc.text
         for doc in references
@@ -389,7 +389,7 @@ def equal_time(runs: list[Run]) -> str:
 @click.option(
     "--batch", type=int, help="tokens of a batch, at most, where the config is ours [2000; with --until-dev its own]"
 )
-@click.option("--until-dev", is_flag=True, help="until the development score rises no more; --steps is the bound")
+@click.option("--until-dev", is_flag=True, help="early stopping on the development set; --steps is the bound")
 @click.option("--tokens", default=0, help="with --until-dev: the bound, in tokens, instead of --steps")
 @click.option("--patience", default=0, help="with --until-dev: in tokens; 0: each config's own")
 @click.option("--gpu", default=-1, show_default=True)

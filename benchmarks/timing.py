@@ -25,7 +25,7 @@ def cpu(action: Callable[[], Any]) -> float:
 
 
 def wall(action: Callable[[], Any]) -> float:
-    """Seconds by the clock of one call."""
+    """Wall-clock seconds of one call."""
     return _measured(action, time.perf_counter)
 
 

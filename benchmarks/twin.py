@@ -2,7 +2,7 @@
 
     python benchmarks/twin.py --data FOLDER --work FOLDER      # results/twin.json
 
-Blocks of lines are drawn from all data of a language until there are enough characters. What is done is kept in the
+Blocks of lines are drawn from all data of a language until there are enough characters. Finished parts are kept in the
 folder of work, so that a run that was stopped continues.
 """
 

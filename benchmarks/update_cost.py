@@ -6,7 +6,7 @@
 Each corpus is learned by the preset's own model, as ``phonemic-bert pretrain`` makes it, compiled or plain: forward,
 backward, clipping and AdamW's update, on batches of the corpus, with one thread. In each turn every model makes one
 update, so that a slow spell of the machine hits all, and is compared with the first corpus' of that turn. Printed:
-medians, the median of the ratios, and how many updates fit in the time of 1,000 of the first.
+medians, the median of the ratios, and how many steps fit in the time of 1,000 of the first.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def main(corpora: tuple[Path, ...], preset: str, overrides: tuple[str, ...], tur
     steps = f"optimization.max_steps={turns + before}"
     settings = fit(Settings.load(preset, [*overrides, steps]), Computer.here("cpu"), None)
     print(f"torch {torch.__version__}, Python {sys.version.split()[0]}, {turns} turns\n")
-    print("| corpus | | processor s an update | ratio | updates in the time of 1,000 |")
+    print("| corpus | | CPU s per step | ratio | steps in the time of 1,000 |")
     print("| --- | --- | ---: | ---: | ---: |")
     for compiled in (True, False):
         made = [Updating(corpus, settings, compiled) for corpus in corpora]

@@ -19,7 +19,7 @@ from phonemic import Encoding, Tokenizer, drawing
 from phonemic.metrics import Statistics
 
 HERE = Path(__file__).parent
-#: What is shown first: words that are spelt unlike they sound, and characters whose reading hangs on their phrase.
+#: Examples that are shown first: words spelt unlike they sound, and characters whose reading depends on their phrase.
 FIRST = {
     "vi": ["Cái giếng cổ ở đầu làng chưa bao giờ cạn nước.", "Quốc kỳ bay trên nóc nhà, quyển vở nằm dưới gốc quýt."],
     "zh": ["银行行长在重庆开会，会上说了很重要的事。", "我姓曾，曾经在西安住过八年。"],
@@ -115,7 +115,7 @@ def run(console: Console, lang: str, path: Path) -> str:
 def main() -> None:
     """Reads the command line."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("file", nargs="?", type=Path, help="text or .conllu; default: the pages beside this script")
+    parser.add_argument("file", nargs="?", type=Path, help="text or .conllu; default: the pages next to this script")
     parser.add_argument("--lang", choices=["vi", "zh"], default="vi")
     parser.add_argument("--html", type=Path, metavar="FILE", help="where the sentences are drawn as a page")
     arguments = parser.parse_args()

@@ -1,7 +1,7 @@
 """Counts onsets, rimes and tones with NLTK's frequency distributions.
 
 ``python examples/nltk_tour.py vi_vtb-ud-train.conllu --lang vi`` reads a Universal Dependencies treebank and compares
-the parts of speech; any other file is read line by line. Without a file: the sentences beside this script.
+the parts of speech; any other file is read line by line. Without a file: the sentences next to this script.
 """
 # ruff: noqa: T201
 

@@ -63,7 +63,7 @@ __all__ = [
     "unpack",
 ]
 
-#: What is imported when it is first asked for, like the module that it is in.
+#: Names that are imported when they are first used, with the modules that they are in.
 _SOUND = ("Index", "Match", "distance")
 
 

@@ -13,7 +13,7 @@ cdef class Core:
     cdef Readings readings
     cdef bint is_mandarin, strict
     cdef Py_ssize_t expansion  # positions that a unit of text takes at most
-    cdef Py_ssize_t slack      # room for this many is made beside one a unit, so that it seldom grows
+    cdef Py_ssize_t slack      # room for this many is made in addition to one per unit, so that it seldom grows
     cdef void* spare[2]  # a Memo of str and one of UTF-8 that no batch is using, or NULL
 
     cdef void read(self, const Text* text, Memo* memo, Output* out) noexcept nogil

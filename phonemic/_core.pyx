@@ -1,6 +1,6 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 # cython: freethreading_compatible=True
-"""The native core: text where it lies -> packed ids, spans and word ids, without the GIL.
+"""The native core: text in its own memory -> packed ids, spans and word ids, without the GIL.
 
 It reads CPython's own string buffer (1, 2 or 4 bytes a character) or UTF-8 bytes, in one pass, against immutable tables
 made by ``compiling/tables.py``. The loops are in ``native/vietnamese.pxd`` and ``native/mandarin.pxd``;

@@ -47,9 +47,9 @@ def encode(
             text's UTF-8.
 
     Returns:
-        ``ids``, list<int32> of packed ids: a row a text, null for null. An Array or ChunkedArray gives it as one with
-        the same chunks, or, where triples or spans are requested too, as structs that hold all of them. A RecordBatch
-        or Table comes back with the new columns behind its own; columns of these names are replaced.
+        ``ids``, list<int32> of packed ids: one row per text, null for null. An Array or ChunkedArray gives it as one
+        with the same chunks, or, where triples or spans are requested too, as structs that hold all of them. A
+        RecordBatch or Table comes back with the new columns behind its own; columns of these names are replaced.
 
     Raises:
         TypeError: not Arrow data of strings.

@@ -56,7 +56,7 @@ class Syllable(NamedTuple):
         return bool(self.rime)
 
 
-#: What merges with the syllable before it under ``erhua=True``.
+#: The character that merges with the syllable before it under ``erhua=True``.
 _RHOTIC = frozenset("儿兒")
 
 

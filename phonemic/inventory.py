@@ -31,10 +31,10 @@ FORM_SHIFT = 24
 TRIPLE = (1 << FORM_SHIFT) - 1
 UNKNOWN_ID = UNK * 0x010101
 
-#: What ``Tokenizer(fallback=...)`` may be.
+#: The values of ``Tokenizer(fallback=...)``.
 FALLBACKS = ("character", "packed")
 
-#: What ``Tokenizer(readings=...)`` may be.
+#: The values of ``Tokenizer(readings=...)``.
 READINGS = ("pypinyin", "context")
 
 

@@ -72,7 +72,7 @@ class TokenizerOptions:
             of ``phrases`` is then always read so.
         sandhi: Mandarin: write the tones of 一 and 不, a third tone before a third tone, and the neutral tones of
             listed words as they are said (*bú qù*, *ní hǎo*, *péng you*); :mod:`phonemic.reading.speech` has the
-            rules. What ``phrases`` of two characters or more say stays.
+            rules. Readings of ``phrases`` of two characters or more stay.
         erhua: Mandarin: 儿 that is not a syllable of its own (花儿, but not 女儿) is part of the syllable before it:
             one position, with that syllable's triple and a span of both characters.
         form: the highest byte of each id says how the position is written, and white space and what no symbol is
@@ -232,7 +232,7 @@ def heard_otherwise(one: TokenizerOptions, other: TokenizerOptions) -> str:
         other: of another of the same language.
 
     Returns:
-        "" where both hear alike.
+        "" where both hear the same.
     """
     names = [name for name in HEARD if getattr(one, name) != getattr(other, name)]
     return ", ".join(f"{name}={getattr(one, name)!r}" for name in names)

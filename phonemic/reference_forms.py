@@ -66,7 +66,7 @@ class _Walk:
             self.space = None
 
     def between(self, end: int) -> Iterator[Position]:
-        """Positions for what is before ``end`` and belongs to no position: white space, joiners, lost marks."""
+        """Positions for what is before ``end`` and belongs to no position: white space, joiners, stray marks."""
         for at in range(self.at, end):
             char = self.text[at]
             yield from self.held_space()

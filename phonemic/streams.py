@@ -2,7 +2,7 @@
 
 The streams that are terminals get a writer around them, so that text of libraries, warnings and click's own messages
 pass through it too; rich's consoles, which need control sequences of their own, write next to it and have all text
-written out before (:mod:`phonemic.terminal`). What goes into a pipe or a file is left as it is.
+written out before (:mod:`phonemic.terminal`). Output into a pipe or a file is left as it is.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ def parser() -> argparse.ArgumentParser:
     made = argparse.ArgumentParser(prog="python -m spacy_phonemic", description="Training spaCy with PhonemicBERT.")
     commands = made.add_subparsers(required=True)
 
-    config = commands.add_parser("config", help="print a training config: config ner --lang zh > config.cfg")
+    config = commands.add_parser("config", help="Print a training config: config ner --lang zh > config.cfg")
     config.add_argument("task", choices=TASKS)
     config.add_argument("--lang", choices=LANGUAGES, default="vi")
     config.add_argument(
@@ -46,12 +46,12 @@ def parser() -> argparse.ArgumentParser:
     config.set_defaults(run=_config)
 
     _add_convert(
-        commands.add_parser("convert", help="convert a corpus: convert conllu train.conllu train.spacy --lang vi")
+        commands.add_parser("convert", help="Convert a corpus: convert conllu train.conllu train.spacy --lang vi")
     )
 
     check = commands.add_parser(
         "check",
-        help="tell what a training config will read and cost: check ner.cfg --paths.train train.spacy ...",
+        help="Estimate the cost of a training config and the data that it reads: check ner.cfg --paths.train train.spacy ...",
         description="Reads the corpora and trains for a few steps; further options replace settings of the config.",
     )
     check.add_argument("config", type=Path, help="a training config")

@@ -104,7 +104,7 @@ def doc_ipa(key: str, doc: Doc) -> str:
 
 
 def doc_rhymes(key: str, doc: Doc) -> list[Rhyme]:
-    """The rhymes of verse, a line a line of text; see :func:`spacy_phonemic.verse.rhymes_of_lines`."""
+    """The rhymes of verse, one line per line of text; see :func:`spacy_phonemic.verse.rhymes_of_lines`."""
     encoding = reading_of(doc, key).plain
     return rhymes_of_lines(encoding.text, encoding.syllables, encoding.vocabulary.lang)
 

@@ -13,7 +13,7 @@ from phonemic import Encoding
 from phonemic.sound.sounds import sounds
 from phonemic.tokenizer import Tokenizer
 
-#: What may stand within a name, besides white space: hyphens, middle dots, apostrophes, "&" and "+".
+#: Characters that are allowed within a name, besides white space: hyphens, middle dots, apostrophes, "&" and "+".
 JOINS = frozenset("-\u2010\u2011\u00b7\u30fb\u2027'\u2019_&+\uff06\uff0b")
 _MARK = re.compile(rf"[^\w\s{re.escape(''.join(sorted(JOINS)))}]")
 

@@ -19,7 +19,7 @@ from phonemic.noise.respelling import without_diacritics
 from spacy_phonemic.reading import reading_of
 from spacy_phonemic.windows import align
 
-#: What of a packed id each component is.
+#: The bits of a packed id that each component is.
 MASKS = {
     "onset": 0x0000FF,
     "rime": 0x00FF00,
@@ -31,7 +31,8 @@ MASKS = {
 #: The syllable together with the one next to it: homophones of a word of several characters share it.
 BIGRAM = "bigram"
 
-#: What no id tells: the letters of the first and of the last syllable of a token without any mark, *đ* as *d*.
+#: Features that are not in an id: the letters of the first and of the last syllable of a token without any mark, *đ* as
+#: *d*.
 UNDIACRITIZED = "undiacritized"
 
 #: Rows of a component's table, four of which make a vector; a table has the most that its language can use, but for

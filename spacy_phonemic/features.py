@@ -28,9 +28,8 @@ def phonemic_bert_and_features(
         features: a layer that learns from little data, such as ``spacy.Tok2Vec.v2`` with
             ``spacy_phonemic.PhonemicHashEmbed.v1``.
         diacritic_noise: for Vietnamese: in half of the Docs of training, this share of the syllables is written without
-            its tone mark, without any mark, or with another tone mark, for both layers alike; at least 0 and below 1.
-            The same option of ``PhonemicHashEmbed``, or of ``encoder``, would show such errors to that layer
-            alone.
+            its tone mark, without any mark, or with another tone mark, the same for both layers; at least 0 and below
+            1. The same option of ``PhonemicHashEmbed``, or of ``encoder``, would show such errors to that layer alone.
 
     Returns:
         A thinc model from Docs to float32 (tokens, width) for each.

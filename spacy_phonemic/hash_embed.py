@@ -62,7 +62,7 @@ def phonemic_hash_embed(
 
     During training, half of the Docs stay as they are. In the others, a token's spelling is at times that of another
     token, and so, less often, are its onset, its rime and so on (``homophone_noise``): the layers above learn what to
-    trust where a word is written as another that sounds alike, though they never see one. Or a syllable's marks are
+    trust where a word is written as another of the same sound, though they never see one. Or a syllable's marks are
     lost or wrong (``diacritic_noise``), and all of its columns with them.
 
     Arguments:

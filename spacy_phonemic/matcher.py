@@ -25,7 +25,7 @@ from spacy_phonemic.borders import Borders, borders_of, is_empty_line, marks_wit
 from spacy_phonemic.reading import make_tokenizer
 from spacy_phonemic.requirements import require
 
-#: What a span that was found has: the distance in syllables, and the name of the list.
+#: The extension attributes of a span that was found: the distance in syllables, and the name of the list.
 DISTANCE, NAME = "phonemic_distance", "phonemic_name"
 
 Distance = float | dict[str, float]

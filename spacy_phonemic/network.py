@@ -30,7 +30,7 @@ from phonemic_bert.untrusted import check_config, check_size, loading
 from spacy_phonemic.options import TOO_LOW, EncoderOptions
 from spacy_phonemic.windows import Aligned, Plan, plan
 
-#: What a call of the encoder costs on a CPU whatever its size, times its hidden size squared, as positions of padding:
+#: The cost of a call of the encoder on a CPU whatever its size, times its hidden size squared, as positions of padding:
 #: measured with 256 and 288 dimensions. Without gradients padding costs little: it ends at the embeddings.
 _CALL, _CALL_WITHOUT_GRADIENTS = 3e6, 6e7
 

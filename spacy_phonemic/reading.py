@@ -115,7 +115,7 @@ def _parts(lang: str, packed: int, dialect: str | None, merged: str) -> Parts | 
     return parts if dialect is None or lang != "vi" else parts._replace(ipa="".join(pronounce(triple, dialect)))
 
 
-#: What was read of each Doc, or what is to read it, by the component's name for it.
+#: The reading of each Doc, or the reader that will make it, by the component's name for it.
 _readings: dict[str, WeakKeyDictionary[Doc, Reading | Way]] = {}
 
 

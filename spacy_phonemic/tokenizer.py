@@ -1,4 +1,4 @@
-"""A spaCy tokenizer: one token a syllable."""
+"""A spaCy tokenizer: one token per syllable."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from phonemic.units import UnitSpan, units
 from spacy_phonemic.reading import Way, keep, make_tokenizer, read_with, way_of
 from spacy_phonemic.requirements import require
 
-#: What may stand between two units: a run of white space, or of something else (a word joiner, stray marks).
+#: The text between two units: a run of white space, or of something else (a word joiner, stray marks).
 _GAPS = re.compile(r"\s+|\S+")
 
 

@@ -32,7 +32,7 @@ def shown(symbol):
 
 
 def merged(number):
-    """What sounds alike in a dialect though the spelling tells it apart."""
+    """Spellings that a dialect merges."""
     lines = ["| part | sound | of the spelling's |", "| --- | --- | --- |"]
     for part in ("onset", "rime", "tone"):
         alike = defaultdict(list)

@@ -26,7 +26,7 @@ import phonemic
 
 ROOT = Path(phonemic.__file__).parents[1]
 
-#: What commands import when they are run, and the package that each cannot do without.
+#: The modules that commands import when they are run, and the package that each cannot do without.
 IMPORTED = {
     "pytest": "pytest",
     "pyarrow.parquet": "pyarrow",

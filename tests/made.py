@@ -62,7 +62,7 @@ def setting(of: str) -> str:
 
 
 class Recipe(NamedTuple):
-    """What makes a folder: the words of a command, what it reads, and the step that it is killed at."""
+    """How a folder is made: the words of a command, what it reads, and the step that it is killed at."""
 
     module: str
     words: str

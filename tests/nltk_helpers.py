@@ -1,4 +1,4 @@
-"""What the tests of the NLTK plugin share: texts, tokenizers and taggers of both languages."""
+"""Helpers of the tests of the NLTK plugin: texts, tokenizers and taggers of both languages."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What stops a program: it is killed at a step, the disk is full from a step on, the folder is read-only.
+"""Obstacles of a program: it is killed at a step, the disk is full from a step on, the folder is read-only.
 
 A step is what changes a file or folder below the working directory: it is opened to write, renamed, linked, removed,
 made. Each is seen by an audit hook right before it happens, whatever library does it from Python; a program is run in a
@@ -112,5 +112,5 @@ def run_script(path: str, words: list[str]) -> None:
 
 
 def names(module: str) -> None:
-    """Prints the names of a module's commands, a line each."""
+    """Prints the names of a module's commands, one line per name."""
     sys.stdout.write("".join(f"{name}\n" for name in importlib.import_module(module).cli.list_commands(None)))

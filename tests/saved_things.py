@@ -1,4 +1,4 @@
-"""Everything that is saved and read again, a row each: how it is made, read, and what is raised where it is damaged.
+"""Everything that is saved and read again, one row per thing: how it is made, read, and what is raised where it is damaged.
 
 ``test_saved_things.py`` damages the bytes of each, and fails where the packages have a reader that is neither here nor
 in :data:`ELSEWHERE`.
@@ -242,7 +242,7 @@ SAVED = [
 
 
 def _json(data: bytes) -> Any:
-    """What another library hands on: it refuses what is not JSON by itself."""
+    """The reader of another library: it refuses all but JSON by itself."""
     try:
         return json.loads(data)
     except (ValueError, RecursionError):

@@ -27,7 +27,7 @@ def pipeline(lang, **config):
 
 
 def expected(tokenizer, doc):
-    """What the tokenizer says of each token's characters, the slow way."""
+    """The tokenizer's result for each token's characters, the slow way."""
     syllables = tokenizer.syllables(doc.text)
     for token in doc:
         end = token.idx + len(token.text)

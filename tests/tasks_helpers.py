@@ -1,4 +1,4 @@
-"""What the tests of the datasets share."""
+"""Helpers of the tests of the datasets."""
 
 from pathlib import Path
 from typing import Any

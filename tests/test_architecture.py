@@ -17,7 +17,7 @@ FOLDERS["phonemic_bert"] = ROOT / "model" / "phonemic_bert"
 if not all(folder.exists() for folder in FOLDERS.values()):
     pytest.skip("needs the source tree", allow_module_level=True)
 
-#: What modules of a layer may import of the project, besides their own layer.
+#: The layers that modules of a layer may import, besides their own.
 BELOW = {
     "phonemic.lexicon": {"phonemic.characters", "phonemic.errors", "phonemic.inventory", "phonemic.mandarin",
                          "phonemic.vietnamese", "phonemic.files"},

@@ -144,7 +144,7 @@ USERS = Tokenizer("zh", phrases={"一个": "yi4 ge5", "行长": "hang2 zhang3"},
 @given(st.lists(st.sampled_from(PIECES), max_size=12).map(b"".join))
 @example(b"\xe6\x95\xb0\x80\xe4\xb8\x80\xe4\xb8\xaa")  # a stray byte before two that change a reading
 def test_bytes_between_the_characters_of_phrases(tokenizer, text):
-    """What Python decodes is encoded as its str is; what it does not, is refused where Python says."""
+    """Bytes that Python decodes are encoded as their str is; others are refused where Python refuses them."""
     array = of_bytes([text])
     try:
         expected = tokenizer.encode(text.decode()).ids.tolist()
@@ -229,7 +229,7 @@ def test_record_batches_and_tables(vi, kind):
 
 
 class TestDecode:
-    """What comes back is what ``Tokenizer.decode`` gives, of every kind of list."""
+    """The result is that of ``Tokenizer.decode``, of every kind of list."""
 
     TEXTS = ("Quốc kỳ bay,  hoà bình", None, "", "银行行长 15h 😀", "covid \u200d\t")
 

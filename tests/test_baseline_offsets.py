@@ -55,7 +55,7 @@ MADE = ("Character", *SUBCHAR, "Byte-BPE", "XLM-R", "bert-base-chinese", "mBERT"
 
 
 def check(tokenizer: Baseline, text: str) -> list[tuple[int, int]]:
-    """What holds of every baseline."""
+    """Checks the properties of every baseline."""
     ids, spans = tokenizer.encode_with_spans(text)
     assert ids == tokenizer.encode(text)
     assert len(ids) == len(spans)

@@ -1,4 +1,4 @@
-"""What must not end the interpreter, run for ever or be read as something else, whatever the core is called with."""
+"""Whatever the core is called with must not end the interpreter, run for ever or be read as something else."""
 
 import _thread
 import operator
@@ -123,7 +123,7 @@ def test_a_phrase_of_ones_own_is_not_too_long():
 
 
 def test_a_letter_under_marks_without_end(vi):
-    """Of 36 each, so many marks have a sum that in 32 bits is that of no mark."""
+    """At 36 each, so many marks have a sum that in 32 bits is that of no mark."""
     mark = next(mark for mark in "\u0300\u0301\u0303\u0309\u0323" if entry(tables_of("vi"), mark) >> 24 == 36)
     text = "a" + mark * 119_304_648
     assert vi.encode_batch([text]).ids.tolist() == vi.encode("a" + mark * 2).ids.tolist()

@@ -37,7 +37,7 @@ def alike(phones):
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_wikipron(data, dialect):
-    """Of the words that are Vietnamese syllables at least 99.5 %; docs/reference/dialects.md names the rest."""
+    """At least 99.5 % of the words that are Vietnamese syllables; docs/reference/dialects.md names the rest."""
     words = transcriptions(data(f"vi/dialects/wikipron-{dialect}-dev.tsv"))
     ours = {word: found for word, found in words.items() if not VI.encode(word).kinds.any()}
     assert len(ours) > 0.97 * len(words)

@@ -1,4 +1,4 @@
-"""What the reference shows says everything: each argument, the shapes of arrays, the errors that are raised.
+"""Docstrings that the reference shows are complete: each argument, the shapes of arrays, the errors that are raised.
 
 Exempt are the arguments that a class outside this project dictates: the ones that a method takes as the one that it
 overrides does.

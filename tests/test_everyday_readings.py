@@ -25,7 +25,7 @@ def sentences(file):
 
 
 def share(readings, part, least):
-    """Of the marked characters, of which there are so many at least, the ones that are read as marked."""
+    """The share of marked characters, of which there are so many at least, that are read as marked."""
     texts, told = zip(*part, strict=True)
     spelled, right, count = speller("zh", "numbers"), 0, 0
     for encoding, wanted in zip(Tokenizer("zh", readings=readings).encode_batch(texts, spans=True), told, strict=True):

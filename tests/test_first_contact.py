@@ -1,4 +1,4 @@
-"""What a newcomer meets first: the demonstration, and sources that were never built."""
+"""The first steps of a newcomer: the demonstration, and sources that were never built."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""What forms mean, one at a time; that their tables are frozen; what is refused."""
+"""The meaning of forms, one at a time; their frozen tables; the refused ones."""
 
 from __future__ import annotations
 

@@ -353,7 +353,7 @@ def test_nfd_breaks_the_baselines_and_not_ours(data):
 
 
 def test_six_tones_bound_the_efficiency():
-    """What docs/results/tokenizers.md says of 256 entries: a third of the mass on six tones, the rest spread without end."""
+    """The 256 entries of docs/results/tokenizers.md: a third of the mass on six tones, the rest spread without end."""
     bound = math.log(6 * (1 / 18) ** 2.5) / -1.5 / math.log(256)
     assert round(bound, 3) == 0.653
     texts = [" ".join(unicodedata.normalize("NFC", "bà bá bả bã bạ ba".replace("b", onset)) for onset in "bmnltđ")]

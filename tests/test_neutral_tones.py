@@ -189,7 +189,7 @@ def test_the_list_is_whole():
 
 
 def test_linked_words_are_read_as_third_tones():
-    """Of a linked word the tone that the second syllable has alone counts, so neither reading may have a neutral one."""
+    """In a linked word the tone that the second syllable has alone counts, so neither reading may have a neutral one."""
     for word, actions in words().items():
         for at, action in enumerate(actions[:-1]):
             if action & LINKED and actions[at + 1] & NEUTRAL:

@@ -176,7 +176,7 @@ FITS = {
     ],
 )
 def test_what_does_not_fit_is_refused(changed):
-    with pytest.raises(ValueError, match=r"fit|candidates|upwards|not of the model|not numbers"):
+    with pytest.raises(ValueError, match=r"fit|candidates|upwards|not of the model|NaN"):
         paths(**FITS | changed)
 
 

@@ -108,7 +108,7 @@ class TestTable:
 
 @pytest.fixture(scope="module")
 def pieces():
-    """What crafted texts are made of."""
+    """The parts of crafted texts."""
     pytest.importorskip("pypinyin")
     zh, known = Tokenizer("zh"), phrases_of(tables_of("zh"))
     changing = [phrase for phrase in sorted(known) if zh.encode_batch(list(phrase)).ids.tolist() != known[phrase]]

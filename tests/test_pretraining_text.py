@@ -38,7 +38,7 @@ def sentences(lang, count, dice):
 
 @pytest.fixture(params=["vi", "zh"])
 def composed(request, tmp_path, monkeypatch):
-    """What is composed of raw lines, of which some hold a part of an evaluation text of each format."""
+    """Text that is composed of raw lines, of which some hold a part of an evaluation text of each format."""
     lang, dice = request.param, random.Random(1)
     data, join = tmp_path / "data", "" if request.param == "zh" else " "
     evaluation = sentences(lang, 4, dice)

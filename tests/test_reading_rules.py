@@ -1,4 +1,4 @@
-"""What the models of readings in context learn from: words of one character, read by the words around them."""
+"""Training data of the models of readings in context: words of one character, read by the words around them."""
 
 import pytest
 

@@ -26,7 +26,7 @@ CONTEXT = Tokenizer("zh", readings="context")
 
 @cache
 def near():
-    """Characters that vary, and what stands near them."""
+    """Characters that vary, and their neighbours."""
     return [*sorted(reading_data().models)[::7], *"著乾瞭徵了着的地得行长重为银銀隨这這，。！“”a1 \n;"]
 
 
@@ -290,7 +290,7 @@ def test_what_the_filter_leaves_out_cannot_tell():
 
 @pytest.mark.parametrize("text", ["一不一行花一一", "好不一行花上一。"])
 def test_what_only_has_a_key_counts_where_something_tells(text):
-    """行 takes the class of 花 for a window that it knows, so it is told something only beside another window."""
+    """行 takes the class of 花 for a window that it knows, so the window counts only together with another one."""
     at = text.index("行")
     model, windows = reading_data().models["行"], reader().features(text, at)
     assert any(one not in model.rows and feature_key(one, model.buckets) in model.weights for one in windows)

@@ -95,7 +95,7 @@ def test_one_run_of_letters_of_20_mb():
 
 
 class _Mallinfo(ctypes.Structure):
-    """What glibc's malloc says of itself; see mallinfo2(3)."""
+    """Statistics of glibc's malloc; see mallinfo2(3)."""
 
     _fields_ = [(name, ctypes.c_size_t) for name in ("arena", "ordblks", "smblks", "hblks", "hblkhd", "usmblks",
                                                      "fsmblks", "uordblks", "fordblks", "keepcost")]  # fmt: skip

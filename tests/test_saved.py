@@ -1,4 +1,4 @@
-"""What is read back from files: one clear error for each that is damaged, and no path that is named there is opened."""
+"""Files that are read back: one clear error for each that is damaged, and no path that is named there is opened."""
 
 import json
 import os

@@ -60,7 +60,7 @@ def test_forms_change_nothing(lang, text):
 
 @given(st.lists(st.tuples(st.integers(-2, 6), st.integers(-2, 6)), min_size=1, max_size=4), st.booleans())
 def test_any_spans(spans, part):
-    """Those of no text are as the twin has them: an error, or the text; nothing is read outside it."""
+    """Ids of no text are as the twin has them: an error, or the text; nothing is read outside it."""
     tokenizer = Tokenizer("vi")
     ids = np.resize(tokenizer.encode("Hà a,").ids, len(spans))
     encoding = Encoding("Hà 行\U0001f600", ids, np.zeros((len(spans), 2), np.int32), None, tokenizer.vocabulary)

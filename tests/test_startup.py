@@ -1,4 +1,4 @@
-"""What is imported before a command works: of each start-up, the modules that must not be loaded; no seconds."""
+"""Imports before a command works: of each start-up, the modules that must not be loaded; no seconds."""
 
 import subprocess
 import sys
@@ -23,7 +23,7 @@ WORK = {
 }
 
 MISTYPED = "[model] unknown field 'num_hidden_layer': did you mean 'num_hidden_layers'?"
-#: What is run (code, or a module's command) -> what else must not be loaded, and a part of what it says.
+#: Code or a module's command -> other modules that must not be loaded, and a part of the output.
 STARTS = {
     "import phonemic": (WORK | {"click", "rich", "phonemic.tasks", "phonemic.files"}, ""),
     "import phonemic; print(phonemic.sound.rhymes, phonemic.Index)": (WORK - {"phonemic.sound"}, "<function rhymes"),

@@ -26,12 +26,12 @@ pytestmark = pytest.mark.usefixtures("in_tmp_path")
 EVIL = "x\x1b]0;owned\x07\x9b31m\u202eabc\b\b\rz"
 SHOWN = r"x\x1b]0;owned\x07\x9b31m\u202eabc\x08\x08\rz"
 
-#: What rich sends to a terminal of its own.
+#: Control sequences that rich itself sends to a terminal.
 RICH = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 
 def shown(module, *words, stdin=""):
-    """What a command shows on a terminal, without rich's colours."""
+    """The output of a command on a terminal, without rich's colours."""
     call = forking.Process(obstacles.run, module, list(words), stdin=stdin.encode(), terminal=True)
     done = call.finished()
     assert b"Traceback" not in done.stdout, done.stdout.decode()
@@ -129,7 +129,7 @@ class TestCommands:
 
     @needs_model
     def test_checkpoints(self):
-        """What transformers itself says of a checkpoint, too."""
+        """Also messages of transformers itself about a checkpoint."""
         put("run")
         Path("run/final").rename(EVIL)
         checked(shown(BERT, "inspect", f"{EVIL}x", "bé"))

@@ -1,4 +1,4 @@
-"""What people call: encoding, batches, padding, decoding, saving, phrases, and what they are told when they err."""
+"""The public calls: encoding, batches, padding, decoding, saving, phrases, and their messages of errors."""
 
 import hashlib
 import json

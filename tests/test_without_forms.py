@@ -1,4 +1,4 @@
-"""What hears a text, and does not write it back, is the same with forms as without."""
+"""Functions that use only the sounds of a text give the same with forms as without."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Every command that writes, a line each: what it is called with, what it reads and what it writes.
+"""Every command that writes, one line per command: what it is called with, what it reads and what it writes.
 
 The tests of outputs, of full disks, of read-only folders, of kills and of two at once go through this table: a new
 command is covered by a line here. ``test_interrupted_commands.py`` fails where a command is neither here nor in

@@ -1,7 +1,7 @@
 """More places to learn from: borders of words that phrases cross, texts that begin and end anywhere, words alone.
 
-A phrase of two characters that is no word there misleads: 着手 in 拿着|手机, 行业 in 商品|行业. Running text has each
-such border too rarely. So beside a labelled character the next word is changed for another one with the same tag that
+A phrase of two characters that is not a word there misleads: 着手 in 拿着|手机, 行业 in 商品|行业. Running text has
+each such border too rarely. So the word next to a labelled character is changed for another one with the same tag that
 makes such a border (拿着|书 -> 拿着|手机), if the most probable path of words then has a border there, too.
 """
 
@@ -21,8 +21,8 @@ from benchmarks.readings import features, segments
 from benchmarks.readings.features import Places
 from benchmarks.readings.train import Examples, Marked
 
-#: Of each character so many words beside it on either side, each so many times; cut texts; how much the former may
-#: weigh together, beside the places themselves; and the weight of one of the latter.
+#: Of each character so many words next to it on either side, each so many times; cut texts; how much the former may
+#: weigh together, compared with the places themselves; and the weight of one of the latter.
 SWAPS, TIMES, CUTS, MOST_SWAPPED, WEIGHT = 1_500, 4, 1_500, 0.7, 0.5
 #: Characters of a text on either side; an example's reading must be so probable; the least frequency of a word.
 AROUND, SURE, FREQUENT = 6, 0.7, 20
@@ -59,7 +59,7 @@ class Borders:
     Arguments:
         phrases: of all lexicons, with readings such as ``hang2/0``.
         names: of the readings, by number.
-        without: characters whose reading is told by what the word beside them says; it is not changed.
+        without: characters whose reading is told by what the word next to them says; it is not changed.
     """
 
     def __init__(self, phrases: Mapping[str, Sequence[str]], names: Sequence[str], without: str = "") -> None:
@@ -91,7 +91,7 @@ class Borders:
 
 
 def changed(text: str, words: NDArray[np.int32], at: int, side: int, word: str) -> tuple[str, int] | None:
-    """The text around a character with the word beside it changed, and where the character is then."""
+    """The text around a character with the word next to it changed, and where the character is then."""
     first, last = map(int, words[:, at])
     begin, end = map(int, words[:, last if side == 0 else first - 1])
     if side == 0:
@@ -115,7 +115,7 @@ def behind(text: str, at: int) -> str:
 
 
 def cut(text: str, words: NDArray[np.int32], at: int, dice: random.Random) -> tuple[str, int]:
-    """The text around a character, as if it began or ended beside its word or the next one."""
+    """The text around a character, as if it began or ended next to its word or the next one."""
     first, last = map(int, words[:, at])
     left = dice.choice((before(text, first), text[words[0, first - 1] : first].strip("\0"), ""))
     right = dice.choice((behind(text, last), text[last : words[1, last]].strip("\0"), ""))
@@ -125,7 +125,7 @@ def cut(text: str, words: NDArray[np.int32], at: int, dice: random.Random) -> tu
 def _neighbours(
     text: str, words: NDArray[np.int32], places: Iterable[tuple[int, int, str]], side: int
 ) -> dict[str, list[tuple[int, int, str]]]:
-    """By the kind of the word beside it: the places at the border of a word, with their rows and readings."""
+    """By the kind of the word next to it: the places at the border of a word, with their rows and readings."""
     found = dict[str, list[tuple[int, int, str]]]()
     for row, at, reading in places:
         first, last = words[:, at]
@@ -179,7 +179,7 @@ def with_more(
 def framed(
     words: Mapping[str, Sequence[str]], texts: Iterable[str], chars: frozenset[str]
 ) -> Iterator[tuple[str, int, str, float]]:
-    """Words alone and between what stands around other words: text, place, reading, and its weight."""
+    """Words alone and between the words around other words: text, place, reading, and its weight."""
     dice = random.Random(7)
     lefts, rights = list[str](), list[str]()
     for text in texts:

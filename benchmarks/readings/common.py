@@ -2,7 +2,7 @@
 
 ``python -m benchmarks.readings.common DATA``: counts what ``readings="context"`` reads in the texts that the teacher
 labels (``benchmarks.readings.teacher``), as much of each kind. A character that is met less than LEAST times is left
-out, and so is one that is always read alike.
+out, and so is one that always has one reading.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ MARK = "▁"
 
 
 class Case(NamedTuple):
-    """A sentence without marks, where its polyphone stands, and the reading that people gave it, as ``le5``."""
+    """A sentence without marks, the place of its polyphone, and the reading that people gave it, as ``le5``."""
 
     text: str
     at: int
@@ -51,5 +51,5 @@ def cases(folder: Path, part: str = "dev") -> list[Case]:
 
 
 def fold_of(case: Case, folds: int) -> int:
-    """The fold of a case: by its sentence, so that a sentence with two polyphones lies in one fold."""
+    """The fold of a case: by its sentence, so that a sentence with two polyphones is in one fold."""
     return zlib.crc32(case.text.encode()) % folds

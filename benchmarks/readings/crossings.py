@@ -57,7 +57,7 @@ def crossed(text: str, at: int, begun: list[bool], words: frozenset[str]) -> boo
 
 
 def places(texts: list[str], words: frozenset[str]) -> Iterator[tuple[int, int]]:
-    """Text and place wherever the two readings differ and such a word lies, but for the two with sandhi."""
+    """Text and place wherever the two readings differ and there is such a word, but for the two with sandhi."""
     begun = lac.begins(texts).tolist()
     begin = 0
     for number, text in enumerate(texts):

@@ -3,7 +3,7 @@
 ``python -m benchmarks.readings.disagreements draw DATA SEED OUT [--seen FILE]`` writes 100 places each of news (TNEWS
 and CLUENER), law and social media (Weibo NER) to OUT, and prints them with more of their sentences. 一 and 不 are not
 drawn: there the two differ in whether sandhi is written. Only texts of odd checksum are drawn from (``held``): the
-others may be looked at while models are mended. ``... count FILE`` counts the verdicts.
+others may be looked at while models are fixed. ``... count FILE`` counts the verdicts.
 
 Columns: source, the place within at most six characters, the character, ours, pypinyin's, verdict (``ours``,
 ``pypinyin``, ``both`` are possible, ``neither``), what is right or why.

@@ -2,7 +2,7 @@
 
 ``python -m benchmarks.readings.endings DATA`` after ``benchmarks.readings.words``. In 虚假日期 a word ends with 假 and
 another one, 假日, seems to begin with it. Which of the two is there is told by how often jieba has seen either of them
-beside what the other one leaves. A word is listed if lexicons agree on it, if it is the likelier one on the whole, if
+next to what the other one leaves. A word is listed if lexicons agree on it, if it is the likelier one on the whole, if
 it is hardly ever much less likely, if the models misread it before such a word though not alone, and if no labelled
 sentence has it with another reading.
 """
@@ -34,7 +34,7 @@ LIKELY, LOST = 0.9, 0.1
 WITHOUT = frozenset("地") | frozenset(BY_SANDHI)
 #: Neutral or not, as 得 of 变得 and of 得主, which are otherwise taken for one reading.
 PARTICLES = "得"
-#: What may follow a word, beside words.
+#: Characters that may follow a word, other than words.
 BEHIND = ("", "不", "升")
 
 
@@ -62,7 +62,7 @@ def differ(char: str, one: str, other: str) -> bool:
 
 
 def endings(said: Mapping[str, Sequence[str]], chars: frozenset[str]) -> Iterator[Ending]:
-    """The words that are likelier than those that seem to begin with their last character.
+    """The words that are likelier than the words that seem to begin with their last character.
 
     Arguments:
         said: words with numbered pinyin.

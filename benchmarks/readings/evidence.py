@@ -86,7 +86,7 @@ class Evidence:
                 self.rows.setdefault(char, []).append((part, own))
 
     def places(self, char: str, model: Model, features: Iterable[Feature]) -> Place | None:
-        """The places of a character where one of the features stands."""
+        """The places of a character where one of the features is found."""
         keys, readings, weights = [], [], []
         wanted = np.array([key_of(feature) for feature in features], np.int64)
         for part, own in self.rows.get(ord(char), []):

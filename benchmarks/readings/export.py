@@ -79,7 +79,7 @@ def finished(char: int, model: Model, votes: Votes, names: list[str], least: flo
 def narrow_enough(
     models: dict[int, Model], examples: Examples, finish: Callable[[int, Model], Model]
 ) -> frozenset[int]:
-    """The characters that all but NARROW of the examples read alike by the windows only that words may stand in.
+    """The characters that all but NARROW of the examples read in one way by the windows only that words may stand in.
 
     Arguments:
         models: by character.

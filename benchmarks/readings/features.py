@@ -22,10 +22,10 @@ SLOTS = len(WINDOWS) + len(CLASS_WINDOWS)
 #: and by three characters of a longer phrase; then the reading by a phrase of two in which another word begins behind,
 #: or ends before. All of them are windows, whose own weights get theirs added later.
 VOTES = ("left", "right", "three", "part", "behind", "before")
-#: The first of those that speak against a reading.
+#: The first of the features that speak against a reading.
 AGAINST = 4
 LONGEST = 4
-#: The tier of a vote lies above its reading.
+#: The bits of a vote's tier are above those of its reading.
 TIER_BITS = 12
 
 
@@ -41,7 +41,7 @@ def _stand_ins() -> NDArray[np.uint32]:
 
 
 class Places(NamedTuple):
-    """Sentences behind each other with gaps, as code points, places in them, and where each character's word lies."""
+    """Sentences behind each other with gaps, as code points, places in them, and the span of each character's word."""
 
     points: NDArray[np.uint32]
     at: NDArray[np.int64]
@@ -92,7 +92,7 @@ def _hash(columns: Sequence[NDArray[np.uint32]]) -> NDArray[np.uint64]:
 
 
 def _crosses(words: NDArray[np.int32], begin: NDArray[np.int64], end: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Whether a word lies in part within ``begin`` to ``end`` and in part beside it, and not all around it."""
+    """Whether a word is in part within ``begin`` to ``end`` and in part outside, and not all around it."""
     (first, before), (behind, last) = words[:, begin], words[:, end - 1]
     crossed: NDArray[np.bool_] = ((first < begin) & (before < end)) | ((last > end) & (behind > begin))
     return crossed
@@ -147,7 +147,7 @@ class Voter:
 def keys(
     where: Places, voter: Voter, parts: Voter, behind: Voter, before: Voter, classes: NDArray[np.uint8]
 ) -> NDArray[np.int64]:
-    """The features of places, (places, FEATURES): a window and what stands there; -1 where there is none.
+    """The features of places, (places, FEATURES): a window and its contents; -1 where there is none.
 
     Arguments:
         where: the places.

@@ -19,7 +19,7 @@ from typing import Any
 import click
 
 from benchmarks.environment import environment
-from benchmarks.readings import boundaries, cpp, crossings, disagreements, everyday, rivals
+from benchmarks.readings import boundaries, cpp, crossings, disagreements, everyday, other_tools
 from benchmarks.readings.cpp import Case
 from benchmarks.readings.judge import Reader, agreement, context_reader, particles, pypinyin_reader, sentences
 from benchmarks.readings.score import errors
@@ -89,7 +89,7 @@ def tagged(folder: Path, readers: dict[str, Reader]) -> dict[str, Any]:
 
 def accuracy(data: Path) -> list[dict[str, Any]]:
     """Return the rows of :func:`judged` for all readers."""
-    readers = {"pypinyin": pypinyin_reader, "g2pM": rivals.reader("g2pM")[0], CONTEXT: context_reader}
+    readers = {"pypinyin": pypinyin_reader, "g2pM": other_tools.reader("g2pM")[0], CONTEXT: context_reader}
     return list(judged(data, readers))
 
 
@@ -102,7 +102,7 @@ def main(data: Path, only: str | None, rounds: int) -> None:
     found = json.loads(FIGURES.read_text("utf-8"))
     parts: dict[str, Callable[[], list[dict[str, Any]]]] = {
         "accuracy": partial(accuracy, data),
-        "cost": partial(rivals.cost, data, rounds),
+        "cost": partial(other_tools.cost, data, rounds),
     }
     for name in [only] if only else parts:
         where = {key: value for key, value in environment().items() if key != "commit"}

@@ -1,4 +1,4 @@
-"""Adds the weights of phrases to those of windows: a phrase's vote is a window with what stands there."""
+"""Adds the weights of phrases to those of windows: a phrase's vote is a window with its contents."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _CHAR = (1 << 21) - 1
 
 
 def window_key(phrase: str, at: int) -> int:
-    """The feature that says that the rest of a phrase stands around its target."""
+    """The feature that says that the rest of a phrase is around its target."""
     value = WINDOW_OF[len(phrase), at]
     for place, char in enumerate(phrase):
         if place != at:
@@ -32,7 +32,7 @@ class Votes:
         parts: three characters of longer ones, likewise.
         behind: what speaks against a reading, see ``prepare.meetings``.
         before: likewise.
-        chars: those that vary.
+        chars: the characters whose reading varies.
         numbers: reading -> its number.
     """
 

@@ -1,4 +1,4 @@
-"""CPP's development set by models that were fitted without its fold, and by the words that decide before them.
+"""CPP's development set by models that were fitted without its fold, and by the lexicon overrides before them.
 
 ``python -m benchmarks.readings.folds DATA WORK`` after ``benchmarks.readings.rebuild``. The words that CPP's own
 sentences are a source of are left out.
@@ -17,7 +17,7 @@ from phonemic.reading.models import LEFT, Feature, reviewed, windows
 
 
 def words() -> dict[str, dict[Feature, str]]:
-    """Character -> the features of words that decide, and the readings."""
+    """Character -> the features of lexicon overrides, and the readings."""
     found: dict[str, dict[Feature, str]] = {}
     for word, pinyin in reviewed("readings-words", without="CPP dev").items():
         for at, reading in enumerate(pinyin):

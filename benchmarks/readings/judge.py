@@ -99,7 +99,7 @@ def particles(texts: list[tuple[str, list[Word]]], reader: Reader) -> dict[str, 
 
 
 def agreement(texts: list[str], converted: list[str], reader: Reader) -> dict[str, Any]:
-    """The share of Han characters that are read alike in two scripts, and where most others are."""
+    """The share of Han characters with the same reading in two scripts, and where most others are."""
     alike = total = 0
     others: Counter[str] = Counter()
     for text, other in zip(texts, converted, strict=True):

@@ -36,7 +36,7 @@ MOST = 5  # different readings that may be voted for
 
 @cache
 def numbered(pinyin: str) -> str:
-    """``háng`` as ``hang2`` and ``lǜ`` as ``lv4``; what is no syllable as nothing."""
+    """``háng`` as ``hang2`` and ``lǜ`` as ``lv4``; anything that is not a syllable as nothing."""
     try:
         return mandarin.spell(mandarin.factorize(pinyin), numbers=True).replace("ü", "v")
     except ValueError:

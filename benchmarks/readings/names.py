@@ -27,7 +27,7 @@ TABLE = tomllib.loads((Path(__file__).parent / "names.toml").read_text("utf-8"))
 FAMILIES: dict[str, str] = TABLE["families"]
 #: So many draws, and then there are no more names to be made.
 _DRAWS = 20
-#: Characters of what stands before and behind.
+#: Characters of the text before and behind.
 _AROUND = 5
 #: Sentences of a word.
 _TIMES = 4
@@ -76,9 +76,9 @@ def made(family: str, pattern: str, number: int, words: Container[str]) -> list[
 
     Arguments:
         family: one character.
-        pattern: slots in braces, and the mark where the family stands.
+        pattern: slots in braces, and the mark in the place of the family.
         number: how many.
-        words: those that two characters must not be, the family and the one before or behind it.
+        words: the words that two characters must not be, the family and the one before or behind it.
     """
     choices, (ends, open_ends, begins) = lists(), around()
     dice = random.Random(zlib.crc32(f"{family} {pattern}".encode()))
@@ -129,7 +129,7 @@ def of_words(phrases: Mapping[str, Sequence[str]]) -> list[Case]:
 
 
 def of_others() -> list[Case]:
-    """The same characters where they are no families, between what stands around them then."""
+    """The same characters where they are no families, between the text around them then."""
     (ends, open_ends, begins), found = around(), []
     for family, table in TABLE["others"].items():
         befores, behinds, dice = table["before"].split("|"), table["behind"].split("|"), random.Random(ord(family))

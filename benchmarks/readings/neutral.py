@@ -2,7 +2,7 @@
 
 ``python -m benchmarks.readings.neutral`` (needs pypinyin-dict and jieba)
 
-* Words by hand, ``neutral.tsv`` beside this file: decisions, longer words that have the full tone, and where another
+* Words by hand, ``neutral.tsv`` next to this file: decisions, longer words that have the full tone, and where another
   word begins or ends within one.
 * Words in use for which CC-CEDICT has nothing but a neutral tone where one of our readings has a full one.
 

@@ -50,7 +50,7 @@ def usual() -> dict[str, str]:
 
 
 def character_classes(teacher: Teacher) -> NDArray[np.uint8]:
-    """Characters that the teacher takes for alike: k-means over its embeddings; class 0 is what it does not know."""
+    """Classes of similar characters: k-means over the teacher's embeddings; class 0 is what it does not know."""
     vectors = teacher.embedding.weight.detach().numpy().astype(np.float64)
     _, found = kmeans2(vectors[4:], CLASSES, iter=20, minit="++", rng=0)
     table = np.zeros(0x110000, np.uint8)

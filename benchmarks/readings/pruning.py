@@ -40,7 +40,7 @@ def needed(
         keys: windows of the places, (places, windows).
         known: the model's windows, sorted, (windows of the model,).
         weights: of each reading, the biases in the last row, (windows of the model + 1, readings).
-        light: heavier windows are kept, as are those that stand at none of the places.
+        light: heavier windows are kept, as are windows at none of the places.
         sure: in the unit of the weights.
     """
     found = matrix(keys, known).tocsc()

@@ -129,7 +129,7 @@ BEFORE = {
         "许",
     },
 }  # fmt: skip
-#: Before 为 *wéi*; as a whole, or as the end of what stands before it.
+#: Before 为 *wéi*; as a whole, or as the end of the text before it.
 _BECOME = frozenset(
     """视 列 称 改 定 评 聘 任 选 变 成 分 化 转 设 作 译 折 换 升 降 增 减 判 认 误认 公认 命名 认定 评定 确定 指定
     任命 更名 改名 取名 定名 题名 定义 划分 分解 修改 修订 调整 转变 转化 转换 转型 转为 缩短 延长 提高 增加 增至
@@ -143,13 +143,13 @@ _MODAL = frozenset(
     "应当 可以 能 能够 会 要 来 可 需要 必须 应该 想 愿意 不得 有意 继续 开始 决定 努力 专门 愿 肯 敢 值得 "
     "前来 用来 准备 希望 打算 只能 不能 不会 将 无法".split()
 )
-#: What the words end in that are something, and do nothing.
+#: Endings of words that are something, and do nothing.
 _ATTRIBUTES = frozenset(
     "的标务点容式件期率额量度价数称题号型色值长宽高重比费款限日时月年间址地因果质状况位置格级类料序则础源由例"
     "体面积线距温压速幅段距离段寸味义性径厚深模围责核象本金息资产品物法途向"
 )
 _OTHER_PRONOUNS = frozenset("本 该 此类 某 各 每 另 这样 怎样 如何".split())
-#: What is done by one of these is then done for someone: 按照规定为居民办理.
+#: Verbs whose action is then done for someone: 按照规定为居民办理.
 _BY = frozenset("按照 根据 依照 依据 按 通过 利用 采取".split())
 _RULES = frozenset("规定 要求 约定 需要 程序 方式 职务".split())
 _CLAUSE = 6
@@ -209,7 +209,7 @@ def _again(form: str) -> bool:
 
 
 def _di(words: Sequence[Word], at: int) -> str | None:
-    """地: the particle stands between what is said of a verb and the verb."""
+    """地: the particle between what is said of a verb and the verb."""
     before, behind = _near(words, at)
     again = _again(before.form)
     adverbial = before.tag in ("d", "z", "ad", "a", "i", "l", "o", "vd") or again
@@ -320,7 +320,7 @@ def _exclaimed(words: Sequence[Word], at: int) -> str | None:
 
 
 def _qin(words: Sequence[Word], at: int) -> str:
-    """覃: *qín* is a family, which begins a name; *tán* stands in given names."""
+    """覃: *qín* is a family, which begins a name; *tán* is in given names."""
     before, _ = _near(words, at)
     return "qin2" if not "一" <= before.form[-1:] <= "龥" or before.tag in ("p", "c", "v", "r", "u", "uj") else "tan2"
 
@@ -350,7 +350,7 @@ def _abroad(reading: str) -> Callable[[Sequence[Word], int], str | None]:
     return rule
 
 
-#: What words end in that no lexicon has.
+#: Endings of words that no lexicon has.
 ENDS = {"率": "lv4", "曲": "qu3", "长": "zhang3"}
 #: In names of people, but not as the first character; in names from other languages.
 GIVEN = {"燕": "yan4", "茜": "qian4"}

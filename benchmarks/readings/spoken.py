@@ -2,7 +2,7 @@
 
 ``python -m benchmarks.readings.spoken`` (needs pypinyin-dict and jieba)
 
-* ``erhua``: 儿 is no syllable in CC-CEDICT, or in two of the other lexicons.
+* ``erhua``: 儿 is not a syllable in CC-CEDICT, or in two of the other lexicons.
 * ``linked``: two syllables of the third tone in CC-CEDICT and in another lexicon, a word to jieba.
 """
 
@@ -22,7 +22,7 @@ NAMES = {
     "cc_cedict": "CC-CEDICT",
     "zdic_cibs": "zdic",
 }
-#: Foreign names, in which 儿 is a syllable; words in which it is one when read aloud; those that other words end with.
+#: Foreign names, in which 儿 is a syllable; words in which it is one when read aloud; words that other words end with.
 NOT_MERGED = (
     "塔塔儿 塔塔儿人 克蕾儿 巴儿思 朵儿别 忽剌巴儿 子儿 孩儿 不儿 告儿 情儿 场儿 吃儿 侄儿 会儿 人儿 哥儿".split()
 )

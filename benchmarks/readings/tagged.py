@@ -18,7 +18,7 @@ from benchmarks.readings.prepare import Setting
 from benchmarks.readings.rules import CHARS, Word, doubted, inside, said
 from benchmarks.readings.train import Marked, joined
 
-#: Examples of a character, and of those that are nearly everywhere; some come from each kind of text.
+#: Examples of a character, and of characters that are nearly everywhere; some come from each kind of text.
 MOST, MOST_OF = 3_000, dict.fromkeys("为地得", 24_000) | dict.fromkeys("长了着的哦", 6_000)
 #: Characters of each file.
 LONGEST = 600_000

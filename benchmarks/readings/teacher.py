@@ -28,7 +28,7 @@ from benchmarks.readings import segments
 from benchmarks.readings.cpp import normal
 
 CHUNK, BATCH, LONGEST, SHORTEST, ENOUGH = 20_000, 256, 150, 4, 3_000
-#: The kinds of text, and those that all is labelled of.
+#: The kinds of text, and the kinds of which all is labelled.
 SOURCES = ("general", "weekly", "lctt", "laws", "wiki", "abstracts", "talk", "speech")
 WHOLE = frozenset(("general", "wiki", "abstracts", "talk", "speech"))
 #: Files of dialogues, posts and recipes, and how many characters of each are read.

@@ -1,4 +1,4 @@
-"""Words that decide, as lines of ``phonemic/lexicon/readings-words.tsv``: those that the models misread.
+"""Lexicon overrides, as lines of ``phonemic/lexicon/readings-words.tsv``: words that the models misread.
 
 ``python -m benchmarks.readings.words DATA WORK`` after ``benchmarks.readings.make``. A reviewed word
 (``phonemic/lexicon/readings.tsv``) that is misread alone or between what may stand around any word decides; one of two
@@ -46,12 +46,12 @@ NOT_TAKEN = frozenset(
     下处 罗盛教 一晃 其中 长性 得失 美发 作假 筠连县 跑堂儿的
     幺麽小丑 石鼓 严实 得出 要约 重臣 分说 分头 进行""".split()
 )
-#: The files of examples, and how much those that were made weigh beside those of texts.
+#: The files of examples, and the weight of made examples compared with those of texts.
 NAMES, MADE = ("examples", "tagged", "framed"), 0.2
 #: How many times more than wrong a reviewed word must make right, by its length: labels may be wrong. Longer ones are
 #: windows of three that nobody has reviewed.
 TRUSTED = {2: 0.1, 3: 0.0}
-#: What a word is tried between: alone, and behind and before what leads models astray (看了如指掌, 他们只身的).
+#: The contexts that a word is tried in: alone, and next to words that lead models astray (看了如指掌, 他们只身的).
 BEFORE, AFTER = ("", "他们", "看", "工作", "不", "一个"), ("", "了", "的", "，", "很")
 
 
@@ -84,7 +84,7 @@ def contradicted(words: Mapping[str, tuple[Pinyin, list[str]]], data: Path) -> s
 
 
 def listed(data: Path, chars: frozenset[str]) -> dict[str, Pinyin]:
-    """The words that lexicons agree on, but those that have proved to be wrong."""
+    """The words that lexicons agree on, without the ones that have proved to be wrong."""
     lexicons = {name: lexicon(name, chars) for name in LEXICONS}
     words = agreed(lexicons)
     for word in reviewed().keys() | NOT_TAKEN | contradicted(words, data):
@@ -107,7 +107,7 @@ Claims = dict[tuple[str, Feature], tuple[str, str, int]]
 
 
 def claims(reader: Reader, words: Mapping[str, Sequence[str]], framed: int | None, taken: Claims) -> Claims:
-    """(character, window) -> reading, word, place: what words would decide; of words that claim alike the commonest.
+    """(character, window) -> reading, word, place: what words would decide; of words with equal claims the commonest.
 
     Arguments:
         reader: the models without lists.
@@ -185,7 +185,7 @@ def kept_rows(
 
 
 def examples(work: Path) -> list[Examples]:
-    """The places that models were fitted to before they were moved: of CHARS those that words and tags label.
+    """The places that models were fitted to before they were moved: of CHARS the ones that words and tags label.
 
     Those that were made of others weigh MADE of what they weighed there.
     """

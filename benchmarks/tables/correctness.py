@@ -61,7 +61,7 @@ def baselines() -> str:
         for name, row in found.items()
     ]
     heads = ["tokenizer", "vocabulary", "texts given back", "positions per character"]
-    return f"{rows(heads, body)}\n\n{footer('lossless', 'rivals')}"
+    return f"{rows(heads, body)}\n\n{footer('lossless', 'other_tools')}"
 
 
 @table("tokenizers: positions with forms")

@@ -80,8 +80,8 @@ class PhonemicBertConfig(BertConfig):
             ``composition="product"`` or ``"both"``.
         syllable_inventory: the syllables that a joint head chooses from and a table has rows for: ``"full"``, all that
             the tokenizer can produce, or ``"attested"``, those of real text: a quarter as many in Vietnamese, and so
-            quicker to learn. What is not in the list is predicted as well, by its onset, rime and tone.
-        component_scale: the factor of the projection and the product, 1 (the paper) or less. What syllables
+            quicker to learn. Other syllables are predicted as well, by their onset, rime and tone.
+        component_scale: the factor of the projection and the product, 1 (the paper) or less. The part that syllables
             share moves with each of them, so that an optimizer that takes steps of a fixed size, as Adam does, moves
             it too far; a tenth leaves more to the rows of a table.
         conv_kernel_size: 0 (the paper), or the odd width of a residual convolution behind the embeddings' LayerNorm.
@@ -115,7 +115,7 @@ class PhonemicBertConfig(BertConfig):
     """
 
     model_type = "phonemic-bert"
-    #: What Trainer leaves out of predictions: of masked language modelling, all but the logits.
+    #: Outputs that Trainer leaves out of predictions: of masked language modelling, all but the logits.
     keys_to_ignore_at_inference = ["past_key_values", "cache", "losses", "best", "sounds"]  # noqa: RUF012
 
     def __init__(

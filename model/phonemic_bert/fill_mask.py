@@ -78,7 +78,7 @@ def fill_mask(
 
     Raises:
         TypeError: a target is not a text.
-        ValueError: there is no mask, the text is too long, the languages or the readings differ, or a target is no
+        ValueError: there is no mask, the text is too long, the languages or the readings differ, or a target is not a
             syllable.
     """
     import torch

@@ -77,7 +77,7 @@ def pairs(lang: str) -> Pairs:
 
 
 def _scripts() -> NDArray[np.int32]:
-    """The ids of traditional characters, and those that they are read as, by the former: int32 (2, T)."""
+    """The ids of traditional characters, and the ids that they are read as, by the former: int32 (2, T)."""
     vocab = vocabulary("zh")
     found = []
     for row in _rows("zh-traditional.tsv"):

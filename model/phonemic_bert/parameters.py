@@ -9,7 +9,7 @@ import torch
 from phonemic_bert.configuration import COMPONENTS, PhonemicBertConfig
 from phonemic_bert.modeling import PhonemicBertForMaskedLM, PhonemicBertModel
 
-#: What the paper gives for its Vietnamese 12-layer model (section 7.1.4), in millions.
+#: The paper's figures for its Vietnamese 12-layer model (section 7.1.4), in millions.
 PAPER_MILLIONS = 87.94
 
 #: Parts of the encoder: what is printed, and how the names of their parameters begin.

@@ -7,7 +7,7 @@ from typing import Any
 #: The slots of a triple, in their order.
 COMPONENTS = ("onset", "rime", "tone")
 
-#: What the options beyond the paper may be; the first is the paper's.
+#: The values of options beyond the paper; the first is the paper's.
 CHOICES = {
     "backbone": ("bert", "modernbert"),
     "composition": ("linear", "product", "table", "both"),

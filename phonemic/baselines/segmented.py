@@ -9,7 +9,7 @@ from itertools import pairwise
 from phonemic.baselines.offsets import Rewritten
 from phonemic.characters import normalize
 
-#: What is within a word in the place of white space.
+#: The character in the place of white space within a word.
 JOINER = "_"
 
 

@@ -52,7 +52,7 @@ class _SubCharPaper(Baseline):
 
 @register
 class Character(_SubCharPaper):
-    """One token a character.
+    """One token per character.
 
     The released vocabulary has no Latin letters: they are [UNK].
     """

@@ -53,7 +53,11 @@ _ONLY = {
 @click.option("--changes", metavar="FILE", help="Write what was changed, as JSON lines.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of the noise.")
 @click.option(
-    "--share", type=click.Choice(SHARES), default="all", show_default=True, help="What the ratio is a share of."
+    "--share",
+    type=click.Choice(SHARES),
+    default="all",
+    show_default=True,
+    help="The units that the ratio is a share of.",
 )
 @click.option("--draw", type=click.Choice(DRAWS), default="exact", show_default=True, help="How units are drawn.")
 @click.option("--nested/--not-nested", default=True, help="Whether a higher ratio keeps the changes of a lower one.")

@@ -41,7 +41,7 @@ _TO = (*dict.fromkeys(name for names in NOTATIONS.values() for name in names), "
 _RUBY = f"line-height: 2.4; font-size: 1.4em; max-width: 32em; font-family: {FONT}; color: {COLOR}"
 _SYLLABLE = '<ruby>{}<rp>(</rp><rt style="padding: 0 0.25em">{}</rt><rp>)</rp></ruby>'
 
-#: What may not stand in a page. Format characters may: some join emoji.
+#: Characters that are not allowed in a page. Format characters are: some join emoji.
 _CONTROL = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 
 #: Texts that are encoded and written together.
@@ -95,7 +95,7 @@ def transcribe(
     """Writes the reading of TEXT, or of each line of files or of stdin, in pinyin, zhuyin or IPA.
 
     Where TEXT is the name of a file, or names of files, these are read: plain text, JSON lines or Parquet, also
-    compressed. What is not a syllable stays as it is.
+    compressed. Other text stays as it is.
     """
     files = files_of(text) if text else ("-",)
     check_column(files, column)
@@ -164,7 +164,7 @@ def _line(encoding: Encoding, spell: Callable[..., str], name: str) -> str:
 
 
 def _tsv(encoding: Encoding, spell: Callable[..., str], name: str) -> str:
-    """A line a position, and an empty one behind each text."""
+    """One line per position, and an empty one behind each text."""
     lines = ["\t".join(" ".join(str(cell).split()) for cell in row) for row in _rows(encoding, spell, name)]
     return "\n".join([*lines, "", ""])
 

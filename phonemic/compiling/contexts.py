@@ -9,7 +9,7 @@
 * ``models``: (models, 23) int32, see ``Model`` there: eleven numbers, four biases, eight packed readings.
 * ``buckets``: (buckets, 2) uint64: four keys, each the lower 15 bits of a feature's hash and whether the bucket that it
   belongs to has an odd number; and their payloads: DECIDES and the number of a reading, or weights, the lowest bits
-  first. What has no room in its bucket is in the next.
+  first. An entry that has no room in its bucket is in the next.
 * ``filters``: uint64, some of each model: where no window of a place has both its bits set, the bias decides.
 """
 

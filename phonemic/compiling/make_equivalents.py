@@ -16,7 +16,7 @@ import unicodedata2 as unicodedata
 RADICALS = range(0x2E80, 0x2FE0)
 #: The blocks of compatibility ideographs, which NFC makes the characters that they are equal to.
 CANONICAL = {*range(0xF900, 0xFB00), *range(0x2F800, 0x2FA20)}
-#: What encloses a character: ㈠ is (一), 🉀 is 〔本〕.
+#: Signs that enclose a character: ㈠ is (一), 🉀 is 〔本〕.
 _ENCLOSED = re.compile(r"[(〔]?(\w)[)〕]?")
 
 

@@ -16,7 +16,7 @@ LONGEST = 1024
 #: Bins of the share of native units.
 SHARE_BINS = 20
 
-#: What becomes of a line. "empty" has no unit, "foreign" too few native ones; the duplicates are as a line before.
+#: The fates of a line. "empty" has no unit, "foreign" too few native ones; the duplicates are as a line before.
 STATUSES = ("kept", "empty", "foreign", "duplicate", "near_duplicate")
 KEPT, EMPTY, FOREIGN, DUPLICATE, NEAR_DUPLICATE = range(len(STATUSES))
 

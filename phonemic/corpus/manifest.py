@@ -20,11 +20,11 @@ from phonemic.files.jsons import checked, read_object
 #: The first field of a manifest.
 FORMAT = "phonemic corpus 1"
 
-#: What the fields of a shard and of a source are.
+#: The fields of a shard and of a source, and their types.
 _SHARD: dict[str, type] = {"file": str, "rows": int, "positions": int, "bytes": int, "sha256": str}
 _SOURCE: dict[str, type] = {"path": str, "bytes": int, "sha256": str, "damaged": list}
 
-#: What the totals are.
+#: The totals and their types.
 TOTALS: dict[str, type] = {
     "lines_kept": int, "lines_dropped": dict, "bytes_kept": int, "bytes_dropped": dict, "shards": int, "rows": int,
     "positions": int, "characters": int, "bytes": int,

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 #: Bytes that a line or a cell may have, unless more are requested.
 MAX_LINE = 64 << 20
 
-#: Rows that are read at a time, and about the bytes that they may have together, if they are alike.
+#: Rows that are read at a time, and about the bytes that they may have together, if they are of equal size.
 ROWS, _BYTES = 1024, 64 << 20
 
 #: Bytes that an array which is given has at most, but for one cell that is longer.

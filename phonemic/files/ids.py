@@ -134,7 +134,7 @@ def _json_lines(file: BinaryIO, tokenizer: Tokenizer, num_threads: int, spans: b
     yield write
 
 
-#: What a line of JSON tells of the tokenizer, and what it is where it does not.
+#: The tokenizer's settings in a line of JSON, and their values where it has none.
 _TOLD = {
     "lang": None, "fallback": FALLBACKS[0], "readings": READINGS[0], "sandhi": False, "erhua": False, "form": False,
     "word_joiner": None,

@@ -22,10 +22,10 @@ from phonemic.version import __version__
 if TYPE_CHECKING:
     from phonemic.tokenizer import Tokenizer
 
-#: Rows of ids that are decoded at a time, and the positions that they may have together, if they are alike.
+#: Rows of ids that are decoded at a time, and the positions that they may have together, if they are of equal size.
 _ROWS, _POSITIONS = 1024, 1 << 18
 
-#: What is wrong where pyarrow raises a UnicodeDecodeError.
+#: The message where pyarrow raises a UnicodeDecodeError.
 NOT_UTF8 = "damaged, or the name of a column is not UTF-8; rename that column"
 
 # --- reading
@@ -233,7 +233,7 @@ def ids_writer(
     It returns the kinds of the positions that it wrote, uint8 (N,).
 
     Arguments:
-        path: the Parquet file. Column ``ids`` holds packed ids, list<int32>, one row a text and null for None. The
+        path: the Parquet file. Column ``ids`` holds packed ids, list<int32>, one row per text and null for None. The
             file's metadata hold the version, the language, the vocabulary's checksum, the digests of the tables by
             which texts were read, the fallback, the readings, and
             sandhi, erhua and form where they are on; with form also its table's checksum and the word joiner.

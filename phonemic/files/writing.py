@@ -23,7 +23,7 @@ AnyPath = str | os.PathLike[str]
 #: How the names of unfinished files and folders end, and those of folders that a new one takes the place of.
 SUFFIX, OLD = ".partial", ".old"
 
-#: What an unfinished name keeps of the final one: a file's name has at most 255 bytes.
+#: The bytes that an unfinished name keeps of the final one: a file's name has at most 255 bytes.
 _KEPT = 32
 
 

@@ -28,7 +28,7 @@ ALPHAS = (0, 0.25, 0.5, 0.75, 1, 1.5, 2, 2.5, 3, 4, 5, 7, 10)
 #: Points of the rank-frequency curve, at most.
 _RANKS = 60
 
-#: What was measured of one tokenizer on one dataset, by name.
+#: The measures of one tokenizer on one dataset, by name.
 Measures = dict[str, Any]
 AnyTokenizer = Tokenizer | Baseline
 
@@ -111,7 +111,7 @@ def measure(
     Returns:
         A row for each tokenizer: ``dataset``, ``lang``, ``form`` and ``tokenizer``; the measures by name, see
         :meth:`phonemic.metrics.Statistics.summary`; ``renyi_curve``, pairs of order and efficiency; ``ranks``, pairs of
-        rank and relative frequency. What is not defined is None.
+        rank and relative frequency. Undefined measures are None.
 
     Raises:
         TypeError: ``texts`` is one list of str.

@@ -40,7 +40,7 @@ def short_digests(options: TokenizerOptions) -> dict[str, str]:
 
 def warn_of_other_tables(saved: object, options: TokenizerOptions | None, where: object) -> None:
     """Warns where the tables by which texts were read are not the ones that are installed: ids mean the same, but some
-    texts are read otherwise. What names none is from before they were named.
+    texts are read otherwise. Files that name none were written before there were names.
 
     Arguments:
         saved: the digests that are named, as :func:`digests` or :func:`short_digests` gave them; None: none.

@@ -16,7 +16,7 @@ Tables = dict[str, "NDArray[Any]"]
 
 # Vietnamese: symbol | letter code << 8 | flags | tone value << 24.
 NATIVE, FOREIGN, TRANSPARENT, SPACE, JOINER, JAMO = (1 << bit for bit in (16, 17, 18, 19, 22, 23))
-#: What a transparent character is; the others are ignorable.
+#: The kind of a transparent character; the others are ignorable.
 OTHER_MARK, TONE_MARK, QUALITY_MARK = 1 << 20, 2 << 20, 3 << 20
 #: A toned letter adds this plus the tone's number to the tone sum of its run, so that one tone is told from two.
 ONE_TONE = 32

@@ -349,7 +349,7 @@ cdef class Work:
         cdef bint failed = False, wrong = False, is_list = self.texts is not None
         cdef Text utf8
         cdef const Text* text = &utf8
-        cdef Output local = out[0]  # beside nothing that another thread writes: a count is kept for each position
+        cdef Output local = out[0]  # away from all that another thread writes: a count is kept for each position
         utf8.kind = UTF8
         with nogil:
             for row in range(piece.start, piece.stop):

@@ -1,4 +1,4 @@
-"""What other cores take of a table file as this one does."""
+"""The models of a table file, as other cores take them, too."""
 
 from phonemic.native.context cimport Contexts
 

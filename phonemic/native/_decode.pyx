@@ -208,7 +208,7 @@ cdef inline Result write_row(const Cells* table, const Syllables* syllables, bin
 def decode_rows(const int32_t[::1] ids not None, const int64_t[::1] offsets not None, const uint32_t[::1] keys not None,
                 const uint16_t[:, ::1] cells not None, bint forms, Core core, list texts not None,
                 const uint8_t[::1] waiting not None):
-    """Writes rows of ids, of those that wait, as far as the table of cells allows.
+    """Writes rows of ids, of the waiting ones, as far as the table of cells allows.
 
     Arguments:
         ids, offsets: row i is ``ids[offsets[i]:offsets[i + 1]]``; they are checked by the caller.

@@ -228,7 +228,7 @@ cdef int search(const Model* model, const int32_t* words, const float* costs, co
 
 cdef void judge(const Model* model, const int32_t* words, const float* costs, const int64_t* bounds, Py_ssize_t count,
                 const int32_t* chosen, float* scores) noexcept nogil:
-    """Of each candidate the logarithm of its probability where all others are as chosen."""
+    """The logarithm of each candidate's probability where all others are as chosen."""
     cdef Py_ssize_t at, place, next, last
     cdef State state
     cdef uint64_t history
@@ -342,7 +342,7 @@ def paths(const uint64_t[::1] cells not None, const float[::1] unigrams not None
         if not 0 <= words[number] < len(unigrams) <= 65536:
             raise ValueError("a word is not of the model")
         if not isfinite(costs[number]):
-            raise ValueError("costs or probabilities are not numbers")
+            raise ValueError("costs or probabilities are NaN or infinite")
     chosen = np.zeros(count, np.int32)
     scores = np.zeros(len(words) if judged else 0, np.float32)
     cdef int32_t[::1] into = chosen
@@ -361,7 +361,7 @@ def paths(const uint64_t[::1] cells not None, const float[::1] unigrams not None
                 judge(&model, &words[0], &costs[0], &bounds[rows[number]], rows[number + 1] - rows[number],
                       &into[rows[number]], &told[0])
     if failed == -2:
-        raise ValueError("costs or probabilities are not numbers")
+        raise ValueError("costs or probabilities are NaN or infinite")
     if failed:
         raise MemoryError("no memory for the paths")
     return chosen, scores

@@ -21,7 +21,7 @@ cnp.import_array()
 
 cdef enum:
     IDS = (1 << 24) - 1     # all bits of an id without a form
-    CASE_SHIFT = 24         # where the case of a Vietnamese syllable lies in the key of its cell; see decoding.py
+    CASE_SHIFT = 24         # the place of a Vietnamese syllable's case in the key of its cell; see decoding.py
     LOWER = 0
     FIRST = 1
     UPPER = 2
@@ -151,7 +151,7 @@ def space_rows(list texts not None, const int32_t[::1] ids not None, const int64
                const int32_t[:, ::1] spans not None, const uint32_t[::1] keys not None,
                const uint16_t[:, ::1] cells not None, bint forms, bint cased, bint merging,
                const uint8_t[::1] parts not None, list written not None, const uint8_t[::1] waiting not None):
-    """Writes rows of ids into their texts, of those that wait, as far as the table of cells allows.
+    """Writes rows of ids into their texts, of the waiting ones, as far as the table of cells allows.
 
     Arguments:
         texts: the text of each row.

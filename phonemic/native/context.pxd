@@ -22,7 +22,7 @@ cdef enum:
     MOST_READINGS = 8
     DECIDES = 1 << 15       # of a payload: it is 12 more bits of the hash, and a reading's number of 3 bits
     SLOTS = 12              # windows
-    DECIDING = 5            # those that words stand in: the first ones
+    DECIDING = 5            # the ones with words in them: the first
     MOST_WAITING = 32       # characters that are read together
 
 cdef extern from *:
@@ -44,7 +44,7 @@ cdef struct Model:
     uint32_t buckets        # how many it has; there is one more for what has no room in the last
     uint32_t filter         # where its filter begins
     uint32_t filter_size    # its words, 0 where it has none
-    uint32_t beside         # where its filter of what stands next to it begins
+    uint32_t beside         # where its filter of the characters next to it begins
     uint32_t beside_size    # its words, 0 where it has none
     uint32_t slots          # windows that are looked at, from the first on
     uint32_t by_script      # whether it is the first reading unless the text is traditional
@@ -98,7 +98,7 @@ cdef inline uint32_t nearest_behind(const Contexts* contexts, uint32_t looks, co
 
 cdef inline void look_around(const Contexts* contexts, const text_t* text, Py_ssize_t at, Py_ssize_t end,
                              Py_ssize_t length, uint32_t* around) noexcept nogil:
-    """What stands around the character from ``at`` to ``end``: three before it and three behind it, in order.
+    """The characters around the one from ``at`` to ``end``: three before it and three behind it, in order.
 
     0 where the text or the sentence has ended; the mark that ends it is seen from before, not from behind.
     """
@@ -168,7 +168,7 @@ cdef inline uint32_t home_of(const Model* model, uint32_t value) noexcept nogil:
 
 
 cdef inline uint32_t payload_of(const Bucket* buckets, uint32_t home, uint32_t value) noexcept nogil:
-    """What a model has for a feature of this hash; 0 where it has nothing. It is in its bucket or in the next."""
+    """A model's entry for a feature of this hash; 0 where it has none. It is in its bucket or in the next."""
     cdef const Bucket* bucket = buckets + home
     cdef uint64_t key = ((value & 0x7FFF) << 1 | home & 1) * <uint64_t>0x0001000100010001
     cdef uint64_t found = equal_lanes(bucket[0].keys ^ key, bucket[0].payloads)
@@ -248,7 +248,7 @@ cdef inline uint64_t is_beside(const uint64_t* filter, uint32_t size, uint32_t s
 
 cdef inline bint may_tell(const Contexts* contexts, const Model* model, const text_t* text, Py_ssize_t at,
                           Py_ssize_t length) noexcept nogil:
-    """Whether what stands next to the character may be part of a window that tells something."""
+    """Whether the characters next to this one may be part of a window of the model."""
     cdef const uint64_t* filter = contexts.filters + model.beside
     cdef Py_ssize_t step = 0, before = 0
     cdef uint32_t looks, other

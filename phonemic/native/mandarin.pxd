@@ -146,7 +146,7 @@ cdef inline uint32_t char_before(const text_t* text, Py_ssize_t at, Py_ssize_t l
                                  Py_ssize_t* before) noexcept nogil:
     """The character that ends at ``at`` (above 0), and where it begins; INVALID, of one unit, where none ends there.
 
-    A character of UTF-8 is found only where reading forward finds it, too: its first byte is no byte of another.
+    A character of UTF-8 is found only where reading forward finds it, too: its first byte is not a byte of another.
     """
     cdef Py_ssize_t step = 0, first = at - 1
     cdef uint32_t char
@@ -163,7 +163,7 @@ cdef inline uint32_t char_before(const text_t* text, Py_ssize_t at, Py_ssize_t l
 cdef inline const Phrases* match_at(const Characters* chars, const Readings* readings, const text_t* text,
                                     Py_ssize_t at, Py_ssize_t length, uint32_t char, Py_ssize_t step,
                                     Match* match) noexcept nogil:
-    """What is read next at a Han character: a user's phrase, else the lexicon's, else what is read alone.
+    """The next reading at a Han character: a user's phrase, else the lexicon's, else what is read alone.
 
     That is one character, or all up to the end of the Han run, if they are the beginning of a phrase: pypinyin does so,
     without a look for phrases inside of it.
@@ -192,7 +192,7 @@ cdef inline Py_ssize_t read_phrases(const Characters* chars, const Readings* rea
     Takes back the ids that were written of the characters before ``at``; returns where it ends.
 
     Arguments:
-        match: the lexicon's phrase at ``at``, if it is known that this one is read there unless one lies across.
+        match: the lexicon's phrase at ``at``, if it is known that this one is read there unless one overlaps it.
     """
     cdef Py_ssize_t begin = at, before = 0, step = 0, number
     cdef uint32_t char = char_at(text, at, length, &step), previous
@@ -233,7 +233,7 @@ cdef inline Py_ssize_t read_phrases(const Characters* chars, const Readings* rea
         if begin >= length:
             break
         previous, char = char, char_at(text, begin, length, &step)
-        # What stands at ``at`` is read in any case: a letter of a user's phrase is not Han.
+        # The character at ``at`` is read in any case: a letter of a user's phrase is not Han.
         if begin > at and not (entry_of(chars, char) & ZH_HAN and in_set(readings.inner, INNER, previous, char)):
             break
         match.unit = 0
@@ -373,7 +373,7 @@ cdef inline Py_ssize_t encode_packed(const Characters* chars, const Readings* re
 
 cdef inline Py_ssize_t encode_special(const Characters* chars, const Readings* readings, const text_t* text,
                                       Py_ssize_t at, Py_ssize_t length, State* state, Output* out) noexcept nogil:
-    """A character that is more than a position with a reading; returns where the text goes on."""
+    """A character that is more than a position with a reading; returns where the text continues."""
     cdef Py_ssize_t step = 0
     cdef uint32_t entry = entry_of(chars, char_at(text, at, length, &step))
     if entry & ZH_SPACE:

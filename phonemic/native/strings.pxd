@@ -14,7 +14,7 @@ cdef extern from *:
     Py_ssize_t PyUnicode_GET_LENGTH(object text)
 
 cdef enum:
-    UTF8 = 8                # a Text's kind, beside CPython's 1, 2 and 4 bytes a character
+    UTF8 = 8                # a Text's kind, in addition to CPython's 1, 2 and 4 bytes a character
     LONGEST = 0x7FFFFFFF    # units of one text: spans are int32
 
 
@@ -25,7 +25,7 @@ cdef struct Text:
 
 
 cdef inline int take(str text, Text* into) except -1:
-    """Where a string lies. Spans are int32, so a text holds at most 2**31 - 1 characters."""
+    """The place of a string. Spans are int32, so a text holds at most 2**31 - 1 characters."""
     phonemic_ready(text)
     into.data = PyUnicode_DATA(text)
     into.length = PyUnicode_GET_LENGTH(text)

@@ -33,7 +33,7 @@ cdef struct Output:
     int32_t* words  # NULL where not asked for
     Py_ssize_t count
     Py_ssize_t capacity
-    Py_ssize_t invalid  # where the first byte lies that is no UTF-8, -1 where there is none
+    Py_ssize_t invalid  # the place of the first byte that is not UTF-8, -1 where there is none
 
 
 # Where a text has come to: the whitespace-delimited unit, whether white space came last, and whether a mark would
@@ -47,7 +47,7 @@ cdef struct State:
 cdef inline uint32_t char_at(const text_t* text, Py_ssize_t at, Py_ssize_t length, Py_ssize_t* step) noexcept nogil:
     """The code point at ``at``; ``step`` becomes the units it takes.
 
-    A byte that is no UTF-8 comes as INVALID plus the byte, as in Python's surrogateescape.
+    A byte that is not UTF-8 comes as INVALID plus the byte, as in Python's surrogateescape.
     """
     if text_t is utf8_t:
         return utf8_at(<const uint8_t*>text, at, length, step)
@@ -82,7 +82,7 @@ cdef inline uint32_t utf8_at(const uint8_t* text, Py_ssize_t at, Py_ssize_t leng
 
 
 cdef inline void check(const text_t* text, uint32_t char, Py_ssize_t at, Output* out) noexcept nogil:
-    """Notes the first byte of a text that is no UTF-8."""
+    """Notes the first byte of a text that is not UTF-8."""
     if text_t is utf8_t:
         if char >> 8 == INVALID >> 8 and out.invalid < 0:
             out.invalid = at

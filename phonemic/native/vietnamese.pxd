@@ -243,7 +243,7 @@ cdef struct Memo:
 
 
 cdef inline size_t place_of(uint64_t low, uint64_t high) noexcept nogil:
-    """Which cell is a run's. Where another run has that already, the one beside it, ``place ^ 1``, is."""
+    """Which cell is a run's. Where another run has that already, the one next to it, ``place ^ 1``, is."""
     return (low ^ high * <uint64_t>0xD6E8FEB86659FD93) * SYLLABLE_HASH >> (64 - MEMO_BITS)
 
 
@@ -403,7 +403,7 @@ cdef inline void encode_vietnamese(const Characters* chars, const Syllables* tab
                                    const text_t* text, Py_ssize_t length, bint strict, Output* out) noexcept nogil:
     """Encodes a text; ``memo`` is the caller's own, or NULL where it would not pay to have one.
 
-    With one, the text is cut at ASCII characters that are not letters, and each piece is looked up as it stands. That
+    With one, the text is cut at ASCII characters that are not letters, and each piece is looked up as it is. That
     is exact: such characters end every run, and only whole syllables are remembered.
     """
     cdef State state

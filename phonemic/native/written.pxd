@@ -12,7 +12,7 @@ from phonemic.native.text cimport UNKNOWN, Characters, Output, char_at, emit, en
 
 cdef enum:
     EXPANSION = 6           # positions that a unit of text takes at most
-    FORM = 24               # where a form lies in an id
+    FORM = 24               # the place of a form in an id
     SPACED = 1 << FORM      # added to the form of a character of the fallback: a space before it
     CASES = 3               # of a syllable; also what a space before it adds to its form
     NORMS = 6               # what the next normalization adds
@@ -62,7 +62,7 @@ cdef struct Walk:
     int32_t word            # the whitespace-delimited unit
     bint gap                # white space came since its last character
     bint open               # a mark would belong to the position before it
-    Py_ssize_t space        # where a space stands that may become part of the next position's form, -1 where none does
+    Py_ssize_t space        # the place of a space that may become part of the next position's form, -1 where none does
     Py_ssize_t cluster      # the first position of the character, or syllable, that marks would belong to
     const int32_t* ids      # the ids without forms that follow
 
@@ -127,7 +127,7 @@ cdef inline void put_characters(Output* out, const text_t* text, Py_ssize_t at, 
 
 
 cdef inline void put_space(Output* out, Walk* walk) noexcept nogil:
-    """A position for the space that stands before what cannot say so in its form."""
+    """A position for the space before a character whose form cannot hold it."""
     if walk.space >= 0:
         put(out, UNKNOWN, WHITE, walk.space, walk.space + 1, -1)
         walk.space = -1

@@ -84,7 +84,7 @@ cdef inline void write_mandarin_at(const Written* written, const Characters* cha
 
 cdef inline Py_ssize_t write_simple(const Written* written, const text_t* text, Py_ssize_t at, Py_ssize_t length,
                                     Walk* walk, Output* out) noexcept nogil:
-    """Characters that have a form, up to one that needs more; returns where that stands."""
+    """Characters that have a form, up to one that needs more; returns the place of that one."""
     cdef Py_ssize_t step = 0, count = 0
     cdef uint32_t char, form, packed
     cdef const int32_t* ids = walk.ids
@@ -167,7 +167,7 @@ cdef inline Py_ssize_t write_alone_readings(const Written* written, const Charac
 
 cdef inline Py_ssize_t phrases_begin(const Characters* chars, const Readings* readings, const text_t* text,
                                      Py_ssize_t at, Py_ssize_t length, Py_ssize_t* count) noexcept nogil:
-    """From where on ``read_phrases`` will read; of ``count`` positions, those that it will write anew are taken."""
+    """From where on ``read_phrases`` will read; of ``count`` positions, the ones that it will write again are removed."""
     cdef Py_ssize_t step = 0
     cdef uint32_t char = char_at(text, at, length, &step), previous
     while at > 0:

@@ -17,7 +17,7 @@ from phonemic.native.written cimport (
 
 cdef inline uint32_t letter_at(const Written* written, const text_t* text, Py_ssize_t at, Py_ssize_t length,
                                Py_ssize_t* step) noexcept nogil:
-    """What is known of the letter or mark at ``at``; 0 behind the last one."""
+    """The entry of the letter or mark at ``at``; 0 behind the last one."""
     cdef uint32_t char
     if at >= length:
         return 0
@@ -53,7 +53,7 @@ cdef inline uint32_t compose_marks(const Syllables* table, uint32_t letter, uint
 
 
 cdef inline uint32_t form_of_spelling(const Written* written, uint64_t key, Py_ssize_t bearer) noexcept nogil:
-    """The number of a spelling whose tone mark stands on letter ``bearer`` (-1: none), from 1 on; 0 where no form
+    """The number of a spelling whose tone mark is on letter ``bearer`` (-1: none), from 1 on; 0 where no form
     says so."""
     cdef uint64_t slot = key * SYLLABLE_HASH >> written.shift, cell
     cdef uint32_t value
@@ -111,7 +111,7 @@ cdef inline uint32_t form_of_syllable(const Written* written, const Syllables* t
 
 
 cdef inline bint is_syllable(uint32_t packed) noexcept nogil:
-    """Whether it is no character of the fallback, and not unknown."""
+    """Whether it is neither a character of the fallback nor unknown."""
     return packed != (packed & 255) * UNKNOWN
 
 
@@ -174,7 +174,7 @@ cdef inline void write_alone(const Written* written, const Characters* chars, co
 cdef inline void write_part(const Written* written, const Characters* chars, const Syllables* table,
                             const text_t* text, Py_ssize_t at, Py_ssize_t end, bint strict, Walk* walk,
                             Output* out) noexcept nogil:
-    """``text[at:end]``, of which no run of letters or marks goes on behind ``end``, character by character."""
+    """``text[at:end]``, of which no run of letters or marks continues behind ``end``, character by character."""
     cdef Py_ssize_t step = 0, stop
     cdef uint32_t char, entry, packed
     cdef State state

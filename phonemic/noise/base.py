@@ -21,7 +21,7 @@ from phonemic.tokenizer import Tokenizer
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-#: What the ratio is a share of, and how the units are drawn.
+#: The units that the ratio is a share of, and how the units are drawn.
 SHARES, DRAWS = ("all", "changeable"), ("exact", "independent")
 
 
@@ -63,7 +63,7 @@ class Noisy:
 
 
 class RewriteOptions(NamedTuple):
-    """The ways to rewrite a unit: what is written instead, the kind of noise, how often (None: all alike)."""
+    """The ways to rewrite a unit: what is written instead, the kind of noise, how often (None: all equally)."""
 
     texts: Sequence[str]
     kinds: Sequence[str]
@@ -115,8 +115,8 @@ class Noise(ABC):
             more than can be rewritten, all those are); ``"changeable"``: of the units that can be rewritten.
         draw: ``"exact"``: as many units as the ratio says, a fraction of a unit being rounded up or down at random, so
             that the ratio is met over many texts; ``"independent"``: each unit by itself, with one probability.
-        nested: the units rewritten at a ratio are also rewritten, alike, at every higher one; False: every ratio has
-            a draw of its own.
+        nested: the units rewritten at a ratio are also rewritten, in the same way, at every higher one; False: every
+            ratio has a draw of its own.
 
     Raises:
         ValueError: an option has none of these values, or the tokenizer is for another language.

@@ -1,4 +1,4 @@
-"""Homophone noise: Chinese characters replaced by others that sound alike, or nearly alike."""
+"""Homophone noise: Chinese characters replaced by others that sound the same or nearly so."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 POOLS = ("all", "gb2312", "gb2312-1", "big5-1")
 READINGS = ("context", "default")
 
-#: What is written instead: the same syllable and tone; the syllable in another tone; in the same tone a syllable that
+#: The replacement: the same syllable and tone; the syllable in another tone; in the same tone a syllable that
 #: people take for it (*zh* and *z*, *n* and *l*, *in* and *ing*). The kind of a change has the name next to it.
 SOUNDS = {"same": "homophone", "other-tone": "other-tone", "confused": "confused"}
 
@@ -85,7 +85,7 @@ def frequent(
         counts: how often each occurs, see :func:`count_characters`.
         pool: see :func:`characters`.
         least: how often a character must occur.
-        weighted: keep the counts, so that they are chosen as often as they occur, and not all alike.
+        weighted: keep the counts, so that they are chosen as often as they occur, and not all equally.
 
     Raises:
         ValueError: there is no such pool.
@@ -104,7 +104,7 @@ class Homophones(Noise):
     to.
 
     Arguments:
-        pool: what to choose from. A name (see :func:`characters`) or some characters: all are chosen alike. A mapping
+        pool: what to choose from. A name (see :func:`characters`) or some characters: all are equally likely. A mapping
             of characters to counts (see :func:`count_characters`): in proportion to the counts.
         match: the reading of a character that is matched: ``"context"``, in its phrase (*háng* in 银行), or
             ``"default"``, by itself (*xíng*).

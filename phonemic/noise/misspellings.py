@@ -96,7 +96,7 @@ class Misspellings(Noise):
         return found
 
     def _made(self, syllable: str) -> RewriteOptions | None:
-        """Each kind is drawn alike, whatever the number of its respellings."""
+        """All kinds are equally likely, whatever the number of its respellings."""
         # An ignorable character inside a syllable (a soft hyphen) is nothing that the rules of spelling know.
         if vietnamese.factorize(syllable) is None:
             return None

@@ -16,7 +16,7 @@ from phonemic.vietnamese import LOOKALIKES, TONES
 from phonemic.writing.notations import cased
 
 _TONE_MARKS = {mark: name for name, (_, mark) in TONES.items() if mark}
-#: What *i* and *y* are both written behind, in one orthography or another.
+#: The onsets before which *i* and *y* are both written, in one orthography or another.
 _BEFORE_I_OR_Y = frozenset({"", "h", "k", "l", "m", "qu", "s", "t", "v"})
 #: Finals after whose medial the old rule puts the tone mark that the new rule puts behind it (hòa, hoà).
 _MOVABLE = ("oa", "oe", "uy")
@@ -54,7 +54,7 @@ def _toned(letters: list[str], mark: str, at: int) -> str:
 
 
 def i_y(syllable: str) -> list[str]:
-    """*i* for *y* and *y* for *i* where people write both and both are read alike: *lí, lý; quít, quýt; yêu, iêu*."""
+    """*i* for *y* and *y* for *i* where people write both and both have one reading: *lí, lý; quít, quýt; yêu, iêu*."""
     letters, mark, at = _toneless(syllable)
     other = {"i": "y", "y": "i", "I": "Y", "Y": "I"}
     clean = vietnamese.spellings()[_plain("".join(letters))]
@@ -103,7 +103,7 @@ def d_gi(syllable: str) -> list[str]:
     other = _d_gi().get(_plain(text))
     if other is None:
         return []
-    # The mark keeps its place counted from the end, where both are written alike; no consonant takes it (gìa, dà).
+    # The mark keeps its place counted from the end, where both have the same letters; no consonant takes it (gìa, dà).
     place = max(1, len(other) - len(letters) + at) if mark else -1
     return [_toned(list(cased(other, text)), mark, place)]
 

@@ -3,7 +3,7 @@
 A character that varies is read by its own linear model over the characters within three places and their classes, or
 in its usual way where none of these tells of another (``filters.py``); any other has one reading. Traditional
 characters are read, and seen, as the simplified ones that they stand for. The models are in ``lexicon/readings.npz``,
-which ``benchmarks/readings`` makes; words that decide on their own come from the lexicon and from
+which ``benchmarks/readings`` makes; lexicon overrides come from the lexicon and from
 ``lexicon/readings.tsv``. ``compiling/contexts.py`` compiles both.
 """
 
@@ -21,7 +21,7 @@ from phonemic.characters import IGNORABLE, JAMO, LETTER, MARK, fold, kind_of, no
 from phonemic.reading.filters import Filters
 from phonemic.reading.models import Feature, Model, ReadingData, feature_key, more_of, reading_data
 
-#: What is seen: places of characters, then places whose classes are seen. The order is that of the slots.
+#: The slots that are seen: places of characters, then places whose classes are seen. The order is that of the slots.
 WINDOWS = ((-2, -1), (-1, 1), (1, 2), (-1,), (1,), (-2,), (2,), (-3,), (3,))
 CLASS_WINDOWS = ((-1,), (1,), (-1, 1))
 #: How far a character sees, and how far one of SCRIPTS looks for traditional characters.
@@ -30,9 +30,9 @@ REACH, SCRIPT_REACH = 3, 32
 #: characters.
 MARKS = "，。、：；！？“”《》（）"
 DIGIT, OTHER_LETTER, SYMBOL, RARE = 1, 2, 3, 4
-#: What ends a sentence: seen from before, and nothing beyond it.
+#: Characters that end a sentence: seen from before, and nothing beyond it.
 ENDS = "。！？；!?;\n"
-#: What belongs to the character before it takes no place: what is seen is the same in every normal form.
+#: Characters that belong to the one before take no place: the slots are the same in every normal form.
 PASSED = (IGNORABLE, MARK, JAMO)
 
 

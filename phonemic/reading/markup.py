@@ -12,7 +12,7 @@ from phonemic.errors import PinyinError
 from phonemic.inventory import NATIVE
 from phonemic.writing.pinyin import from_pinyin
 
-#: What is in braces behind characters.
+#: The text in braces behind characters.
 _STATED = re.compile(r"\{([^{}]*)\}")
 
 #: (begin, end) in a text -> the pinyin of the characters there.

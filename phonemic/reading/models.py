@@ -1,4 +1,4 @@
-"""The models of readings in context: those of ``readings.npz``, with the words that decide.
+"""The models of readings in context: those of ``readings.npz``, with the lexicon overrides.
 
 ``contexts.py`` compiles them, and ``phonemic.reading.context`` reads with them in plain Python.
 """
@@ -36,7 +36,7 @@ _ALIKE = frozenset("剎剝掙敎査橫殻沒潰稜綳緼縕說跡蹟軻靚鶻")
 #: Whose tone changes by the word that follows. They are read as they are alone: 不 *bù* also before a fourth tone.
 BY_SANDHI = "一不"
 
-#: The lists of words that decide, in ``lexicon``; the later ones win.
+#: The lists of lexicon overrides, in ``lexicon``; the later ones win.
 LISTS = ("readings-endings", "readings-words", "readings-borders")
 #: In place of a reading in a list of words: the models read this character.
 LEFT = "-"
@@ -104,7 +104,7 @@ class Model:
             self.readings.append(reading)
         self.words[feature] = self.readings.index(reading)
 
-    # What follows is requested once all words are there.
+    # It is called once all words are there.
     @cached_property
     def features(self) -> list[Feature]:
         """The features of words, then the ones with weights."""
@@ -291,7 +291,7 @@ class _Words:
         """Words of a list, which win over those of lists that were added before; LEFT is left to the models.
 
         Raises:
-            ValueError: two of them read a character otherwise that they stand around alike.
+            ValueError: two of them read a character differently and have the same characters around it.
         """
         taken: dict[tuple[str, Feature], tuple[str, str]] = {}
         pairs = {pair for word, pinyin in words.items() for pair in zip(word, pinyin, strict=True)}
@@ -371,7 +371,7 @@ def joined(*lists: Mapping[str, Sequence[str]]) -> ReadingData:
 
 @cache
 def reading_data() -> ReadingData:
-    """All of it: the models, and the words that decide before them.
+    """All of it: the models, and the lexicon overrides before them.
 
     Raises:
         ImportError: pypinyin is not installed, or not in the pinned version.

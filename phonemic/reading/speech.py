@@ -2,8 +2,8 @@
 
 Both come after reading, over the Han characters that touch, and go by lists of words: ``lexicon/speech.tsv``, by hand,
 ``lexicon/speech-words.tsv``, from lexicons, and for sandhi ``lexicon/speech-neutral.tsv``. The longest word counts,
-from left to right; traditional characters stand for simplified ones. What a user's phrases of two
-characters or more say is left alone.
+from left to right; traditional characters stand for simplified ones. Readings of a user's phrases of two
+characters or more stay.
 
 **Erhua.** In the words of the lists, 儿 is not a syllable: it merges with the one before it, whose triple stays that of
 the syllable without 儿, and whose span covers both characters. The vocabulary has no rime of its own for that (its

@@ -11,7 +11,7 @@ YI, BU, GE, ER = "一不个儿"
 #: Beside these 一 is a digit. 两 is not among them: 一两天 is *yì liǎng tiān*.
 NUMERALS = "〇零一二三四五六七八九十"
 
-#: What becomes of a character of a word: its third tone changes before the tone that the next has alone; it is no
+#: The changes of a character of a word: its third tone changes before the tone that the next has alone; it is not a
 #: syllable but merges with the one before it; it keeps the first tone; it has a neutral tone.
 LINKED, MERGED, PLAIN, NEUTRAL = 1, 2, 4, 8
 
@@ -47,7 +47,8 @@ def words(neutral: bool = True) -> dict[str, list[int]]:
     """The words, and what becomes of each of their characters.
 
     Arguments:
-        neutral: those of ``speech-neutral.tsv`` too. What one list says of a part of a word of the other holds in it.
+        neutral: those of ``speech-neutral.tsv`` too. An entry of one list for a part of a word of the other also holds
+            in that word.
     """
     found = {word: actions(word, what) for word, what in (_rows("speech-words") | hand_written()).items()}
     if not neutral:

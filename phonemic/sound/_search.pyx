@@ -33,7 +33,7 @@ cdef struct Query:
     int16_t* costs         # of position j against symbol s: costs[j * symbols + s]
     int16_t* symbol_gaps
     int16_t* gaps          # of each position
-    int16_t* bands         # of a name's position against those that it may stand against; depth * symbols
+    int16_t* bands         # of a name's position against the ones that it may be aligned with; depth * symbols
     int16_t* best           # of a symbol against whatever position is cheapest, or none; symbols
     bint has_best           # whether that was reckoned for this size
     int32_t* row            # of an alignment
@@ -370,7 +370,8 @@ cdef class Names:
         cdef const int16_t* bands = self._bands(query, g, found.limit, aside, &step)
         cdef const int16_t* band
         cdef const uint16_t* name
-        # By the triangle inequality, what of the query stands against nothing costs what it costs more than the name.
+        # By the triangle inequality, the part of the query that is aligned with nothing costs as much as it costs more
+        # than the name.
         cdef int32_t besides = greater(0, query.weight - <int32_t>self.groups[g, WEIGHT])
         for tier in range(TIERS):
             for run in range(self.bounds[g], self.bounds[g + 1] - 1):

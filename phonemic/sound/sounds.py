@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
     from phonemic.encoding import Batch
 
-#: What a whole syllable costs, one letter of the fallback, and what two different sounds cost at least.
+#: The cost of a whole syllable, of one letter of the fallback, and the least cost of two different sounds.
 SYLLABLE, LETTER, LEAST = 1000, 300, 10
 
-#: What stands for an absent part in the tables.
+#: The sign of an absent part in the tables.
 _ABSENT = "-"
 #: Not a character that has a row.
 _UNHEARD = 255

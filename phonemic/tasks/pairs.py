@@ -8,7 +8,7 @@ from pathlib import Path
 from phonemic.tasks.examples import PairExample
 from phonemic.tasks.records import Values, json_lines
 
-#: What an NLI set writes where the annotators did not agree.
+#: The label of an NLI set where the annotators did not agree.
 NO_GOLD = "-"
 
 

@@ -1,4 +1,4 @@
-"""Tokens and tags to a text with spans: CoNLL columns, JSON lists and Parquet lists alike."""
+"""Tokens and tags to a text with spans: CoNLL columns, JSON lists and Parquet lists."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def join_words(
     return between.join(written), tuple(tokens)
 
 
-#: What a tag's letter does in IOB1, IOB2, BIOES, BMES and BILOU: begins a span, continues with one, ends one.
+#: The meaning of a tag's letter in IOB1, IOB2, BIOES, BMES and BILOU: begins a span, continues with one, ends one.
 _BEGINS, _GOES_ON, _ENDS = "BSU", "IMEL", "ESUL"
 _TAG = re.compile(r"O|[BIESMUL]-.+")
 

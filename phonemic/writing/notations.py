@@ -19,7 +19,7 @@ _TONE_NAMES = {
     "zh": {symbol: str(number) for number, symbol in mandarin.TONES.items()},
 }
 
-#: What tells how a syllable is written.
+#: A function that writes a syllable.
 Write = Callable[[Triple], str]
 
 

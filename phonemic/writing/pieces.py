@@ -61,7 +61,7 @@ class Pieces:
     """The table of one way of writing.
 
     Arguments:
-        piece: tells what an id is written as.
+        piece: gives the text that an id is written as.
         forms: whether positions have forms; else units are separated by spaces.
         core: reads runs of Vietnamese letters, so that none is written that would be read as a syllable; or None.
     """

@@ -12,7 +12,8 @@ from phonemic.characters import normalize, plain
 from phonemic.errors import PinyinError
 from phonemic.inventory import Triple
 
-#: What parts syllables besides white space: hyphens, the apostrophes of xi'an, and punctuation; not the colon of u:.
+#: Characters that separate syllables besides white space: hyphens, the apostrophes of xi'an, and punctuation; not the
+#: colon of u:.
 _APART_BY = r"\s'\u2018\u2019\u02bc\-\u2010-\u2015.,!?;\"()\[\]{}/…·“”«»、，。！？；：（）《》〈〉「」『』【】—"
 _PARTS = re.compile(rf"(?:[^{_APART_BY}:]|(?<=[uU]):(?=\w))+")
 

@@ -13,7 +13,7 @@ from phonemic.forms import CLOSING, ESCAPED, LEAD, UNKNOWN, Form, form_of
 from phonemic.inventory import FORM_SHIFT, NATIVE, SPECIALS, TRIPLE, Vocabulary, kinds_of
 from phonemic.writing.pieces import PLAIN, SKIPPED, SLOW, Piece
 
-#: What is written for what is missing.
+#: The sign that is written for a missing part.
 REPLACEMENT = "\ufffd"
 
 

@@ -34,7 +34,7 @@ every_command = pytest.mark.parametrize("command", COMMANDS, ids=[command.name f
 #: Steps of a command that are tried at most; of more, some are drawn.
 TRIED = 4
 
-#: What tells of the time, or of the process.
+#: Parts of a log that depend on the time or the process.
 CLOCK = re.compile(rb'"(seconds|positions_per_second|date)": [^,}\n]+')
 VOLATILE = re.compile(
     r"/tensorboard/|/checkpoints/|-lock$|/training_args\.bin|/optimizer\.pt|/checksums\.json|\.partial|\.old(/|$)"
@@ -74,7 +74,7 @@ def forced(command):
 
 @cache
 def undisturbed(command):
-    """What the command makes, the files among that which are whole or not there, and its steps."""
+    """The files that the command makes, the ones which are whole or not there, and its steps."""
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
         command.prepare()
         done = command.run(obstacle=Obstacle(report="steps"))

@@ -1,4 +1,4 @@
-"""Duplicates: exact ones as a set finds them; near ones by how alike lines are; the first of them stays."""
+"""Duplicates: exact ones as a set finds them; near ones by how similar lines are; the first of them stays."""
 
 import json
 import random

@@ -233,7 +233,7 @@ class Counted:
 
 @pytest.mark.parametrize("limit", [400, 1999, 5000])
 def test_a_line_over_many_pieces_is_read_once(tmp_path, monkeypatch, limit):
-    """What is in the pieces behind is still theirs; of a line that is too long no more is read than must be."""
+    """Lines in the pieces behind are still theirs; of a line that is too long no more is read than must be."""
     sizes, path = [], tmp_path / "a.txt"
     before, after = b"ba me\n" * 500, b"hai\n" * 700
     path.write_bytes(before + b"x" * 60_000 + b"\n" + after)

@@ -154,7 +154,7 @@ class TestManifest:
         assert open_corpus(tmp_path / "out").rows == 1
 
     def test_links_in_the_folder(self, tmp_path, source):
-        """Of a corpus that somebody began: what is written must not come to lie where they lead."""
+        """Links in a corpus that somebody began: nothing may be written where they lead."""
         (tmp_path / "precious.txt").write_text("precious")
         (tmp_path / "out").mkdir()
         (tmp_path / "out" / "partial").symlink_to(tmp_path)

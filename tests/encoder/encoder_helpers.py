@@ -1,4 +1,4 @@
-"""What the tests of the encoder share: texts, pipelines, and the slow way to a token's vector."""
+"""Helpers of the tests of the encoder: texts, pipelines, and the slow way to a token's vector."""
 
 import os
 import subprocess

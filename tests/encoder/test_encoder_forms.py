@@ -122,7 +122,7 @@ def test_a_share_is_below_one(name):
 
 @pytest.mark.parametrize("name", ["bert", "both"])
 def test_a_config_reads_text_as_its_checkpoint_did(folder, tmp_path, name):
-    """The command's config trains with a checkpoint of forms as it stands, and the saved pipeline reads forms."""
+    """The command's config trains with an unchanged checkpoint of forms, and the saved pipeline reads forms."""
     docs = read(["Tôi ở Hà Nội", "Bạn ở Huế"] * 4)
     for doc in docs:
         doc.ents = [spacy.tokens.Span(doc, 2, len(doc), label="LOC")]

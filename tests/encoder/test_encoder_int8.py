@@ -1,4 +1,4 @@
-"""Products in 8 bits: near float32, the same whatever is read beside a document, and never of weights that were."""
+"""Products in 8 bits: near float32, the same whatever is read together with a document, and never of weights that were."""
 
 import numpy as np
 import pytest

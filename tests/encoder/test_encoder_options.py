@@ -1,4 +1,4 @@
-"""What the options do, and which are refused."""
+"""The effects of the options, and the ones that are refused."""
 
 import os
 import shutil

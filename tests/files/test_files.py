@@ -108,7 +108,7 @@ class TestLongLines:
 
 
 class TestLongCells:
-    """Of Parquet, where a small file may hold a string a million times."""
+    """A small file of Parquet may hold a string a million times."""
 
     VALUES = (None, "mưa", "x" * 300, "", "mưa", None, "ả" * 100)
 
@@ -154,7 +154,7 @@ class TestLongCells:
 
 
 class TestEscapes:
-    """What is in files moves no cursor and sets no title."""
+    """Contents of files move no cursor and set no title."""
 
     ESCAPE = "\x1b]0;owned\x07\x1b[31m\u202e\x9b"
 
@@ -171,7 +171,7 @@ class TestEscapes:
             assert "in.parquet: 2 columns are named 'text'; rename all but one" in " ".join(error.split())
 
     def test_a_column_name_that_is_no_utf8(self):
-        """Of a column that nobody asks for."""
+        """A column that nobody requests."""
         pq.write_table(pa.table({"text": ["ba"], "zz": [1]}), "in.parquet", store_schema=False)
         Path("in.parquet").write_bytes(Path("in.parquet").read_bytes().replace(b"zz", b"\xe9z"))
         told = "in.parquet: damaged, or the name of a column is not UTF-8; rename that column"

@@ -207,7 +207,7 @@ def test_rows_have_a_limit(tmp_path):
 
 
 class TestLongRows:
-    """Of equal ids, which a file of a few hundred bytes holds by the million."""
+    """Equal ids, of which a file of a few hundred bytes holds a million."""
 
     @pytest.fixture
     def decoded(self, monkeypatch):
@@ -287,7 +287,7 @@ class TestLongRows:
 
 
 class TestColumnNames:
-    """What is wrong with them is said, also where nobody asks for the column."""
+    """Their errors are reported, also where nobody requests the column."""
 
     @staticmethod
     def table(name, names):

@@ -135,7 +135,7 @@ class Msvcrt:
 
 @pytest.fixture
 def windows(monkeypatch):
-    """What Windows has and what it has not: msvcrt; no pread, no pwrite, and what is open cannot be removed."""
+    """Windows as far as it matters: msvcrt; no pread, no pwrite, and open files cannot be removed."""
     if not os.path.isdir("/proc/self/fd"):
         pytest.skip("needs /proc, to see what is open")
     fake, unlink = Msvcrt(), os.unlink

@@ -1,4 +1,4 @@
-"""What the commands do to what is there: nothing without --force, and nothing to what they read."""
+"""How the commands treat existing files: they do nothing without --force, and never change their inputs."""
 
 import os
 import stat

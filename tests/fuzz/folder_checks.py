@@ -1,4 +1,4 @@
-"""What must hold of every damaged folder: a clear error or none, nothing run, nothing outside read or written."""
+"""Properties of every damaged folder: a clear error or none, nothing run, nothing outside read or written."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What must hold of every case, and the loop that makes cases."""
+"""Properties of every case, and the loop that makes cases."""
 
 from __future__ import annotations
 

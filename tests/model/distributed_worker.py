@@ -1,4 +1,4 @@
-"""What each process of test_distributed.py runs: DDP's gradients, and FSDP's checkpoint, on the CPU with gloo."""
+"""The program of each process of test_distributed.py: DDP's gradients, and FSDP's checkpoint, on the CPU with gloo."""
 
 import os
 from pathlib import Path

@@ -4,7 +4,7 @@ import pytest
 
 
 def called_alike(ours, fast, *args, **options):
-    """What both give for one call; None where the fast one refuses it, and ours must too.
+    """The results of both for one call; None where the fast one refuses it, and ours must too.
 
     The Rust library panics at some arguments, which is a BaseException.
     """

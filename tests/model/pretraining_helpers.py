@@ -15,7 +15,7 @@ from transformers import __version__
 
 from phonemic_bert.pretraining.settings import Settings
 
-#: What torch and transformers warn of in a run on a CPU.
+#: Warnings of torch and transformers in a run on a CPU.
 EXPECTED_WARNINGS = pytest.mark.filterwarnings(
     # transformers 4 restores torch's generators through a call that torch deprecates
     "ignore:.*torch.*:FutureWarning",

@@ -1,4 +1,4 @@
-"""What goes beyond the paper: compositions, neighbours and ModernBERT, and that nothing of one document reaches another."""
+"""Options beyond the paper: compositions, neighbours and ModernBERT, and that nothing of one document reaches another."""
 
 import copy
 import pickle
@@ -135,7 +135,7 @@ def test_what_is_not_in_the_list_has_no_row_of_the_table(tiny):
 
 
 def test_first_vectors_are_as_large_as_the_other_weights(tiny):
-    """What is composed begins about as large as initializer_range says, whatever it is composed of."""
+    """Composed embeddings begin about as large as initializer_range says, whatever they are composed of."""
     ids = torch.from_numpy(triples("zh").packed).long()[None]
     for composition in ("product", "table"):
         embeddings = encoder(tiny("zh", hidden_size=96, composition=composition, initializer_range=0.05)).embeddings
@@ -286,7 +286,7 @@ def test_equals_modernbert_given_the_composed_embeddings(tiny):
 
 
 def test_first_weights_of_the_encoder_are_modernberts(tiny):
-    """What writes into the residual stream begins smaller the more layers there are."""
+    """Weights that write into the residual stream begin smaller the more layers there are."""
     config = tiny("vi", hidden_size=96, num_hidden_layers=8, backbone="modernbert", initializer_range=0.05)
     layer = encoder(config).encoder.layers[3]
     for linear, want in ((layer.attn.Wqkv, 0.05), (layer.attn.Wo, 0.05 / 4), (layer.mlp.Wo, 0.05 / 4)):
@@ -513,7 +513,7 @@ def test_bigrams_export_for_texts_of_any_length(tiny):
 
 
 def test_learns_a_text_that_the_papers_model_does_not(tiny):
-    """After the same updates on text in which a syllable follows from its neighbour, it has most of them right."""
+    """After the same steps on text in which a syllable follows from its neighbour, it has most of them right."""
     random = np.random.default_rng(0)
     pool = Tokenizer("zh").encode("天地玄黄宇宙洪荒日月盈昃辰宿列张寒来暑往秋收冬藏").ids
     pairs = random.permutation(pool).reshape(-1, 2)

@@ -249,7 +249,7 @@ def test_a_shipped_checkpoint(folder):
 
 @pytest.fixture
 def checkpoint(tiny, tmp_path):
-    """What a run leaves in ``final``, of a model made here."""
+    """The files of a run's ``final``, of a model made here."""
     folder = tmp_path / "final"
     PhonemicBertForMaskedLM(tiny()).save_pretrained(folder)
     PhonemicBertTokenizer("vi").save_pretrained(folder)
@@ -375,7 +375,7 @@ def test_the_page_shows_what_inspect_prints():
 
 
 def likeliest(table):
-    """Of each row of what ``inspect`` prints: its number, its text, and the first of the best syllables."""
+    """Each row that ``inspect`` prints: its number, its text, and the first of the best syllables."""
     rows = (re.match(r"\s*(\d+)  (\S+) .* #\d+ +(\S+)|\s*(\d+)  (\S+)", line) for line in table.splitlines())
     return [
         tuple(cell for cell in row.groups() if cell) for row in rows if row and re.search(r" (\.|1\.0)", row.string)

@@ -1,4 +1,4 @@
-"""What the shipped checkpoints know: sentences written for this, in each of which one syllable is to be guessed."""
+"""The knowledge of the shipped checkpoints: sentences written for this, in each of which one syllable is to be guessed."""
 
 import re
 
@@ -17,7 +17,7 @@ CHECKPOINTS = ROOT / "model" / "checkpoints"
 #: How many of the 100 sentences a checkpoint must guess, by its likeliest guess and by one of the ten likeliest, as they
 #: are written: the syllable with its capital, the character.
 LEAST = {"vi": (70, 87), "zh": (70, 90)}
-#: What anybody would guess: the one name, and the openings where people wait, of which one must be first, and how many
+#: Guesses that anybody would make: the one name, and the openings where people wait, of which one must be first, and how many
 #: of them must be among the ten likeliest.
 OBVIOUS = {
     "vi": ("Hồ Chí [MASK]", ["Minh"], 1),

@@ -100,7 +100,7 @@ def test_a_pattern_that_fits_nothing_is_an_error(small):
 
 
 def test_judged_is_the_mean_of_the_models_own_losses(straight, corpus):
-    """Of a run of the paper's design: against its heads, one row and one position at a time."""
+    """The scores of a run of the paper's design: against its heads, one row and one position at a time."""
     flat = FlatCorpus(open_corpus(corpus), verify=False)
     scorer = Scorer(straight / "final", flat)
     symbols = flat.symbols

@@ -14,7 +14,7 @@ from phonemic_bert import CheckpointError, PhonemicBertForMaskedLM, PhonemicBert
 
 
 def files(saved, folder):
-    """What it writes."""
+    """The files that it writes."""
     saved.save_pretrained(folder)
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 

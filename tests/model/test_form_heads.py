@@ -175,7 +175,7 @@ def test_a_model_without_forms_leaves_them_aside(tiny, lang, head):
 
 
 def named(lang, packed):
-    """What the form of an id says, by phonemic.forms, as in the table of fields."""
+    """The fields of the form of an id, by phonemic.forms, as in the table of fields."""
     form, number = form_of(packed, lang), packed >> FORM_SHIFT
     if number == 0:
         return {"none": 0}
@@ -521,7 +521,7 @@ def test_documents_of_a_row_do_not_see_each_other(config, lang, forms):
 
 @kinds
 def test_a_character_that_only_its_neighbours_form_tells_is_learned(config, forms):
-    """他 and 她 are heard alike, so that by sound alone neither what is behind one nor behind the other is known."""
+    """他 and 她 sound the same, so that by sound alone neither what is behind one nor behind the other is known."""
     tokenizer = Tokenizer("zh", form=True)
     seen = torch.stack([torch.from_numpy(tokenizer.encode(text).ids).long() for text in ("他们", "她门")])
     assert torch.equal(seen[0, :1] & TRIPLE, seen[1, :1] & TRIPLE)

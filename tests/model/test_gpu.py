@@ -1,4 +1,4 @@
-"""What a GPU computes is what a CPU does: hidden states, losses and guesses, a pretraining run."""
+"""A GPU computes the same as a CPU: hidden states, losses and guesses, a pretraining run."""
 
 from pathlib import Path
 

@@ -206,7 +206,7 @@ def test_other_models_go_on_as_before(tmp_path):
     assert ours("yess no") == stock("yess no")
 
 
-#: What asks for a checkpoint by name.
+#: The modules that load a checkpoint by name.
 ASKING = (
     "transformers.AutoConfig.from_pretrained(name)",
     "transformers.AutoTokenizer.from_pretrained(name)",

@@ -1,4 +1,4 @@
-"""What the heads for whole texts read: the first position, as BERT's, or the mean of all but padding."""
+"""The input of the heads for whole texts: the first position, as BERT's, or the mean of all but padding."""
 
 import json
 
@@ -80,7 +80,7 @@ def test_by_default_it_is_berts(tiny, backbone):
 def test_a_pretrained_model_is_fine_tuned_with_either(tmp_path, tiny, backbone):
     PhonemicBertForMaskedLM(tiny("zh", backbone=backbone)).save_pretrained(tmp_path)
     config = json.loads((tmp_path / "config.json").read_text())
-    del config["pooling"]  # as checkpoints of before have none
+    del config["pooling"]  # older checkpoints have none
     (tmp_path / "config.json").write_text(json.dumps(config))
     found = {}
     for options in ({}, {"pooling": "mean"}):

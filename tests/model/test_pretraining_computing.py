@@ -235,7 +235,7 @@ def test_tensorboard_forgets_what_a_run_that_begins_again_had_shown(corpus, tmp_
 
 @pytest.mark.parametrize("fallback", ["character", "packed"])
 def test_from_text_to_a_checkpoint(tmp_path, vi_lines, fallback):
-    """What `prepare` writes is what `pretrain` reads, by their commands."""
+    """`pretrain` reads the output of `prepare`, by their commands."""
     pytest.importorskip("matplotlib", reason="needs the corpus extra")
     from click.testing import CliRunner
 

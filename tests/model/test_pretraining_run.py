@@ -114,7 +114,7 @@ def test_held_out_documents_are_not_learned_from(corpus):
 
 
 def test_held_out_text_without_a_mask_is_refused(tmp_path):
-    """Its loss would be 0, so that no later model were better than the first. What is refused leaves no run behind."""
+    """Its loss would be 0, so that no later model were better than the first. A refused run leaves nothing behind."""
     corpus = phonemic_corpus(tmp_path / "corpus", ["Hà Nội", "tiếng Việt", "một hai", "ba bốn"], repeat=40)
     with pytest.raises(
         SettingsError, match=r"no position of the held-out documents is masked: raise evaluation\.held_"

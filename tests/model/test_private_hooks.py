@@ -17,7 +17,7 @@ from source_tree import ROOT, needs
 
 import phonemic_bert
 
-#: What Python, not transformers, gives a meaning.
+#: Names to which Python, not transformers, gives a meaning.
 PYTHON = re.compile(r"__\w+__|_abc_impl|_is_protocol")
 MAJOR = int(transformers.__version__.partition(".")[0])
 

@@ -70,7 +70,7 @@ def sentences(path):
 
 
 def test_a_treebank_in_both_scripts(data, model):
-    """UD GSD and its conversion by others: unlisted characters that are read alike are seen alike."""
+    """UD GSD and its conversion by others: unlisted characters with the same reading have the same ids."""
     texts = [sentences(data(f"zh/ud_{name}/zh_{name}-ud-test.conllu")) for name in ("gsd", "gsdsimp")]
     assert len(texts[0]) == len(texts[1]) == 500
     tokenizer, listed = Tokenizer("zh", form=True), pairs("zh").packed

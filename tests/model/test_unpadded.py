@@ -1,4 +1,4 @@
-"""What a model computes without gradients on a CPU is what its layers compute, without the padding."""
+"""Without gradients on a CPU a model computes the same as its layers, without the padding."""
 
 import pytest
 

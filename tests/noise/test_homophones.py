@@ -132,7 +132,7 @@ class TestSound:
         assert {"xing2", "zhong4"} <= {change.reading for change in changes}
 
     def test_every_homophone_of_every_character_is_an_option(self, common):
-        """What can be written for 世 is what GB 2312 has under shì, by pypinyin."""
+        """The replacements of 世 are the characters of GB 2312 that pypinyin reads shì."""
         expected = {char for char in characters("gb2312") if alone(char) == "shi4"} - {"世"}
         noise = Homophones("gb2312")
         found = {noise.apply("世", 1, key).text for key in range(1000)}

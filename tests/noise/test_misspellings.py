@@ -123,7 +123,7 @@ class TestKinds:
         assert options("adjacent-key", "ào") == sorted("à" + key for key in "ipkl")
 
     def test_normal_forms(self):
-        """Of *ế*: composed; e, circumflex, acute; ê, acute."""
+        """Forms of *ế*: composed; e, circumflex, acute; ê, acute."""
         assert options("normal-form", "ế") == sorted(["e\u0302\u0301", "ê\u0301"])
         assert options("normal-form", "e\u0302\u0301") == sorted(["\u1ebf", "ê\u0301"])
 

@@ -1,4 +1,4 @@
-"""How well the distance tells what dialects merge: the area under the ROC curve, from transcriptions of words.
+"""How well the distance predicts the mergers of dialects: the area under the ROC curve, from transcriptions of words.
 
 ``python tests/sound/mergers.py FOLDER`` prints it for FOLDER/vi/dialects/wikipron-*-dev.tsv, against random
 pairs and against pairs that differ in the same parts, with the table of confusions and without it.
@@ -33,7 +33,7 @@ def transcribed(path):
 
 
 def merged(said):
-    """Pairs of triples that the spelling tells apart and that are said alike."""
+    """Pairs of triples that the spelling tells apart and that sound the same."""
     alike = defaultdict(set)
     for triple, ways in said.items():
         for phones in ways:

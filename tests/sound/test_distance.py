@@ -51,7 +51,7 @@ class TestMetric:
 
     @pytest.mark.parametrize("lang", LANGUAGES)
     def test_with_letters_and_digits(self, lang):
-        """Of positions as wholes: syllables, characters, and none."""
+        """The kinds of positions as wholes: syllables, characters, and none."""
         own, dice = sounds(lang), random.Random(5)
         sizes = len(own.symbols["onset"]), len(own.symbols["rime"]), len(own.symbols["tone"])
         rows = [tuple(dice.randrange(size) for size in sizes) for _ in range(40)]
@@ -171,7 +171,7 @@ class TestTruth:
         assert distance(word, nearer, lang) < distance(word, farther, lang)
 
     def test_mergers_of_transcriptions(self, data):
-        """Vietnamese syllables that WikiPron's speakers say alike, against others, and others that differ as they do."""
+        """Vietnamese syllables that WikiPron's speakers pronounce the same, against others, and others that differ as they do."""
         folder = data("vi/dialects/wikipron-hanoi-dev.tsv").parent
         found = areas(folder, most=1500)
         assert set(found) == set(DIALECTS)

@@ -174,7 +174,7 @@ UNHEARD = {"vi": ["Иван", "Олег", "😀😀😀😀", "漢", "~ _ & # +"
 
 @pytest.mark.parametrize("lang", ["vi", "zh"])
 def test_names_without_a_sound(lang):
-    """What the vocabulary does not have is heard as little as punctuation is, in a name as alone."""
+    """Characters outside the vocabulary are heard as little as punctuation, in a name as alone."""
     names = ["an"] + [f"an {name}" for name in UNHEARD[lang]] + UNHEARD[lang]
     index, count = Index(names, lang), len(UNHEARD[lang])
     assert index.lengths.tolist() == [len(index.tokenizer.encode("an"))] * (count + 1) + [0] * count
@@ -298,7 +298,7 @@ for content in (b"\\xff" * len(whole), bytes(len(whole)), os.urandom(len(whole))
 
 
 def test_a_file_that_is_overwritten_in_place(tmp_path):
-    """What was checked is what is searched: a map of the file would end the process, or find other names."""
+    """The searched file is the one that was checked: a map of the file would end the process, or find other names."""
     subprocess.run([sys.executable, "-c", OVERWRITTEN, str(tmp_path / "names.index")], check=True)
 
 

@@ -53,7 +53,7 @@ def test_other_queries_find_what_they_found():
     )
 )
 def test_with_tones_as_far_as_by_characters(syllables):
-    """What is typed with all its tones is as far from a name as its syllables are; without them it is no farther."""
+    """Pinyin with all its tones is as far from a name as its syllables are, and without them not farther."""
     characters = {
         "zhang1": "张",
         "san1": "三",

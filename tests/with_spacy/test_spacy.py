@@ -425,7 +425,7 @@ def test_options_saved_one_by_one(tmp_path):
 
 
 class TestTwoComponents:
-    """Of one vocab, with the same name for their attributes."""
+    """Two components of one vocab, with the same name for their attributes."""
 
     def test_each_reads_what_goes_through_it(self):
         one, other = pipeline("vi", strict=True), spacy.blank("vi", vocab=(nlp := pipeline("vi")).vocab)

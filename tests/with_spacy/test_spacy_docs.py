@@ -1,4 +1,4 @@
-"""What spaCy does with Docs, with arrays stored in them and without."""
+"""spaCy's own operations on Docs, with arrays stored in them and without."""
 
 import hashlib
 import json
@@ -21,7 +21,7 @@ from spacy_helpers import NLP, PLAIN_VI, VI, ZH, check, pipeline, run_script  # 
 
 @pytest.mark.parametrize("store", [False, True])
 class TestDocs:
-    """What spaCy does with Docs; with arrays in them and without."""
+    """spaCy's own operations on Docs; with arrays in them and without."""
 
     def test_bytes(self, store, vi):
         doc = pipeline("vi", store=store)(VI)

@@ -86,7 +86,7 @@ def test_columns_are_the_first_and_the_last_position(lang, text, config):
 
 
 def beside(own):
-    """What is first and last in each token, each with what is next to it outside; None where there is nothing."""
+    """The first and last part of each token, each with the one next to it outside; None where there is nothing."""
     there = [number for number, sounds in enumerate(own) if sounds[0] is not None]
     for number, (first, last) in enumerate(own):
         if number in there:
@@ -260,7 +260,7 @@ def test_what_lost_its_marks_is_tagged_alike():
 
 
 def test_letters_without_marks():
-    """Of the first and of the last syllable, whatever the case and the normal form."""
+    """The letters of the first and of the last syllable, whatever the case and the normal form."""
     texts = ["Đường_phố tiếng", "duong_pho tieng", unicodedata.normalize("NFD", "ĐƯỜNG_PHỐ TIẾNG"), "tieng 😅 15 %"]
     vocab = spacy.blank("vi").vocab
     docs = [Doc(vocab, words=text.split()) for text in texts]

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from transformers import BatchEncoding, PreTrainedTokenizerBase
 
-#: What a tokenizer may give that a model takes.
+#: Fields of a tokenizer's result that a model takes.
 _INPUTS = ("input_ids", "token_type_ids", "attention_mask")
 
 

@@ -33,7 +33,7 @@ from phonemic_bert.untrusted import check_folder, loading
 Kind = Literal["phonemic", "baseline", "transformers"]
 Folder = str | os.PathLike[str]
 
-#: What a model is requested, and transformers' class with that head.
+#: The head that is requested, and transformers' class with that head.
 HEADS = {
     "classification": "AutoModelForSequenceClassification",
     "tokens": "AutoModelForTokenClassification",

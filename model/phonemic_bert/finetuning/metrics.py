@@ -15,7 +15,7 @@ from phonemic import InputError
 from phonemic.files import require
 from phonemic.tasks.examples import Span
 
-#: What the official CMRC 2018 script takes for punctuation, and leaves out.
+#: Punctuation by the official CMRC 2018 script, which leaves it out.
 _CMRC_PUNCTUATION = frozenset("-:_*^/\\~`+=，。：？！“”；’《》·、「」（）－～『』")
 #: A Chinese character; a word or number of other characters, with inner points (``3.5kg``, ``1,000``); or a sign.
 _CMRC_PIECE = re.compile(r"[\u4e00-\u9fa5]|[^\W\u4e00-\u9fa5]+(?:\.[^\W\u4e00-\u9fa5]+|,\d+)*|[^\w\s]")

@@ -26,7 +26,7 @@ _FIELDS = ("text", "text_a", "text_b", "context", "question", "choices")
 HOMOPHONES = "homophones"
 #: The option that names a file of texts.
 COUNTS = "counts"
-#: What :func:`parse` takes.
+#: The kinds of noise that :func:`parse` takes.
 NAMES = (HOMOPHONES, *GROUPS, *RESPELLINGS)
 
 #: The options of all noise, those of homophones besides, and which of them are "true" or "false".

@@ -29,7 +29,7 @@ def report(
 
     Of several points of the grid the one with the best mean score on the dev sets is taken. Scores are means of the
     seeds ± standard deviation, times 100; the number of seeds is in parentheses. The best of a column is bold, the
-    second underlined. What is left out is named on standard error.
+    second underlined. Results that are left out are named on standard error.
     """
     from phonemic_bert.finetuning import plots, tabulation
     from phonemic_bert.finetuning.results import read

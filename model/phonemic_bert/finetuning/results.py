@@ -16,7 +16,7 @@ from phonemic.files.jsons import loads
 
 FORMAT = 1
 
-#: What a result file must hold, and of which type.
+#: The fields of a result file, and their types.
 _FIELDS: dict[str, type | tuple[type, ...]] = {
     "task": str, "target": (str, type(None)), "title": str, "lang": str, "metric": str, "encoder": str, "seed": int,
     "hyperparameters": dict, "settings": dict, "dev": dict, "test": dict,

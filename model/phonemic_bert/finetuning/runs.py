@@ -53,7 +53,7 @@ _COMPUTED = 2
 #: The share of the training set that has noise, where it has any.
 _TRAINING_SHARE = 0.5
 
-#: What a checkpoint is known by, besides the files of its tokenizer.
+#: The files that identify a checkpoint, besides those of its tokenizer.
 _WEIGHTS = ("config.json", "*.safetensors", "*.bin")
 
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 @click.argument("checkpoint", required=False)
 @click.argument("texts", metavar="[TEXT]...", nargs=-1)
 @click.option("--input", "path", metavar="FILE", help="One text per line, also .gz, .bz2, .xz or .zst; - for stdin.")
-@click.option("--predictions", metavar="FILE", help="What `finetune --predictions` wrote, JSON lines; - for stdin.")
+@click.option("--predictions", metavar="FILE", help="Predictions of `finetune --predictions`, JSON lines; - for stdin.")
 @click.option("--lang", type=click.Choice(LANGUAGES), help="The language, for --predictions without a CHECKPOINT.")
 @click.option("--errors-only", is_flag=True, help="Show only texts with an error.")
 @click.option("--limit", type=click.IntRange(0), default=20, show_default=True, help="Show this many texts.")

@@ -92,11 +92,11 @@ class Panel:
 def component_vectors(model: PhonemicBertModel, component: str, symbols: tuple[str, ...]) -> NDArray[np.float64]:
     r"""The vectors that symbols add to a position's embedding in one slot: float64 (S, d).
 
-    The three components share one table E, so that one row may serve in two slots (*k* is an onset and a letter). What
-    tells the slots apart is the projection: it maps three concatenated rows to W (E[o] ; E[r] ; E[t]) + b, which is
+    The three components share one table E, so that one row may serve in two slots (*k* is an onset and a letter). Only
+    the projection tells the slots apart: it maps three concatenated rows to W (E[o] ; E[r] ; E[t]) + b, which is
     W_1 E[o] + W_2 E[r] + W_3 E[t] + b with the blocks of columns W = (W_1 W_2 W_3). So W_i E[x] is all that symbol x
-    does in slot i, and the sum of the three (and b) is the projected embedding. What ``composition`` adds beyond the
-    paper depends on all three symbols and is not in it.
+    does in slot i, and the sum of the three (and b) is the projected embedding. The part that ``composition`` adds
+    beyond the paper depends on all three symbols and is not in it.
 
     Arguments:
         model: the encoder.

@@ -11,8 +11,8 @@ from phonemic.errors import InputError
 from phonemic.files import read_lines
 from phonemic.files.jsons import is_blank, loads
 
-#: What a prediction may be: one label (or the number of a choice); labelled spans; a tag a word; aspects, each with its
-#: sentiment; the text of an answer, of which several may be right.
+#: The types of a prediction: one label (or the number of a choice); labelled spans; a tag per word; aspects, each with
+#: its sentiment; the text of an answer, of which several may be right.
 FORMS = ("label", "spans", "tags", "aspects", "answer")
 
 _NOTES = ("question", "choices")

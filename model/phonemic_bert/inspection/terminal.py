@@ -1,4 +1,4 @@
-"""Examples and errors on a terminal: a line a position, errors marked by a sign and by colour."""
+"""Examples and errors on a terminal: one line per position, errors marked by a sign and by colour."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How figures, symbols and annotations are written, on a terminal and on a page alike."""
+"""How figures, symbols and annotations are written, on a terminal and on a page."""
 
 from __future__ import annotations
 

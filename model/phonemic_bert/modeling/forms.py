@@ -72,8 +72,8 @@ class FormEmbedding(nn.Module):
 
         A model that always sees how a text is written leans on it, and texts are written wrongly. Of the positions that
         have a form a share ``form_dropout`` loses it; a share ``form_noise`` gets that of another pair of the same
-        triple, drawn from the list, where there is one: in Mandarin another character that is read alike. Which ones is
-        drawn from torch's generator, as for dropout; in evaluation nothing changes.
+        triple, drawn from the list, where there is one: in Mandarin another character with the same reading. Which ones
+        is drawn from torch's generator, as for dropout; in evaluation nothing changes.
 
         Arguments:
             packed: the ids, (B, N).

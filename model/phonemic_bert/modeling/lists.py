@@ -77,7 +77,7 @@ class PairList(Frozen):
         triples: the row of each pair's triple in the list of triples, int64 (P,).
         begins: the pairs of triple i are ``begins[i]:begins[i + 1]``, int64 (S + 1,).
         most: the most pairs that a triple has.
-        traditional, simplified: ids, and those that they are read as, int64 (T,).
+        traditional, simplified: ids, and the ids that they are read as, int64 (T,).
     """
 
     packed: Tensor
@@ -142,7 +142,7 @@ class PairList(Frozen):
         return rows.clamp(max=self.count - 1), inside
 
 
-#: What the digits of forms say, and how many vectors each has: see :mod:`phonemic.forms`.
+#: The digits of forms, and how many vectors each has: see :mod:`phonemic.forms`.
 FIELDS = {
     "none": 1, "unlisted": 1, "escaped": 1, "space": 2, "case": 3, "normalization": 3, "spelling": 7, "rank": 32,
     "byte": FORMS,

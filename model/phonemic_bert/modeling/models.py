@@ -41,7 +41,7 @@ from phonemic_bert.untrusted import check_folder, loading
 #: The label of a position that is not predicted.
 IGNORE = -100
 
-#: What a call may ask for that is computed without padding.
+#: The outputs of a call that is computed without padding.
 _PLAIN = {"token_type_ids", "position_ids", "inputs_embeds", "output_attentions", "output_hidden_states", "return_dict"}
 
 Output = TypeVar("Output", bound=ModelOutput)
@@ -238,7 +238,7 @@ class PhonemicBertModel(PhonemicBertPreTrainedModel, BertModel):
         output_attentions: bool | None = None,
         **other: Any,
     ) -> bool:
-        """Whether nothing is asked for but what :meth:`_inferred` gives."""
+        """Whether :meth:`_inferred` gives all that a call requests."""
         attentions = self.config.output_attentions if output_attentions is None else output_attentions
         plain = given is not None and position_ids is None and not attentions and not self.config.is_decoder
         return plain and applies(self, cast(Tensor, given), mask)

@@ -68,7 +68,7 @@ def export(checkpoint: str, out: str, dtype: str, shard_mb: float, force: bool) 
 @click.command(name="model-card")
 @click.argument("checkpoint", type=_FOLDER)
 @click.option("--licence", "--license", help="The licence of the weights, an SPDX name.")
-@click.option("--data", help="What the text is and where it comes from.")
+@click.option("--data", help="A description of the text and its sources.")
 def model_card(checkpoint: str, licence: str | None, data: str | None) -> None:
     """Rewrites the model card of CHECKPOINT from its log, with what you add."""
     folder = Path(checkpoint)

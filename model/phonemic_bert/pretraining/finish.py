@@ -22,7 +22,7 @@ from phonemic_bert.pretraining.record import LOG, read_log, read_record
 from phonemic_bert.tokenization.positions import PLAIN_SPECIALS
 from phonemic_bert.untrusted import check_folder, loading
 
-#: What Trainer and this package keep next to the weights and nobody needs to load them.
+#: Files that Trainer and this package keep next to the weights, and that loading does not need.
 _LEFT_OUT = ("training_args.bin", "step", CHECKSUMS)
 
 

@@ -27,7 +27,7 @@ RECORD, LOG = "run.json", "log.jsonl"
 #: Settings that say where files lie, which may be elsewhere when a run is continued.
 _PLACES = {("model", "init_checkpoint"), ("distillation", "teacher"), ("distillation", "corpus")}
 
-#: What is copied from the corpus's manifest.
+#: Fields that are copied from the corpus's manifest.
 _OF_CORPUS = ("tokenizer", "sources", "options", "totals")
 
 

@@ -79,7 +79,7 @@ class Symbols:
     def never_masked(self, ids: NDArray[Any]) -> NDArray[np.bool_]:
         """Which input ids are never masked: special symbols, [UNK] among them whatever its form, and what is escaped.
 
-        The bytes behind an escaped position would tell what was masked.
+        The bytes behind an escaped position would reveal the masked character.
         """
         found: NDArray[np.bool_] = np.isin(ids & TRIPLE if self.form else ids, self.special)
         return found | (ids >> FORM_SHIFT == ESCAPED) if self.form else found

@@ -17,7 +17,7 @@ from phonemic_bert.restoration.mandarin import COMMA, codes_of, numbers_of
 from phonemic_bert.restoration.ngrams import BORDER, Ngrams
 from phonemic_bert.restoration.results import Change
 
-#: What may be pinyin: letters with their marks and numbers, apostrophes between.
+#: Possible pinyin: letters with their marks and numbers, apostrophes between.
 _WRITTEN = re.compile(r"(?:[^\W\d_][\u0300-\u036f]*:?\d?['’]?)+")
 #: How many characters a syllable may be, the likeliest.
 MOST = 120
@@ -26,7 +26,7 @@ _LOST_TONE = -4.0
 
 
 class CharactersRestorer(Restorer):
-    """Writes pinyin in characters: with tones, as marks or numbers, or without any. What is not pinyin stays.
+    """Writes pinyin in characters: with tones, as marks or numbers, or without any. Other text stays as it is.
 
     Arguments:
         ngrams: a model of Mandarin characters.

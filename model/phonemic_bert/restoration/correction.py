@@ -20,7 +20,7 @@ from phonemic_bert.restoration.results import Change
 
 #: How much likelier, in nats, a text must become for each character that is changed in it.
 THRESHOLD = 9.0
-#: What another sound costs besides, in nats a syllable of distance, and how far it may be from what is written.
+#: The extra cost of another sound, in nats per syllable of distance, and how far it may be from what is written.
 SOUND, NEAR = 8.0, 0.16
 #: Candidates of a character.
 MOST = 80

@@ -18,7 +18,7 @@ COMMA = len(SPECIAL)
 _ENDS = "。！？；…\n\r!?;"
 _SPACE = 0xFFFF
 _CHUNK = 1 << 22
-#: What a reading counts that the text has not.
+#: The weight of a reading that the text does not have.
 _UNSEEN = 0.5
 
 

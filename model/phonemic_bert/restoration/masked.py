@@ -21,7 +21,7 @@ from phonemic_bert.tokenization.positions import SPECIAL_IDS
 
 #: How probable a candidate must be by n-grams for its position not to be masked.
 SURE = 0.9
-#: What a nat of the masked model counts next to one of the n-grams.
+#: The weight of a nat of the masked model, compared with one of the n-grams.
 WEIGHT = 0.4
 #: Rows that the model reads together.
 _ROWS = 32

@@ -21,7 +21,7 @@ from phonemic_bert.restoration.lattice import Lattice
 from phonemic_bert.restoration.ngrams import Ngrams
 from phonemic_bert.tokenization.positions import SPECIAL_IDS
 
-#: What a nat of the model counts next to one of the n-grams.
+#: The weight of a nat of the model, compared with one of the n-grams.
 WEIGHT = 2.0
 #: Positions that the model reads together, padding included.
 _POSITIONS = 4096

@@ -48,7 +48,7 @@ _SIGNS = re.compile(r"[^\w\s]+")
 _POOL = 32
 #: Code points of a position, roughly.
 _CODE_POINTS = 3.4
-#: What determined a restorer's run, in its folder.
+#: The settings of a restorer's run, in its folder.
 RECORD = "training.json"
 #: The folder of an unfinished run there.
 WORK = "checkpoints"

@@ -10,8 +10,8 @@ from typing import NamedTuple
 from phonemic import vietnamese
 from phonemic.characters import normalize
 
-#: What is never a word: code, addresses, handles, letters with digits or underscores between or next to them, and those
-#: with capitals after small letters.
+#: Pieces that are never words: code, addresses, handles, letters with digits or underscores between or next to them,
+#: and those with capitals after small letters.
 _STAYS = r"""`[^`\n]*`|(?:https?://|www\.)\S+|[\w.+-]+@[\w-]+\.[\w.-]+|[@#]\w+|[^\W\d_]*[\d_]+[^\W\d_]\w*|[^\W\d_]+[\d_]\w*"""
 _LETTER = r"[^\W\d_][\u0300-\u036f]*"
 _TOKEN = re.compile(rf"(?P<stays>{_STAYS})|(?P<word>(?:{_LETTER})+)|(?P<number>\d+)|(?P<end>[.!?…;:\n]+)")

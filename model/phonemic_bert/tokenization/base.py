@@ -46,7 +46,7 @@ class RowsTokenizer(PreTrainedTokenizerBase):
         Raises:
             CheckpointError: one is.
         """
-        # What transformers 5 says of a loading belongs to none that is saved.
+        # Settings that transformers 5 adds when it loads a tokenizer; they are not saved.
         kwargs = {**self.special_names, **{name: kwargs[name] for name in kwargs if name not in _OF_LOADING}}
         for name, value in kwargs.items():
             self._check_special(name, value)

@@ -20,7 +20,7 @@ from phonemic_bert.tokenization.positions import PLAIN_SPECIALS, Positions
 
 FILE = "baseline.json"
 
-#: What transformers saves of every tokenizer, and what of it a baseline's has from there.
+#: The settings that transformers saves of every tokenizer, and the ones that a baseline reads from it.
 CONFIG = "tokenizer_config.json"
 _OPTIONS = {"model_max_length": int, "padding_side": str, "truncation_side": str}
 
@@ -85,7 +85,7 @@ class BaselineTokenizer(RowsTokenizer):
         return self.baseline.id_count + len(PLAIN_SPECIALS)
 
     def get_vocab(self) -> dict[str, int]:
-        """Every token and its input id; of several ids that are written alike the first."""
+        """Every token and its input id; of several ids with the same token the first."""
         return dict(self._vocab)
 
     @cached_property

@@ -15,7 +15,7 @@ from phonemic.tasks.custom.formats import FORMATS, Fields, Labels, format_of
 from phonemic.tasks.dataset import DataSet, Folder, Kind, Metric
 from phonemic.tasks.examples import Example, PairExample, TaggedExample, TextExample
 
-#: What may be reported of each kind; the first is what is reported where nothing is said.
+#: The metrics that may be reported of each kind; the first is the default.
 _METRICS: dict[str, tuple[Metric, ...]] = {
     "classification": ("macro-f1", "accuracy"),
     "sentence-pair": ("accuracy", "macro-f1"),
@@ -25,7 +25,7 @@ _METRICS: dict[str, tuple[Metric, ...]] = {
 }
 
 
-#: What is between two words.
+#: The text between two words.
 _BETWEEN = {"vi": " ", "zh": ""}
 
 
@@ -122,7 +122,7 @@ def data_set(
 
     Raises:
         InputError: a file cannot be read, or its columns, labels or tags are not as described. The message names the
-            file and the line. What is wrong in dev and test is found when they are read.
+            file and the line. Errors in dev and test are found when they are read.
         OSError: the training file cannot be opened.
         PhonemicError: a package that reads this format is not installed.
         ValueError: an argument is not one of those above.

@@ -1,4 +1,4 @@
-"""The paper's datasets, a file each, and some beyond the paper."""
+"""The paper's datasets and some beyond the paper, one file per dataset."""
 
 from phonemic.tasks.sets import (
     afqmc,

@@ -34,7 +34,7 @@ def phonemic(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def baseline(tmp_path_factory, tokenizers):
-    """What ``phonemic-bert pretrain`` leaves of a Character model, as far as it is read."""
+    """The files of ``phonemic-bert pretrain`` for a Character model, as far as they are read."""
     pytest.importorskip("pyarrow", reason="needs the corpus extra")
     from phonemic import Tokenizer
     from phonemic.corpus import Options

@@ -125,7 +125,7 @@ def test_a_run_in_bfloat16_leaves_the_next_one_as_it_is(tmp_path, checkpoint, mo
 
 
 def test_no_gradient_of_attention_is_cudnns(tmp_path, monkeypatch):
-    """Of a model that is not one of ours, and so does not see to it by itself."""
+    """A model that is not one of ours, and so does not see to it by itself."""
     attention, seen = torch.nn.functional.scaled_dot_product_attention, []
 
     def recording(*args, **kwargs):

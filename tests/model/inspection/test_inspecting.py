@@ -1,4 +1,4 @@
-"""What is shown of a sentence: masked predictions, neighbours and labels, each against a slow reference."""
+"""The views of a sentence: masked predictions, neighbours and labels, each against a slow reference."""
 
 import json
 

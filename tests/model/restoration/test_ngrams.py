@@ -143,7 +143,7 @@ def test_what_does_not_fit_is_refused():
         {"rows": np.array([0, 2])},
         {"rows": np.array([1, 0, 1])},
     ):
-        with pytest.raises(ValueError, match=r"fit|not of the model|candidates|upwards|not numbers"):
+        with pytest.raises(ValueError, match=r"fit|not of the model|candidates|upwards|NaN"):
             model.paths(**fits | changed)
 
 

@@ -375,7 +375,7 @@ def test_scores_of_a_network(folder, pretrained, text):
 
 
 def test_a_network_is_trained(folder, pretrained, tmp_path):
-    """It learns what the n-grams of the other half do not know, goes on where it was interrupted, and is found."""
+    """It learns what the n-grams of the other half do not know, continues where it was interrupted, and is found."""
     from phonemic_bert.errors import RunError
     from phonemic_bert.restoration.training import Run, train_restorer
 

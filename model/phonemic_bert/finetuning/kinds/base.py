@@ -137,7 +137,7 @@ class Kind(ABC):
     def encode(
         self, texts: Sequence[str], pairs: Sequence[str] | None = None, truncation: str = "longest_first"
     ) -> Encoded:
-        """A row a text, or a pair of texts, cut to the row's length."""
+        """One row per text, or per pair of texts, cut to the row's length."""
         return encode(self.tokenizer, texts, pairs, max_length=self.max_length, truncation=truncation)
 
     def windows(
