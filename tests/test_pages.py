@@ -228,6 +228,7 @@ def test_pages_keep_the_rules():
         ("# One\n\n# One", "repeats"),
         ("Word. " * 700, "700 words"),
         ("What it does.", "'What'"),
+        ("![Loss against updates](loss.svg)", "'updates'"),
         ("```text\nrivals of 1b604b1\n```", None),
         ("<!-- table: any -->\n\n| rivals |\n\n<!-- end of table -->", None),
         ("A plain sentence with `updates` in code.", None),
@@ -235,6 +236,46 @@ def test_pages_keep_the_rules():
 )
 def test_the_rules_tell(text, told):
     found = [*script("rules").problems("docs/how-to/page.md", text)]
+    assert (len(found) >= 1 and any(told in problem for problem in found)) if told else not found
+
+
+def test_sources_keep_the_rules():
+    rules = script("rules")
+    found = [
+        problem
+        for paths, check in ((rules.cards(), rules.card_problems), (rules.sources(), rules.source_problems))
+        for path in paths
+        for problem in check(path.relative_to(ROOT).as_posix(), path.read_text("utf-8"))
+    ]
+    assert found == []
+
+
+@pytest.mark.parametrize(
+    ("name", "source", "told"),
+    [
+        ("phonemic/x.py", '"""What it does."""', "1: 'What'"),
+        ("phonemic/x.py", '"""A table.\n\n    It is level\n    with another.\n    """', "3: 'level with'"),
+        ("phonemic/x.py", '"""Of a text the ids."""', "begin with a verb"),
+        ("phonemic/x.py", "x = 1  # what rivals\n# take", "1: 'rivals'"),
+        ("phonemic/x.py", 'raise ValueError(f"{name} stands "\n    "beside {other}")', "2: 'beside'"),
+        ("phonemic/x.py", "message = 'no updates'", "'updates'"),
+        ("phonemic/x.pyx", "cdef int x   # where it lies", "'lies'"),
+        ("phonemic/x.pxd", '"""A byte that is no UTF-8."""', "'is no'"),
+        ("tests/test_x.py", '    """Those of no text."""', "begin with a verb"),
+        ("examples/x.cfg", "[nlp]\n# 10 MB a second", "2: 'MB a second'"),
+        ("benchmarks/x.toml", 'title = "Seconds by the clock"', "'by the clock'"),
+        ("Makefile", "# The rivals", "'rivals'"),
+        ("phonemic/x.py", '"""Return where `rivals` stands for ``updates``; there is no other."""', None),
+        ("phonemic/x.py", 'updates = {"beside": rivals}  # words that sound alike', None),
+        ("phonemic/x.py", 'f"{x.updates} of {beside}"', None),
+        ("phonemic/x.py", 'print("#", beside)', None),
+        ("tests/test_x.py", 'assert told("the rivals")', None),
+        ("benchmarks/designs.toml", '"joint, possible syllables" = 1', None),
+        ("Makefile", "bench: rivals", None),
+    ],
+)
+def test_the_rules_tell_of_sources(name, source, told):
+    found = [*script("rules").source_problems(name, source)]
     assert (len(found) >= 1 and any(told in problem for problem in found)) if told else not found
 
 
