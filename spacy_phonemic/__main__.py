@@ -51,7 +51,7 @@ def parser() -> argparse.ArgumentParser:
 
     check = commands.add_parser(
         "check",
-        help="Estimate the cost of a training config and the data that it reads: check ner.cfg --paths.train train.spacy ...",
+        help="Estimate what a training config reads and costs: check ner.cfg --paths.train train.spacy ...",
         description="Reads the corpora and trains for a few steps; further options replace settings of the config.",
     )
     check.add_argument("config", type=Path, help="a training config")

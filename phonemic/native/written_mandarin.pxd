@@ -167,7 +167,7 @@ cdef inline Py_ssize_t write_alone_readings(const Written* written, const Charac
 
 cdef inline Py_ssize_t phrases_begin(const Characters* chars, const Readings* readings, const text_t* text,
                                      Py_ssize_t at, Py_ssize_t length, Py_ssize_t* count) noexcept nogil:
-    """From where on ``read_phrases`` will read; of ``count`` positions, the ones that it will write again are removed."""
+    """From where on ``read_phrases`` will read; of ``count`` positions, the ones that it will rewrite are removed."""
     cdef Py_ssize_t step = 0
     cdef uint32_t char = char_at(text, at, length, &step), previous
     while at > 0:
