@@ -357,7 +357,7 @@ def table(runs: list[Run]) -> str:
 
 def equal_time(runs: list[Run]) -> str:
     """The best development scores after a quarter, a half and all of the time of each corpus' first run to end."""
-    lines = ["| corpus | model | seeds | processor s | development score |", "| --- | --- | --- | --- | --- |"]
+    lines = ["| corpus | model | seeds | CPU s | development score |", "| --- | --- | --- | --- | --- |"]
     for task in TASKS:
         timed = [run for run in runs if run.task == task and run.curve and run.device == "cpu"]
         end = min((run.curve[-1][0] for run in timed), default=0.0)

@@ -31,7 +31,7 @@ LENGTHS = {
 #: Patterns of our own dialect, and what to write.
 INSTEAD = {
     r"updates(?! of\b)": "steps",
-    r"processor time|time of the processor|seconds of the processor|time of a core|processor's time": "CPU time",
+    r"processor (time|s)\b|time of the processor|seconds of the processor|time of a core|processor's time": "CPU time",
     r"by the clock": "wall-clock time",
     r"\b(bits?|calls?|lines?|MB|nats?|panels?|rows?|tokens?) an? "
     r"(call|character|language|line|masked|position|run|second|syllable|text|token)": "per",

@@ -38,7 +38,7 @@ STARTS = {
     "phonemic.cli encode no.txt --lang en": (WORK | {"rich.table"}, "'en' is not one of 'vi', 'zh'"),
     "phonemic.cli noise --lang vi": ({"phonemic.corpus"}, "Usage"),
     "import phonemic, spacy_phonemic": (WORK | {"click", "rich"}, ""),
-    "spacy_phonemic.__main__ --help": (WORK | {"click", "rich"}, "print a training config"),
+    "spacy_phonemic.__main__ --help": (WORK | {"click", "rich"}, "Print a training config"),
     "spacy_phonemic.__main__ convert conll in out --column 1": (WORK | {"click", "rich"}, "unrecognized arguments"),
     "import phonemic_bert": (WORK | {"click", "rich", "phonemic.tasks", "phonemic.files.parquet"}, ""),
     "import phonemic_bert; phonemic_bert.fill_mask, phonemic_bert.PRESETS": (WORK | {"click", "rich"}, ""),

@@ -187,7 +187,7 @@ class TestBenchmark:
             assert list(seconds) == sorted(seconds)
             assert seconds[-1] <= run["train_seconds"]
             assert all(0 <= score <= 1 for score in scores)
-        assert "| vtb | HashEmbedCNN | 2 |" in first.output.split("processor s")[1]
+        assert "| vtb | HashEmbedCNN | 2 |" in first.output.split("CPU s")[1]
         assert all(run["words"] > 0 and (run["steps"] == 2 or run["model"] == "spacy init config") for run in runs)
         CliRunner().invoke(benchmark.main, options, catch_exceptions=False)
         assert json.loads(output.read_text("utf-8"))["runs"] == runs
