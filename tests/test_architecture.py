@@ -40,7 +40,7 @@ def _modules() -> dict[str, Path]:
 MODULES = _modules()
 
 
-#: What Cython reads of a module: its own imports of the project, and the declarations that it takes.
+#: The imports of the project in a Cython module or its declarations.
 CYTHON = re.compile(r"^\s*(?:from\s+(phonemic[\w.]*)\s+(?:c?import)|c?import\s+(phonemic[\w.]*))", re.MULTILINE)
 
 

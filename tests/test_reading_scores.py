@@ -67,7 +67,7 @@ def test_wrong_readings_of_boundaries_are_told():
 
 @needs("benchmarks/results")
 def test_published_shares_are_those_of_todays_readings_in_context():
-    """Of the sets that are part of the repository."""
+    """Compare those whose texts are in the repository."""
     pytest.importorskip("jieba")
     from benchmarks.readings import everyday, figures
     from benchmarks.readings.judge import context_reader

@@ -1,9 +1,9 @@
 """Compares the cost of readers of Mandarin: MB per CPU second, peak memory, start.
 
-``python -m benchmarks.readings.other_tools DATA [ROUNDS]`` (needs pypinyin-dict and g2pM). Every reader runs in a process of
-its own, one after the other, ROUNDS times in turn. Medians of CPU time are printed, and the median of the ratios to
-pypinyin's speed within a round. Run it on an idle machine: other work slows long runs more than short ones. The texts
-are the first lines of each file of raw text.
+``python -m benchmarks.readings.other_tools DATA [ROUNDS]`` (needs pypinyin-dict and g2pM). Every reader runs in a
+process of its own, one after the other, ROUNDS times in turn. Medians of CPU time are printed, and the median of the
+ratios to pypinyin's speed within a round. Run it on an idle machine: other work slows long runs more than short ones.
+The texts are the first lines of each file of raw text.
 """
 
 from __future__ import annotations
