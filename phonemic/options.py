@@ -112,10 +112,12 @@ class TokenizerOptions:
         choices=READINGS,
         json=str,
     )
-    sandhi: bool = _option(False, "Mandarin: tones as they change in speech: bú qù, ní hǎo, péng you.", json=bool)
-    erhua: bool = _option(False, "Mandarin: 儿, where it is not a syllable, is part of the one before it.", json=bool)
+    sandhi: bool = _option(False, "Mandarin: write tones as they change in speech: bú qù, ní hǎo, péng you.", json=bool)
+    erhua: bool = _option(
+        False, "Mandarin: make 儿, where it is not a syllable of its own, part of the syllable before it.", json=bool
+    )
     form: bool = _option(
-        False, "Ids that also say how each position is written, so that decoding gives the text back.", json=bool
+        False, "Store how each position is written in its id, so that decoding gives the text back.", json=bool
     )
 
     def __post_init__(self) -> None:

@@ -29,20 +29,28 @@ def parser() -> argparse.ArgumentParser:
     commands = made.add_subparsers(required=True)
 
     config = commands.add_parser("config", help="Print a training config: config ner --lang zh > config.cfg")
-    config.add_argument("task", choices=TASKS)
-    config.add_argument("--lang", choices=LANGUAGES, default="vi")
+    config.add_argument("task", choices=TASKS, help="The task to train: entities, parts of speech, or both.")
+    config.add_argument("--lang", choices=LANGUAGES, default="vi", help="The language of the pipeline.")
     config.add_argument(
         "--encoder",
         choices=ENCODERS,
         default="bert",
-        help="hash: spelling and sound in spaCy's own tok2vec, no torch; bert: PhonemicBERT (default); both",
+        help="The encoder: spaCy's tok2vec on spelling and sound without torch (hash), PhonemicBERT (bert), or both.",
     )
-    config.add_argument("--checkpoint", help="of PhonemicBERT: a folder, or an installed one's name")
-    config.add_argument("--train", type=Path, help="the training set, a .spacy file: steps and patience by its size")
-    config.add_argument("--steps", type=int, help="of training (default: by the size of --train, or 20000)")
-    config.add_argument("--gpu", action="store_true", help="for a GPU: larger batches, half precision")
-    config.add_argument("--output", type=_file, help="write it into this file instead; - prints it")
-    config.add_argument("--force", action="store_true", help="replace a file that is there")
+    config.add_argument(
+        "--checkpoint", help="The checkpoint of PhonemicBERT, a folder or an installed checkpoint's name."
+    )
+    config.add_argument(
+        "--train", type=Path, help="The training set, a .spacy file, whose size determines steps and patience."
+    )
+    config.add_argument(
+        "--steps",
+        type=int,
+        help="The number of training steps; by default it depends on the size of --train, or is 20000.",
+    )
+    config.add_argument("--gpu", action="store_true", help="Use larger batches and half precision, for a GPU.")
+    config.add_argument("--output", type=_file, help="Write the config to this file instead of standard output.")
+    config.add_argument("--force", action="store_true", help="Replace an existing output.")
     config.set_defaults(run=_config)
 
     _add_convert(
@@ -51,11 +59,11 @@ def parser() -> argparse.ArgumentParser:
 
     check = commands.add_parser(
         "check",
-        help="Estimate what a training config reads and costs: check ner.cfg --paths.train train.spacy ...",
+        help="Report what a training config reads and costs: check ner.cfg --paths.train train.spacy ...",
         description="Reads the corpora and trains for a few steps; further options replace settings of the config.",
     )
-    check.add_argument("config", type=Path, help="a training config")
-    check.add_argument("--gpu-id", type=int, default=-1, help="the GPU; -1: the CPU (default)")
+    check.add_argument("config", type=Path, help="A training config.")
+    check.add_argument("--gpu-id", type=int, default=-1, help="The number of the GPU; -1 is the CPU.")
     check.set_defaults(run=_check, output=None, force=False)
     return made
 
@@ -95,26 +103,33 @@ def _discard_output() -> None:
 
 def _add_convert(convert: argparse.ArgumentParser) -> None:
     convert.add_argument(
-        "format", help="conll, conllu, csv, tsv, xlsx, jsonl, or a dataset such as cluener, phoner, tnews"
+        "format",
+        help="The format: conll, conllu, csv, tsv, xlsx or jsonl; or a dataset, such as cluener, phoner or tnews.",
     )
-    convert.add_argument("input", type=Path, help="a file; of a dataset also its folder, with --split")
-    convert.add_argument("output", type=Path, help="a .spacy file")
-    convert.add_argument("--lang", choices=LANGUAGES, help="the language; a dataset has its own")
-    convert.add_argument("--split", help="of the dataset in the folder: train, dev, test")
-    convert.add_argument("--limit", type=_limit, default=0, help="the first so many sentences only; 0: all")
+    convert.add_argument("input", type=Path, help="The file to convert; for a dataset also its folder, with --split.")
+    convert.add_argument("output", type=Path, help="The .spacy file to write.")
+    convert.add_argument("--lang", choices=LANGUAGES, help="The language; a dataset has its own.")
+    convert.add_argument("--split", help="The split of the dataset to convert: train, dev or test.")
+    convert.add_argument("--limit", type=_limit, default=0, help="Convert only this many sentences; 0 converts all.")
     convert.add_argument(
-        "--strict", action="store_true", help="write nothing, exit 1, where something could not be used"
+        "--strict", action="store_true", help="Write nothing and exit with status 1 if anything cannot be used."
     )
-    convert.add_argument("--force", action="store_true", help="replace a file that is there")
-    own = convert.add_argument_group("where in a file of your own what is")
-    own.add_argument("--kind", choices=("classification", "sequence-labelling"), help="what JSON lines hold")
-    own.add_argument("--pos", action="store_true", help="the tags are parts of speech, not entities")
-    own.add_argument("--text", help="the column or field of the text")
-    own.add_argument("--label", action="append", help="of the label; several times for several targets")
-    own.add_argument("--word", type=_column, help="of the word: a column from 0, or the field of JSON lines")
-    own.add_argument("--tag", type=_column, help="of the tag; of CoNLL-U upos or xpos")
-    own.add_argument("--joiner", help='what joins the syllables of a word, "_" in Hà_Nội; it becomes a space')
-    own.add_argument("--comment", help="what a line begins with that is not a word")
+    convert.add_argument("--force", action="store_true", help="Replace an existing output.")
+    own = convert.add_argument_group("the fields of a file of your own")
+    own.add_argument(
+        "--kind", choices=("classification", "sequence-labelling"), help="The kind of task that JSON lines contain."
+    )
+    own.add_argument("--pos", action="store_true", help="Read the tags as parts of speech, not as entities.")
+    own.add_argument("--text", help="The column or field of the text.")
+    own.add_argument(
+        "--label", action="append", help="The column or field of the label. Repeatable: one for each target."
+    )
+    own.add_argument("--word", type=_column, help="The column of the word, counted from 0, or its field of JSON lines.")
+    own.add_argument("--tag", type=_column, help="The column or field of the tag; in CoNLL-U upos or xpos.")
+    own.add_argument(
+        "--joiner", help='The character that joins the syllables of a word, "_" in Hà_Nội; it becomes a space.'
+    )
+    own.add_argument("--comment", help="The characters that a comment line of a CoNLL file begins with.")
     convert.set_defaults(run=_convert)
 
 

@@ -185,6 +185,31 @@ def test_every_command_of_the_pages_has_its_options():
     assert checked > 50
 
 
+def test_the_page_of_commands_explains_every_option():
+    """In a sentence of its own, except for what it says of defaults."""
+    page = (ROOT / "docs" / "reference" / "commands.md").read_text("utf-8")
+    rows = re.findall(r"^\| (`-.*|[A-Z]+ .*) \| .*? \| ?(.*) \|$", page, re.MULTILINE)
+    assert len(rows) > 200
+    assert [option for option, effect in rows if not re.fullmatch(r"[A-Z].*\.", effect)] == []
+
+
+def test_the_page_of_commands_names_commands():
+    """Outside its generated parts; the ones that take texts are named without exception."""
+    pytest.importorskip("click")
+    pytest.importorskip("transformers", reason="phonemic-bert needs the model extra")
+    from phonemic.cli import cli
+    from phonemic_bert.cli import cli as bert
+
+    commands = {name: group.get_command(None, name) for group in (cli, bert) for name in group.list_commands(None)}
+    page = (ROOT / "docs" / "reference" / "commands.md").read_text("utf-8")
+    written = re.sub(r"<!-- generated: (.*?) -->.*?<!-- end of \1 -->", "", page, flags=re.DOTALL)
+    assert set(re.findall(r"`([a-z]+(?:-[a-z]+)*)`", written)) <= set(commands)
+    taking = {name for name, command in commands.items() if {"text", "texts", "query"} & {each.name for each in command.params
+              if each.param_type_name == "argument"}}  # fmt: skip
+    [listed] = re.findall(r"Commands that take texts \((.*?)\)", written)
+    assert set(re.findall(r"`(.*?)`", listed)) == taking
+
+
 def test_the_reference_is_generated_from_the_code():
     """Options of all commands, TOML fields, presets and datasets."""
     pytest.importorskip("click")

@@ -24,7 +24,7 @@ COMMANDS = {
     "model-card": "Rewrites the model card of CHECKPOINT from its log, with what you add.",
     "ngrams": "Counts the n-grams of IN... for restore and writes them to the file OUT.",
     "pretrain": "Pretrains on a prepared CORPUS by CONFIG into the folder RUN.",
-    "report": "Makes tables and plots of what finetune wrote to FOLDER.",
+    "report": "Makes tables and plots of the results that finetune wrote to FOLDER.",
     "restore": "Gives TEXT back its Vietnamese diacritics, or corrects its Chinese characters.",
     "summary": "Counts the parameters of each part and compares the sums with the paper's 87.94M.",
     "train-restorer": "Trains a network to restore diacritics on the texts of IN... and writes a restorer to OUT.",

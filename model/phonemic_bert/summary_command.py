@@ -12,10 +12,12 @@ from phonemic_bert.shapes import PRESETS
 
 
 @click.command()
-@click.option("--preset", type=click.Choice(list(PRESETS)), default="paper-12", show_default=True, help="The shape.")
+@click.option(
+    "--preset", type=click.Choice(list(PRESETS)), default="paper-12", show_default=True, help="The preset of the model."
+)
 @click.option("--lang", type=click.Choice(LANGUAGES), default="vi", show_default=True, help="The language.")
-@click.option("--config", metavar="FOLDER", help="A checkpoint's configuration instead of a preset's.")
-@click.option("--json", "as_json", is_flag=True, help="Write JSON.")
+@click.option("--config", metavar="FOLDER", help="A checkpoint, whose configuration is used instead of a preset.")
+@click.option("--json", "as_json", is_flag=True, help="Write JSON instead of a table.")
 def summary(preset: str, lang: str, config: str | None, as_json: bool) -> None:
     """Counts the parameters of each part and compares the sums with the paper's 87.94M."""
     from phonemic_bert.configuration import PhonemicBertConfig

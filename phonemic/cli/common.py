@@ -110,7 +110,7 @@ def _with_options(command: Command, names: Sequence[str]) -> Command:
 
 
 def dialect_option(
-    description: str = "Vietnamese IPA as spoken there, not as spelled.",
+    description: str = "Write Vietnamese IPA as it is spoken there, not as it is spelled.",
 ) -> Callable[[Command], Command]:
     """``--dialect``."""
     return click.option("--dialect", type=click.Choice(DIALECTS), help=description)
@@ -132,7 +132,11 @@ def make_tokenizer(lang: str, **options: Unpack[OptionArguments]) -> Tokenizer:
 
 
 errors_option = click.option(
-    "--errors", type=click.Choice(["strict", "replace"]), default="strict", help="Stop at invalid text, or replace it."
+    "--errors",
+    type=click.Choice(["strict", "replace"]),
+    default="strict",
+    show_default=True,
+    help="Stop at invalid text, or replace invalid characters by U+FFFD.",
 )
 
 encoding_option = click.option(
@@ -140,7 +144,7 @@ encoding_option = click.option(
     type=click.Choice([*ENCODINGS], case_sensitive=False),
     default="utf-8",
     show_default=True,
-    help="The encoding of text files; UTF-16 is also told by its mark.",
+    help="The encoding of text files; UTF-16 is also recognized by its byte order mark.",
 )
 
 
@@ -162,7 +166,10 @@ max_line_option = click.option(
 
 
 column_option = click.option(
-    "--column", default="text", show_default=True, help="The column of Parquet, the field of JSON lines."
+    "--column",
+    default="text",
+    show_default=True,
+    help="The column of a Parquet file, or the field of JSON lines, that holds the text.",
 )
 
 
@@ -177,7 +184,7 @@ def input_options(required: bool = True, threads: bool = True) -> Callable[[Comm
     ]
     if threads:
         number = click.IntRange(1)
-        options += [click.option("--threads", type=number, default=1, show_default=True, help="Encoding threads.")]
+        options += [click.option("--threads", type=number, default=1, show_default=True, help="Threads that tokenize.")]
 
     def add(command: Command) -> Command:
         @wraps(command)
@@ -213,7 +220,7 @@ def _unless_standard(context: click.Context, parameter: click.Parameter, value: 
     return None if value == "-" else value
 
 
-json_option = click.option("--json", "as_json", is_flag=True, help="Write JSON.")
+json_option = click.option("--json", "as_json", is_flag=True, help="Write JSON instead of a table.")
 
 
 force_option = click.option("--force", is_flag=True, help="Replace an existing output.")

@@ -24,17 +24,29 @@ _TO = tuple(dict.fromkeys(name for names in NOTATIONS.values() for name in names
 @click.command()
 @click.argument("path", metavar="IN")
 @click.option(
-    "--format", "file_format", type=click.Choice([*FORMATS]), help="[default: by the suffix of IN; jsonl for -]"
+    "--format",
+    "file_format",
+    type=click.Choice([*FORMATS]),
+    help="The format of IN. [default: by the suffix of IN; jsonl for -]",
 )
 @language_option(required=False)
-@click.option("--to", type=click.Choice(_TO), help="[default: the text, of ids with forms; else spelling or pinyin]")
-@click.option("--style", type=click.Choice(["new", "old"]), default="new", help="Vietnamese tone marks: hoà or hòa.")
+@click.option(
+    "--to",
+    type=click.Choice(_TO),
+    help="The notation to write. [default: the text, of ids with forms; else spelling or pinyin]",
+)
+@click.option(
+    "--style",
+    type=click.Choice(["new", "old"]),
+    default="new",
+    help="Vietnamese: write the tone mark as in hoà (new) or as in hòa (old).",
+)
 @dialect_option()
 @click.option(
     "--errors",
     type=click.Choice(["strict", "replace"]),
     default="strict",
-    help="Stop at ids with forms that no text has, or write U+FFFD for them.",
+    help="Stop at ids with forms that no text has, or write U+FFFD instead.",
 )
 @output_option()
 @max_line_option

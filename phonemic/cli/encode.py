@@ -18,7 +18,10 @@ from phonemic.tokenizer import Tokenizer
 @click.argument("out")
 @tokenizer_options
 @click.option(
-    "--format", "file_format", type=click.Choice([*FORMATS]), help="[default: by the suffix of OUT; jsonl for -]"
+    "--format",
+    "file_format",
+    type=click.Choice([*FORMATS]),
+    help="The format of OUT. [default: by the suffix of OUT; jsonl for -]",
 )
 @click.option("--spans", is_flag=True, help="Also write the positions' spans, start and end alternating.")
 @click.option("--text", "keep_text", is_flag=True, help="Also write the texts.")

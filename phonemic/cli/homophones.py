@@ -14,7 +14,7 @@ from phonemic.tokenizer import Tokenizer
 
 @click.command()
 @group_options
-@dialect_option("Vietnamese: the dialect that decides which syllables sound the same, instead of the spelling.")
+@dialect_option("Vietnamese: group by the sounds of this dialect, not by the spelling.")
 def homophones(*, tokenizer: Tokenizer, dialect: str | None, **options: Any) -> None:
     """Groups the words of lists that sound the same, one group per line.
 

@@ -47,48 +47,83 @@ _ONLY = {
 @click.argument("inputs", metavar="IN...", nargs=-1, required=True)
 @click.option("--lang", type=click.Choice(LANGUAGES), required=True, help="The language.")
 @click.option(
-    "--ratio", "ratios", multiple=True, required=True, metavar="SHARE", help="0 to 1; repeat for more outputs."
+    "--ratio",
+    "ratios",
+    multiple=True,
+    required=True,
+    metavar="SHARE",
+    help="The share of the units to rewrite, from 0 to 1. Repeatable: each ratio makes an output.",
 )
-@output_option("Text or .parquet; may have {ratio} in its name. [default: standard output]")
-@click.option("--changes", metavar="FILE", help="Write what was changed, as JSON lines.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the noise.")
+@output_option("The output, text or .parquet; {ratio} in its name is replaced. [default: standard output]")
+@click.option("--changes", metavar="FILE", help="Write the changes to a file of JSON lines.")
+@click.option("--seed", type=int, default=0, show_default=True, help="The seed of the noise.")
 @click.option(
     "--share",
     type=click.Choice(SHARES),
     default="all",
     show_default=True,
-    help="The units that the ratio is a share of.",
+    help="Take the ratio of all units, or of the units that can be changed.",
 )
-@click.option("--draw", type=click.Choice(DRAWS), default="exact", show_default=True, help="How units are drawn.")
-@click.option("--nested/--not-nested", default=True, help="Whether a higher ratio keeps the changes of a lower one.")
+@click.option(
+    "--draw",
+    type=click.Choice(DRAWS),
+    default="exact",
+    show_default=True,
+    help="Rewrite exactly this share of the units, or each unit with this probability.",
+)
+@click.option(
+    "--nested/--not-nested",
+    default=True,
+    show_default=True,
+    help="Let a higher ratio keep the changes of a lower one, or draw anew.",
+)
 @click.option("--by-row", is_flag=True, help="Give equal texts different noise.")
 @click.option(
-    "--pool", type=click.Choice(POOLS), default="all", show_default=True, help="zh: characters to choose from."
+    "--pool",
+    type=click.Choice(POOLS),
+    default="all",
+    show_default=True,
+    help="Mandarin: the characters to choose from.",
 )
-@click.option("--counts", metavar="FILE", multiple=True, help="zh: texts; choose only characters that occur in them.")
-@click.option("--min-count", type=click.IntRange(1), default=1, help="zh: how often they must occur.")
-@click.option("--by-count", is_flag=True, help="zh: choose in proportion to how often they occur.")
+@click.option(
+    "--counts",
+    metavar="FILE",
+    multiple=True,
+    help="Mandarin: choose only characters that occur in this text. Repeatable.",
+)
+@click.option(
+    "--min-count",
+    type=click.IntRange(1),
+    default=1,
+    show_default=True,
+    help="Mandarin: how often a character must occur in the texts of --counts.",
+)
+@click.option("--by-count", is_flag=True, help="Mandarin: choose in proportion to how often characters occur there.")
 @click.option(
     "--match",
     type=click.Choice(READINGS),
     default="context",
     show_default=True,
-    help="zh: the reading of a character that is matched.",
+    help="Mandarin: match a character's reading in its context, or its default reading.",
 )
 @click.option(
     "--sound",
     type=click.Choice([*SOUNDS]),
     default="same",
     show_default=True,
-    help="zh: how near what is written sounds.",
+    help="Mandarin: write characters of the same sound, of another tone, or of a sound that people confuse with it.",
 )
-@click.option("--same-ids", is_flag=True, help="zh: only changes that keep the ids of the whole text.")
-@tokenizer_option("phrases", "zh: your own readings, one PHRASE<TAB>PINYIN per line.")
-@tokenizer_option("readings", "zh: pypinyin's readings, or readings by context.")
+@click.option("--same-ids", is_flag=True, help="Mandarin: make only changes that keep the ids of the whole text.")
+@tokenizer_option("phrases")
+@tokenizer_option("readings")
 @click.option(
-    "--kind", "kinds", type=click.Choice([*GROUPS, *KINDS]), multiple=True, help="vi: what to write; repeat for more."
+    "--kind",
+    "kinds",
+    type=click.Choice([*GROUPS, *KINDS]),
+    multiple=True,
+    help="Vietnamese: the kind of misspelling to write. Repeatable.",
 )
-@tokenizer_option("strict", "vi: only syllables that strict orthography allows are units.")
+@tokenizer_option("strict", "Vietnamese: take only syllables that the strict orthography allows as units.")
 @tokenizer_option("word_joiner")
 @column_option
 @errors_option

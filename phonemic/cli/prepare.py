@@ -57,22 +57,30 @@ def _baseline(context: click.Context, parameter: click.Parameter, value: str | N
     "near",
     type=click.FloatRange(0.1, 1),
     metavar="SIMILARITY",
-    help="Drop lines similar to an earlier one: approximate Jaccard similarity of runs of syllables; 0.8 is usual.",
+    help="Drop lines that are at least this similar to an earlier one (approximate Jaccard similarity; 0.8 is usual).",
 )
-@click.option("--shard-size", callback=size, default="256M", show_default=True, help="Size of the text for one shard.")
+@click.option(
+    "--shard-size", callback=size, default="256M", show_default=True, help="The size of the text of one shard."
+)
 @errors_option
 @encoding_option
 @max_line_option
-@click.option("--keep-going", is_flag=True, help="Skip what is damaged, and report it at the end.")
-@click.option("--engine", type=click.Choice(["threads", "ray"]), default="threads", show_default=True)
+@click.option("--keep-going", is_flag=True, help="Skip damaged input, and report it at the end.")
+@click.option(
+    "--engine",
+    type=click.Choice(["threads", "ray"]),
+    default="threads",
+    show_default=True,
+    help="Tokenize in the threads of this machine, or on a Ray cluster.",
+)
 @click.option(
     "--threads",
     type=click.IntRange(1),
     default=os.cpu_count() or 1,
     show_default=True,
-    help="Threads that tokenize, with --engine threads; one more reads, and often sets the pace.",
+    help="Threads that tokenize, with --engine threads; one more reads.",
 )
-@click.option("--address", help="The Ray cluster.  [default: the one Ray finds, else this machine]")
+@click.option("--address", help="The address of the Ray cluster. [default: the one Ray finds, else this machine]")
 def prepare(
     *,
     inputs: tuple[str, ...],

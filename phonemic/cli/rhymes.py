@@ -13,7 +13,7 @@ from phonemic.tokenizer import Tokenizer
 
 @click.command()
 @group_options
-@click.option("--near", is_flag=True, help="Vietnamese: also near rhymes (vần thông).")
+@click.option("--near", is_flag=True, help="Vietnamese: also group near rhymes (vần thông).")
 def rhymes(*, tokenizer: Tokenizer, near: bool, **options: Any) -> None:
     """Groups the words of lists that rhyme, by their last syllables, one group per line."""
     from phonemic.sound.groups import rhymes as groups

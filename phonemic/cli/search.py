@@ -35,14 +35,14 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("names")
 @click.argument("query", nargs=-1)
-@language_option(required=False, description="The language; a text needs it, an index has its own.")
+@language_option(required=False, description="The language, which a list of names needs; a saved index has its own.")
 @tokenizer_option("phrases")
 @tokenizer_option("readings")
 @click.option("--ignore-diacritics", is_flag=True, help="Vietnamese: compare without diacritics, as names are typed.")
 @click.option(
     "-k", "--limit", type=click.IntRange(1), default=10, show_default=True, help="The largest number of names."
 )
-@click.option("--all", "every", is_flag=True, help="All names within the distance, not only the nearest few.")
+@click.option("--all", "every", is_flag=True, help="Find all names within the distance, not only the nearest.")
 @click.option(
     "--max-distance",
     type=click.FloatRange(0),

@@ -32,7 +32,7 @@ from phonemic.writing.dialects import pronounce
     type=click.Choice(["table", "tsv", "json"]),
     default="table",
     show_default=True,
-    help="The output.",
+    help="Write a table, tab-separated values, or a JSON array.",
 )
 @column_option
 @errors_option

@@ -28,6 +28,9 @@ from phonemic.intrinsic.measure import Measures
 from phonemic.intrinsic.tabulation import cells, title
 from phonemic.tokenizer import Tokenizer
 
+#: The formats that have an option, and what it writes.
+_LAYOUTS = {"json": "JSON", "markdown": "a Markdown table", "latex": "a LaTeX table"}
+
 #: Measures of a row that the vertical table and the JSON object of a single row leave out.
 _PLOTTED = ("dataset", "lang", "form", "tokenizer", "renyi_curve", "ranks")
 
@@ -39,21 +42,33 @@ def _order(context: click.Context, parameter: click.Parameter, value: float) -> 
 
 
 def _formats(command: Any) -> Any:
-    for name in reversed(intrinsic.FORMATS[1:]):
-        command = click.option(f"--{name}", "layout", flag_value=name, help=f"Write {name}.", default=None)(command)
+    for name, written in reversed(_LAYOUTS.items()):
+        effect = f"Write {written} instead of a table for the terminal."
+        command = click.option(f"--{name}", "layout", flag_value=name, help=effect, default=None)(command)
     return command
 
 
 @click.command()
 @input_options(required=False)
 @tokenizer_options
-@click.option("--tokenizer", "names", multiple=True, metavar="NAME", help='Phonemic, a baseline, a .py file, or "all".')
+@click.option(
+    "--tokenizer",
+    "names",
+    multiple=True,
+    metavar="NAME",
+    help='Measure Phonemic, a baseline, the tokenizer of a .py file, or "all". Repeatable.',
+)
 @click.option("--tokenizers", "folder", metavar="FOLDER", help="The folder of the baselines' files.")
-@click.option("--task", "task_names", multiple=True, metavar="NAME", help="Measure a dataset of the paper.")
+@click.option("--task", "task_names", multiple=True, metavar="NAME", help="Measure a dataset of the paper. Repeatable.")
 @click.option("--data", metavar="FOLDER", help="The folder of the datasets, each in its own folder.")
 @click.option("--normalize", type=click.Choice(["NFC", "NFD"]), help="Normalize the texts to a Unicode form first.")
-@click.option("--alpha", default=2.5, show_default=True, callback=_order, help="Order of the Rényi entropy.")
-@click.option("--plots", metavar="FOLDER", type=click.Path(file_okay=False, path_type=Path), help="Also draw plots.")
+@click.option("--alpha", default=2.5, show_default=True, callback=_order, help="The order of the Rényi entropy.")
+@click.option(
+    "--plots",
+    metavar="FOLDER",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Also draw plots into this folder.",
+)
 @_formats
 @force_option
 def stats(

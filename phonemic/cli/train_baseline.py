@@ -13,7 +13,11 @@ from phonemic.cli.common import force_option, input_options, input_texts, say
 @click.argument("folder")
 @input_options(threads=False)
 @click.option(
-    "--vocab-size", type=click.IntRange(1), default=22_675, show_default=True, help="Entries, special ones included."
+    "--vocab-size",
+    type=click.IntRange(1),
+    default=22_675,
+    show_default=True,
+    help="The size of the vocabulary, special tokens included.",
 )
 @force_option
 def train_baseline(

@@ -53,7 +53,7 @@ Write = Callable[[Batch | list[Encoding]], str]
 @click.command()
 @click.argument("text", nargs=-1)
 @reading_options
-@click.option("--to", type=click.Choice(_TO), help="[default: pinyin, or IPA for Vietnamese]")
+@click.option("--to", type=click.Choice(_TO), help="The notation to write. [default: pinyin, or IPA for Vietnamese]")
 @dialect_option()
 @click.option(
     "--format",
@@ -61,7 +61,7 @@ Write = Callable[[Batch | list[Encoding]], str]
     type=click.Choice(["text", "tsv", "json", "ruby"]),
     default="text",
     show_default=True,
-    help="The text with its readings; one row per position; one JSON object per line; an HTML page.",
+    help="Write the readings as text, one row per position, one JSON object per line, or an HTML page.",
 )
 @click.option(
     "--all",

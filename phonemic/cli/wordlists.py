@@ -38,7 +38,7 @@ format_option = click.option(
     type=click.Choice(FORMATS),
     default="text",
     show_default=True,
-    help="Plain lines; a tab-separated table; one JSON object per line.",
+    help="Write plain lines, a tab-separated table, or one JSON object per line.",
 )
 
 
@@ -54,7 +54,7 @@ def group_options(command: Command) -> Command:
         force_option,
         output_option(),
         format_option,
-        click.option("--of", "word", metavar="WORD", help="Only the group of this word."),
+        click.option("--of", "word", metavar="WORD", help="Write only the group of this word."),
         tokenizer_option("readings"),
         tokenizer_option("phrases"),
         language_option(),

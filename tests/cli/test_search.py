@@ -104,7 +104,7 @@ class TestSearch:
 
     def test_what_is_refused(self, names, tmp_path):
         assert "give a QUERY, or --save FILE" in run("search", names, "--lang", "vi", status=2).stderr
-        assert "a text needs it" in run("search", "--help").stdout
+        assert "a list of names needs" in run("search", "--help").stdout
         assert "give its language with --lang" in run("search", names, "lan", status=2).stderr
         assert "No such file" in run("search", "none.txt", "lan", "--lang", "vi", status=1).stderr
         assert "cannot both be" in run("search", "-", "-", "--lang", "vi", status=2).stderr

@@ -382,6 +382,7 @@ def test_the_page_is_written_by_the_module(tmp_path: Path) -> None:
         command = [sys.executable, "-X", "utf8", "-m", "phonemic.tasks", *arguments]
         return subprocess.run(command, capture_output=True, check=True).stdout.decode()
 
+    assert run("--help").startswith("usage: python -m phonemic.tasks [-h] [FOLDER]")
     parts = (write(names) for names in (None, tasks.beyond()) for write in (listing.overview, listing.files))
     assert run().splitlines() == "\n\n".join(parts).splitlines()
     (tmp_path / "zh" / "tnews").mkdir(parents=True)

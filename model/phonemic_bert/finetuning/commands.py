@@ -31,7 +31,9 @@ _LIMIT = click.IntRange(1)
 @click.option(
     "--encoder", "encoders", multiple=True, required=True, help="A checkpoint, or NAME=CHECKPOINT. Repeatable."
 )
-@click.option("--tokenizers", metavar="FOLDER", help="Files of the baselines. [default: $PHONEMIC_TOKENIZERS]")
+@click.option(
+    "--tokenizers", metavar="FOLDER", help="The folder of the baselines' files. [default: $PHONEMIC_TOKENIZERS]"
+)
 @click.option(
     "--register",
     multiple=True,
@@ -46,8 +48,8 @@ _LIMIT = click.IntRange(1)
 @click.option("--results", required=True, type=click.Path(file_okay=False), help="The folder for results.")
 @click.option("--save", type=click.Path(file_okay=False), help="A folder for the fine-tuned models.")
 @click.option("--predictions", is_flag=True, help="Write the predictions of the test sets next to the results.")
-@click.option("--noise", multiple=True, metavar="NAME[:OPTION=VALUE,...]", help="Also test with noise. Repeatable.")
-@click.option("--ratios", default="0.075,0.15,0.225,0.3,0.375", show_default=True, help="Ratios of the noise.")
+@click.option("--noise", multiple=True, metavar="NAME[:OPTION=VALUE,...]", help="Also test on noisy text. Repeatable.")
+@click.option("--ratios", default="0.075,0.15,0.225,0.3,0.375", show_default=True, help="The ratios of --noise.")
 @click.option("--divide", metavar="SPLIT", help="Divide one split into train, dev and test.")
 @click.option("--max-train", type=_LIMIT, help="Train on at most this many examples, drawn by seed.")
 @click.option("--max-dev", type=_LIMIT, help="Use at most this many dev examples, drawn by seed.")
@@ -56,8 +58,8 @@ _LIMIT = click.IntRange(1)
     "--custom", metavar="KIND", help="Files of your own: classification, sentence-pair, sequence-labelling ..."
 )
 @click.option("--train", metavar="FILE", help="With --custom: the training set.")
-@click.option("--dev", metavar="FILE", help="With --custom: the dev set. [default, with --test: a tenth of --train]")
-@click.option("--test", metavar="FILE", help="With --custom: the test set. [default, with --dev: --dev]")
+@click.option("--dev", metavar="FILE", help="With --custom: the dev set. [default: with --test, a tenth of --train]")
+@click.option("--test", metavar="FILE", help="With --custom: the test set. [default: with --dev, the same]")
 @click.option("--lang", type=click.Choice(LANGUAGES), help="With --custom: the language.")
 @click.option("--name", help="With --custom: its name in the results. [default: the folder of --train]")
 @click.option(

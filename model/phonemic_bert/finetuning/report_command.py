@@ -15,17 +15,26 @@ from phonemic.terminal import console
 @click.command(name="report")
 @click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
 @click.option(
-    "--format", "form", type=click.Choice(["screen", "markdown", "latex", "csv"]), default="screen", show_default=True
+    "--format",
+    "form",
+    type=click.Choice(["screen", "markdown", "latex", "csv"]),
+    default="screen",
+    show_default=True,
+    help="Tables for the terminal, in Markdown or LaTeX, or comma-separated values.",
 )
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="Write the tables to a file.")
-@click.option("--plot", type=click.Path(dir_okay=False, path_type=Path), help="Plot them in a .png, .svg or .pdf file.")
+@click.option(
+    "--plot", type=click.Path(dir_okay=False, path_type=Path), help="Plot the scores in a .png, .svg or .pdf file."
+)
 @click.option("--against", metavar="ENCODER", help="Also show each encoder's lead over this one, seed by seed.")
-@click.option("--robustness", is_flag=True, help="Show scores by the ratio of noise instead.")
+@click.option(
+    "--robustness", is_flag=True, help="Show the scores at each ratio of noise instead of the tables of results."
+)
 @force_option
 def report(
     folder: Path, form: str, out: Path | None, plot: Path | None, against: str | None, robustness: bool, force: bool
 ) -> None:
-    """Makes tables and plots of what ``finetune`` wrote to FOLDER.
+    """Makes tables and plots of the results that finetune wrote to FOLDER.
 
     Of several points of the grid the one with the best mean score on the dev sets is taken. Scores are means of the
     seeds ± standard deviation, times 100; the number of seeds is in parentheses. The best of a column is bold, the

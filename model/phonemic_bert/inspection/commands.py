@@ -26,16 +26,20 @@ if TYPE_CHECKING:
 @click.command(name="inspect")
 @click.argument("checkpoint", required=False)
 @click.argument("texts", metavar="[TEXT]...", nargs=-1)
-@click.option("--input", "path", metavar="FILE", help="One text per line, also .gz, .bz2, .xz or .zst; - for stdin.")
-@click.option("--predictions", metavar="FILE", help="Predictions of `finetune --predictions`, JSON lines; - for stdin.")
+@click.option(
+    "--input", "path", metavar="FILE", help="Read one text per line, also .gz, .bz2, .xz or .zst; - for standard input."
+)
+@click.option(
+    "--predictions", metavar="FILE", help="Read the file that `finetune --predictions` wrote; - for standard input."
+)
 @click.option("--lang", type=click.Choice(LANGUAGES), help="The language, for --predictions without a CHECKPOINT.")
 @click.option("--errors-only", is_flag=True, help="Show only texts with an error.")
 @click.option("--limit", type=click.IntRange(0), default=20, show_default=True, help="Show this many texts.")
 @click.option(
-    "-k", "k", type=click.IntRange(0), default=5, show_default=True, help="Syllables per position; 0 leaves them out."
+    "-k", "k", type=click.IntRange(0), default=5, show_default=True, help="Show this many syllables per position."
 )
-@click.option("--html", metavar="FILE", help="Write one HTML page instead.")
-@click.option("--json", "as_json", is_flag=True, help="Write JSON.")
+@click.option("--html", metavar="FILE", help="Write an HTML page instead of tables.")
+@click.option("--json", "as_json", is_flag=True, help="Write JSON instead of tables.")
 @encoding_option
 @force_option
 def inspect(

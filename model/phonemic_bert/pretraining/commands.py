@@ -22,10 +22,10 @@ _FOLDER = click.Path(file_okay=False)
 @click.argument("corpus", type=_FOLDER)
 @click.argument("run", type=_FOLDER)
 @click.option(
-    "--set", "overrides", multiple=True, metavar="SECTION.FIELD=VALUE", help="Overrides the file. Repeatable."
+    "--set", "overrides", multiple=True, metavar="SECTION.FIELD=VALUE", help="Override a field of CONFIG. Repeatable."
 )
 @click.option(
-    "--export", "dtype", type=click.Choice(["fp16"]), help="Also write RUN/final-fp16, files of 15 MB at most."
+    "--export", "dtype", type=click.Choice(["fp16"]), help="Also write RUN/final-fp16, in files of at most 15 MB."
 )
 def pretrain(config: str, corpus: str, run: str, overrides: tuple[str, ...], dtype: str | None) -> None:
     """Pretrains on a prepared CORPUS by CONFIG, a preset's name or a TOML file, into the folder RUN.
@@ -52,7 +52,13 @@ def pretrain(config: str, corpus: str, run: str, overrides: tuple[str, ...], dty
 @click.command(name="export")
 @click.argument("checkpoint", type=_FOLDER)
 @click.argument("out", type=_FOLDER)
-@click.option("--dtype", type=click.Choice(["float16", "bfloat16", "float32"]), default="float16", show_default=True)
+@click.option(
+    "--dtype",
+    type=click.Choice(["float16", "bfloat16", "float32"]),
+    default="float16",
+    show_default=True,
+    help="The number type of the weights.",
+)
 @click.option("--shard-mb", default=15.0, show_default=True, help="The size limit of a weights file, in megabytes.")
 @force_option
 def export(checkpoint: str, out: str, dtype: str, shard_mb: float, force: bool) -> None:

@@ -36,18 +36,26 @@ _COLUMNS = ("line", "start", "end", "before", "text", "probability", "alternativ
 @click.argument("text", nargs=-1)
 @language_option()
 @click.option(
-    "--checkpoint", metavar="NAME", help="File, folder or installed restorer. [default: phonemic-restorer-LANG]"
+    "--checkpoint",
+    metavar="NAME",
+    help="A file of n-grams, a restorer's folder or name. [default: phonemic-restorer-LANG]",
 )
 @click.option(
     "--threshold",
     type=float,
     metavar="NATS",
-    help="How much likelier text must become by a change, unless it lacks all marks. [default: 16 vi, 9 zh]",
+    help="How much likelier a change must make the text, unless the text lacks all marks. [default: 16 vi, 9 zh]",
 )
 @click.option("--ngrams-only", is_flag=True, help="Leave the restorer's network out: faster, and less often right.")
-@click.option("--model", metavar="NAME", help="A pretrained PhonemicBERT to ask where the n-grams are not sure.")
-@click.option("--protect", metavar="FILE", help="Words that are never changed, one per line.")
-@click.option("--prefer", metavar="FILE", help="Mandarin names, one per line: what sounds like one is written so.")
+@click.option(
+    "--model", metavar="NAME", help="A pretrained PhonemicBERT, which is asked where the n-grams are not sure."
+)
+@click.option("--protect", metavar="FILE", help="A file of words that are never changed, one per line.")
+@click.option(
+    "--prefer",
+    metavar="FILE",
+    help="Mandarin: a file of names, one per line; text that sounds like a name is written so.",
+)
 @click.option("--pinyin", is_flag=True, help="Mandarin: TEXT is pinyin, with tones or without.")
 @click.option(
     "--format",
@@ -55,7 +63,7 @@ _COLUMNS = ("line", "start", "end", "before", "text", "probability", "alternativ
     type=click.Choice(["text", "tsv", "json"]),
     default="text",
     show_default=True,
-    help="The restored text; one row per change; one JSON object per line.",
+    help="Write the restored text, one row per change, or one JSON object per line.",
 )
 @output_option()
 @column_option
@@ -141,7 +149,13 @@ _WRITERS: dict[str, Callable[[Restored, int], str]] = {
 @input_options(threads=False)
 @click.argument("out")
 @language_option()
-@click.option("--order", type=click.IntRange(2, 4), default=4, show_default=True, help="Words of the longest n-gram.")
+@click.option(
+    "--order",
+    type=click.IntRange(2, 4),
+    default=4,
+    show_default=True,
+    help="The number of words in the longest n-gram.",
+)
 @click.option(
     "--prune",
     type=click.FloatRange(0),
@@ -183,7 +197,13 @@ def ngrams(
 @click.command("train-restorer")
 @input_options(threads=False)
 @click.argument("out")
-@click.option("--ngrams", metavar="NAME", default="phonemic-restorer-vi", show_default=True, help="A restorer.")
+@click.option(
+    "--ngrams",
+    metavar="NAME",
+    default="phonemic-restorer-vi",
+    show_default=True,
+    help="A file of n-grams, or a restorer.",
+)
 @click.option(
     "--model",
     metavar="NAME",
@@ -192,13 +212,29 @@ def ngrams(
     help="The pretrained PhonemicBERT that it begins with.",
 )
 @click.option("--steps", type=click.IntRange(1), default=3600, show_default=True, help="Steps of training.")
-@click.option("--positions", type=click.IntRange(1), default=2048, show_default=True, help="Positions of a step.")
 @click.option(
-    "--learning-rate", type=click.FloatRange(0, min_open=True), default=1e-3, show_default=True, help="The highest."
+    "--positions", type=click.IntRange(1), default=2048, show_default=True, help="About how many positions a step has."
 )
-@click.option("--held-out", type=click.IntRange(1), default=400, show_default=True, help="Texts that are judged.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the order of the texts.")
-@click.option("--save-steps", type=click.IntRange(1), default=100, show_default=True, help="Between two checkpoints.")
+@click.option(
+    "--learning-rate",
+    type=click.FloatRange(0, min_open=True),
+    default=1e-3,
+    show_default=True,
+    help="The highest learning rate, which follows the warm-up.",
+)
+@click.option(
+    "--held-out",
+    type=click.IntRange(1),
+    default=400,
+    show_default=True,
+    help="Texts that the network is evaluated on instead of trained on.",
+)
+@click.option(
+    "--seed", type=int, default=0, show_default=True, help="The seed of the order of the texts and of dropped forms."
+)
+@click.option(
+    "--save-steps", type=click.IntRange(1), default=100, show_default=True, help="Steps between two checkpoints."
+)
 @force_option
 def train_restorer(
     inputs: tuple[str, ...],
