@@ -1,16 +1,21 @@
 """Write the generated parts of the reference: ``python docs/generate.py [--check]``.
 
-The options of all commands, from click and argparse; the fields of TOML files, from the comments of the presets; the
-presets; the datasets. (The dialect rules are written by tests/dialect_tables.py.) Each part is between
-``<!-- generated: NAME -->`` and ``<!-- end of NAME -->``.
+The options of all commands, from click and argparse; of all that spaCy finds by a name, from signatures and docstrings;
+the fields of TOML files, from the comments of the presets; the presets; the datasets. (The dialect rules are written by
+tests/dialect_tables.py.) Each part is between ``<!-- generated: NAME -->`` and ``<!-- end of NAME -->``.
 """
 
 from __future__ import annotations
 
 import argparse
+import inspect
+import json
 import re
 import sys
+import tomllib
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -84,6 +89,48 @@ def _written(action: argparse.Action) -> str:
     return f"{names} {', '.join(f'`{choice}`' for choice in action.choices)}" if action.choices else names
 
 
+def spacy_options() -> dict[str, Callable[[], str]]:
+    """Return what makes the table of options of each factory, architecture and tokenizer that spaCy finds by a name."""
+    points = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["entry-points"]
+    registered = {**points["spacy_factories"], **points["spacy_architectures"], **points["spacy_tokenizers"]}
+    return {f"options of {name}": partial(_options_of, name, *where.split(":")) for name, where in registered.items()}
+
+
+def _options_of(name: str, module: str, attribute: str) -> str:
+    from spacy.language import Language
+
+    from phonemic.options import option_metadata, option_names
+
+    function = getattr(import_module(module), attribute)
+    made = vars(import_module(module)).get(function.__annotations__["return"])
+    meanings = {name: option_metadata(name)["help"] for name in option_names()}
+    meanings |= {**_arguments(made), **_arguments(function)}
+    if Language.has_factory(name):
+        defaults = dict(Language.get_factory_meta(name).default_config)
+    else:
+        defaults = {each.name: each.default for each in inspect.signature(function).parameters.values()}
+    shown = {
+        option: "required" if default is inspect.Parameter.empty else f"`{json.dumps(default)}`"
+        for option, default in defaults.items()
+    }
+    return table(
+        ("option", "default", "meaning"), ((f"`{option}`", shown[option], meanings[option]) for option in shown)
+    )
+
+
+def _arguments(value: object) -> dict[str, str]:
+    """Return the descriptions of the arguments in a docstring, in Markdown and in the words of a config."""
+    section = re.search(r"^Arguments:\n(.*?)(?=^\S|\Z)", inspect.getdoc(value) or "", re.DOTALL | re.MULTILINE)
+    found = re.findall(r"^    (\w+): (.*(?:\n {5,}.*)*)", section[1], re.MULTILINE) if section else []
+    return {name: _markdown(text) for name, text in found}
+
+
+def _markdown(text: str) -> str:
+    text = re.sub(r":\w+:`~?([\w.]+)`", r"``\1``", re.sub(r"\s+", " ", text))
+    text = re.sub(r"\bNone\b", "null", text.replace("``", "`"))
+    return f"{text[0].upper()}{text[1:]}"
+
+
 def fields(file: Path, title: str) -> str:
     """Return the fields of a TOML file by section, with its comments."""
     parts: list[str] = []
@@ -147,6 +194,7 @@ def generated() -> dict[str, Callable[[], str]]:
         "commands of phonemic": lambda: commands(cli, "phonemic"),
         "commands of phonemic-bert": lambda: commands(bert, "phonemic-bert"),
         "commands of spacy_phonemic": spacy_commands,
+        **spacy_options(),
         "presets": presets,
         "fields of pretraining": lambda: fields(PRESETS / "mini-sound.toml", "Pretraining"),
         "fields of fine-tuning": lambda: fields(GRIDS / "base.toml", "Fine-tuning"),

@@ -80,15 +80,15 @@ class Phonemic:
 
     Arguments:
         vocab: the pipeline's; it carries the options to wherever a Doc is read.
-        lang: ``"vi"`` or ``"zh"``; in a config also null: the pipeline's language.
+        lang: ``"vi"`` or ``"zh"``; in a config also null, the pipeline's language.
         dialect: Vietnamese: write ``token._.ipa`` as it is spoken in ``"hanoi"``, ``"hue"`` or ``"saigon"``; None: as
-            the spelling has it. Onset, rime and tone are the spelling's in any case.
+            it is spelled. Onset, rime and tone always follow the spelling.
         attrs: other names for attributes whose names another plugin owns: ``{"tone": "phonemic_tone"}``.
         store: read the Docs in the pipeline, a batch in one call of the core, and write ids and spans into
             ``doc.user_data``, so that they are saved with the Docs.
-        options: ``strict``, ``word_joiner``, ``phrases``, ``fallback``, ``readings``, ``sandhi``, ``erhua``, ``form``:
-            see :class:`phonemic.TokenizerOptions`.
-            ``phrases`` is a dict: a config names no files.
+        phrases: Mandarin: your own readings, a dict ``{"行长": "hang2 zhang3"}`` that is saved with the pipeline.
+        options: ``strict``, ``word_joiner``, ``fallback``, ``readings``, ``sandhi``, ``erhua``, ``form``: see
+            :class:`phonemic.TokenizerOptions`.
 
     Raises:
         ValueError: an option does not fit, or another plugin owns an attribute.

@@ -55,33 +55,34 @@ def phonemic_bert(
     overlapping windows; where they overlap, the vectors are averaged.
 
     Arguments:
-        checkpoint: the folder that ``save_pretrained`` wrote, of any PhonemicBERT model, or the name of an installed
-            checkpoint (``phonemic-bert-mini-zh``); it is read when the pipeline is initialized, and never again. None:
-            a fresh model of ``preset``.
-        preset: ``"paper-12"``, ``"paper-6"``, ``"small"``, ``"mini-sound"``, ``"mini-vi"``, ``"mini-zh"``,
-            ``"micro"`` or ``"paper-tiny"``; without a checkpoint only.
-        lang: ``"vi"`` or ``"zh"``; None: the language in which the documents are read.
-        window: positions of text in a window, [CLS] and [SEP] not counted. None: as many as the model has room for.
-        stride: positions from the start of a window to that of the next, at most ``window``. None: three quarters.
-        pooling: ``"mean"``, or ``"first"`` for the first position alone.
-        layers: the layers to mix, with learned shares: 0 is the embeddings, -1 the last layer. ``"all"``: the
-            embeddings and every layer. None: the last.
-        max_batch_positions: the padded size of what goes through the encoder at once, in positions.
-        mixed_precision: compute in half precision where there is a GPU.
-        grad_checkpointing: compute the layers anew in the backward pass, to save memory.
-        freeze_layers: train neither the embeddings nor this many layers above them; 0: train all.
-        learn_rate_factor: the encoder's learning rate as a part of the optimizer's. None: 1 for fresh weights, 0.3 for
-            a pretrained encoder of at most 384 dimensions, 0.05 for a wider one; they suit a rate of 0.001.
-        layer_decay: each layer's learning rate as a part of that of the layer above it; the embeddings are the lowest
-            layer. 1: all have the same.
-        diacritic_noise: for Vietnamese: in half of the Docs of training, this share of the syllables is written without
-            its tone mark, without any mark, or with another tone mark; at least 0 and below 1.
-        form_dropout: of a model that reads how a text is written: the share of the positions whose form it is not shown
-            in training. None: as in its pretraining.
-        form_noise: the share that it is shown in another form of the same syllable, likewise.
-        int8_inference: on a CPU with AVX2 or better, compute the layers' products with 8-bit numbers when a trained
-            pipeline reads: it reads 1.4 to 1.5 times as many words per second. Vectors differ by some 2 % from those in
-            float32. Training, and what the encoder saves, are as without.
+        checkpoint: a folder that ``save_pretrained`` wrote, of any PhonemicBERT model, or the name of an installed
+            checkpoint (``phonemic-bert-mini-zh``); it is read by ``nlp.initialize`` only. None: fresh weights of
+            ``preset``.
+        preset: the shape of a model without a checkpoint: ``"paper-12"``, ``"paper-6"``, ``"small"``,
+            ``"mini-sound"``, ``"mini-vi"``, ``"mini-zh"``, ``"micro"`` or ``"paper-tiny"``.
+        lang: ``"vi"`` or ``"zh"``; None: the language that the documents are read in.
+        window: positions of text in a window, [CLS] and [SEP] not counted; None: as many as the model has room for.
+        stride: positions from the start of a window to that of the next, at most ``window``; None: three quarters of
+            the window.
+        pooling: ``"mean"`` over a token's positions, or the ``"first"`` of them.
+        layers: the layers to mix with learned weights, such as ``[-4, -3, -2, -1]``: 0 is the embeddings, -1 the last
+            layer. ``"all"``: the embeddings and every layer. None: the last one.
+        max_batch_positions: the largest padded size that is computed at once, in positions.
+        mixed_precision: compute in half precision on a GPU.
+        grad_checkpointing: compute the layers again in the backward pass: less memory, about a third more time.
+        freeze_layers: if above 0, train neither the embeddings nor this many layers above them.
+        learn_rate_factor: the encoder's learning rate as a fraction of the optimizer's. None: 1 for fresh weights, 0.3
+            for a pretrained encoder of at most 384 dimensions, 0.05 for a wider one; they suit a rate of 0.001.
+        layer_decay: each layer's learning rate as a fraction of that of the layer above it; the embeddings are the
+            lowest layer. At 1, all have the same.
+        diacritic_noise: Vietnamese, in training: the share of the syllables, in half of the Docs, that are written
+            without their tone mark, without any mark, or with another tone mark; at least 0 and below 1.
+        form_dropout: the share of the positions whose written form a model with forms does not see in training; None:
+            as in its pretraining.
+        form_noise: the share of the positions whose form is replaced in training by another one of the same syllable;
+            None: as in its pretraining.
+        int8_inference: on a CPU with AVX2, compute in 8 bits when a trained pipeline reads: 1.4 to 1.5 times as many
+            words per second, and vectors that differ by some 2 % from float32. Training and saved files do not change.
 
     Returns:
         A thinc model; its weights are made or read when it is initialized. Vectors are float32 (tokens, width).
@@ -129,7 +130,7 @@ def phonemic_listener(width: int | None = None, upstream: str = "*") -> Model[li
     """Passes the vectors of a ``phonemic_transformer`` on to a component, and the component's gradients back.
 
     Arguments:
-        width: of the vectors; None: that of the encoder, when the pipeline is initialized.
+        width: the width of the vectors; None: that of the encoder, when the pipeline is initialized.
         upstream: the name of the encoder's component; ``"*"`` is any.
 
     Returns:
@@ -163,7 +164,13 @@ class PhonemicListener(Tok2VecListener):
     default_config={"model": {"@architectures": "spacy_phonemic.PhonemicBert.v1"}},
 )
 def make_phonemic_transformer(nlp: Language, name: str, model: Model[list[Doc], list[Floats2d]]) -> PhonemicTransformer:
-    """The factory of the component; see :class:`PhonemicTransformer`."""
+    """The factory of the component; see :class:`PhonemicTransformer`.
+
+    Arguments:
+        nlp: the pipeline.
+        name: the component's name.
+        model: an encoder, ``spacy_phonemic.PhonemicBert.v1`` or ``spacy_phonemic.PhonemicBertAndFeatures.v1``.
+    """
     require(nlp, "spacy", "model")
     return PhonemicTransformer(nlp.vocab, model, name)
 

@@ -23,13 +23,13 @@ def phonemic_bert_and_features(
     """The vectors of two layers side by side, through one linear layer: for ``phonemic_transformer``.
 
     Arguments:
-        width: of the vectors that come out.
-        encoder: ``spacy_phonemic.PhonemicBert.v1``; its options, learning rate and checkpoint are its own.
+        width: the width of the vectors that come out.
+        encoder: a ``spacy_phonemic.PhonemicBert.v1`` with options, learning rate and checkpoint of its own.
         features: a layer that learns from little data, such as ``spacy.Tok2Vec.v2`` with
             ``spacy_phonemic.PhonemicHashEmbed.v1``.
-        diacritic_noise: for Vietnamese: in half of the Docs of training, this share of the syllables is written without
-            its tone mark, without any mark, or with another tone mark, the same for both layers; at least 0 and below
-            1. The same option of ``PhonemicHashEmbed``, or of ``encoder``, would show such errors to that layer alone.
+        diacritic_noise: Vietnamese, in training: the share of the syllables, in half of the Docs, that both layers see
+            without their tone mark, without any mark, or with another tone mark; at least 0 and below 1. The same
+            option of ``encoder`` or of ``PhonemicHashEmbed`` shows such errors to that layer alone.
 
     Returns:
         A thinc model from Docs to float32 (tokens, width) for each.

@@ -66,16 +66,17 @@ def phonemic_hash_embed(
     lost or wrong (``diacritic_noise``), and all of its columns with them.
 
     Arguments:
-        width: of the vectors that come out, and of a spelling's column; a sound's column has a third of it.
+        width: the width of the vectors that come out, and of a spelling's column; a sound's column has a third of it.
         attrs: the columns of spelling, as ``MultiHashEmbed`` takes them: ``["NORM", "PREFIX", "SUFFIX", "SHAPE"]``.
-        rows: the rows of the table of each of ``attrs``.
-        include_static_vectors: whether the word vectors of the vocab are a column too, looked up in NFC.
-        components: any of ``"onset"``, ``"rime"``, ``"tone"``, ``"toneless"`` (onset and rime), ``"syllable"``,
-            ``"bigram"`` and ``"undiacritized"``.
-        homophone_noise: how often a spelling is exchanged in those Docs: a share of the tokens, at least 0 and below 1.
-            A component is exchanged a quarter as often.
-        diacritic_noise: for Vietnamese: the share of the syllables of those Docs that are written without their tone
-            mark, without any mark, or with another tone mark, at least 0 and below 1.
+        rows: the number of rows in the table of each of ``attrs``.
+        include_static_vectors: make the word vectors of the vocab, looked up in NFC, a further column.
+        components: the columns of sound, for a token's first and last syllable: ``"onset"``, ``"rime"``, ``"tone"``,
+            ``"toneless"`` (onset and rime), ``"syllable"``, ``"bigram"`` (with the syllable before or after; for
+            Mandarin names) and ``"undiacritized"`` (letters without diacritics; for Vietnamese).
+        homophone_noise: in training, the share of the tokens in half of the Docs whose spelling is replaced by that of
+            another token, at least 0 and below 1. A component is replaced a quarter as often.
+        diacritic_noise: Vietnamese, in training: the share of the syllables, in half of the Docs, that are written
+            without their tone mark, without any mark, or with another tone mark; at least 0 and below 1.
 
     Returns:
         A thinc model from Docs to float32 (tokens, width) for each.

@@ -85,15 +85,16 @@ class PhonemicMatcher:
 
     Arguments:
         vocab: the pipeline's.
-        lang: ``"vi"`` or ``"zh"``; in a config also null: the pipeline's language.
-        max_distance: the greatest distance of a name; or one for each label, and then no others are found.
-        labels: the labels to find; None for all.
-        min_syllables: a name of fewer syllables is found only where it is heard exactly: short words are near to many
-            others.
-        spans_key: the group of ``doc.spans`` that the matches go to; None: they become entities.
-        overwrite: entities that are there and overlap a match give way; otherwise the match does.
-        phrases: Mandarin: your own readings, see :class:`phonemic.TokenizerOptions`. They are saved with the pipeline.
-        readings: Mandarin: ``"pypinyin"`` or ``"context"``, see there.
+        lang: ``"vi"`` or ``"zh"``; in a config also null, the pipeline's language.
+        max_distance: the greatest distance of a name; or one for each label, ``{"PER": 0.3, "LOC": 0.1}``, and then no
+            other labels are found.
+        labels: the labels to find; None: all.
+        min_syllables: a name of fewer syllables is found only where it sounds exactly the same, because short words are
+            near to many others.
+        spans_key: the group of ``doc.spans`` that the matches go to, overlaps included; None: they become entities.
+        overwrite: replace the entities that a match overlaps; otherwise they are kept, and the match is not.
+        phrases: Mandarin: your own readings, a dict ``{"行长": "hang2 zhang3"}`` that is saved with the pipeline.
+        readings: Mandarin: ``"pypinyin"``, or ``"context"`` for readings by context.
         name: of the component, for messages.
 
     Raises:

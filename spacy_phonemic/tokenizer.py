@@ -33,10 +33,11 @@ def make_syllable_tokenizer(
     """A maker of :class:`SyllableTokenizer` for ``[nlp.tokenizer]``.
 
     Arguments:
-        lang: ``"vi"`` or ``"zh"``; None: the pipeline's.
-        options: ``strict``, ``word_joiner``, ``phrases``, ``fallback``, ``readings``, ``sandhi``, ``erhua``, ``form``:
-            see :class:`phonemic.TokenizerOptions`. A word joiner becomes a token of its own; the tokens are the same
-            with either fallback and with forms, but not their positions.
+        lang: ``"vi"`` or ``"zh"``; None: the pipeline's language.
+        phrases: Mandarin: your own readings, a dict ``{"行长": "hang2 zhang3"}`` that is saved with the pipeline.
+        options: ``strict``, ``word_joiner``, ``fallback``, ``readings``, ``sandhi``, ``erhua``, ``form``: see
+            :class:`phonemic.TokenizerOptions`. A word joiner becomes a token of its own; the tokens are the same with
+            either fallback and with forms, but not their positions.
     """
 
     def make(nlp: Language) -> SyllableTokenizer:
