@@ -71,13 +71,16 @@ def labels_of(spans: Iterable[Span], offsets: Sequence[Offsets]) -> list[Label]:
 
 
 def spans_of(labels: Sequence[Label], offsets: Sequence[Offsets]) -> tuple[Span, ...]:
-    """The spans that labels stand for, in the order of their begins: what :meth:`labels_of` was given.
+    """The spans that labels stand for, in the order of their begins: the inverse of :func:`labels_of`.
 
     Labels that a model predicts need not fit: an ``I-`` that continues nothing begins a span.
 
     Arguments:
-        labels: one a position.
+        labels: one per position.
         offsets: as for :func:`labels_of`.
+
+    Raises:
+        ValueError: one of them is not a label of a position.
     """
     found: list[Span] = []
     reaching: list[int] = []  # of the position before, the spans that reach its end
@@ -115,6 +118,9 @@ def own(offsets: Sequence[Offsets]) -> list[Offsets]:
     """The characters of each position that no position before it has; an empty span where it has none.
 
     They differ from the offsets where several positions stand for parts of one character (bytes, pieces of its code).
+
+    Arguments:
+        offsets: as for :func:`labels_of`.
     """
     found, behind = [], 0
     for start, end in offsets:
@@ -125,7 +131,13 @@ def own(offsets: Sequence[Offsets]) -> list[Offsets]:
 
 
 def lost(spans: Iterable[Span], labels: Sequence[Label], offsets: Sequence[Offsets]) -> int:
-    """How many gold spans do not come back from labels: what even the best prediction misses."""
+    """The number of gold spans that do not come back from labels: the ones that even the best prediction misses.
+
+    Arguments:
+        spans: the gold annotation.
+        labels: one per position.
+        offsets: as for :func:`labels_of`.
+    """
     wanted = Counter(spans)
     return (wanted - Counter(spans_of(labels, offsets))).total()
 
@@ -137,7 +149,7 @@ def word_labels(tags: Sequence[str], words: Sequence[Offsets], offsets: Sequence
     own, with the word behind it.
 
     Arguments:
-        tags: one a word.
+        tags: one per word.
         words: the characters of each word, in order.
         offsets: the characters of each position, as a tokenizer gives them; (0, 0) for a special symbol.
 
@@ -159,7 +171,7 @@ def word_tags_of(
     """The tag of each word, from the labels of positions: the inverse of :func:`word_labels`.
 
     Arguments:
-        labels: one a position; the ones that no word begins in are not read.
+        labels: one per position; the ones that no word begins in are not read.
         words: as for :func:`word_labels`.
         offsets: likewise.
         missing: the tag of a word that no position stands for.
@@ -186,7 +198,13 @@ def _firsts(words: Sequence[Offsets], offsets: Sequence[Offsets]) -> list[int | 
 
 
 def text_offsets(offsets: Iterable[Offsets], word_ids: Iterable[int | None], words: Sequence[Offsets]) -> list[Offsets]:
-    """Offsets into given words (``is_split_into_words``) as offsets into the text that the words lie in."""
+    """Offsets into given words (``is_split_into_words``) as offsets into the text of these words.
+
+    Arguments:
+        offsets: the characters of each position in its word.
+        word_ids: the number of each position's word; None for a special symbol.
+        words: the characters of each word in the text.
+    """
     return [
         (0, 0) if word is None else (words[word][0] + start, words[word][0] + end)
         for (start, end), word in zip(offsets, word_ids, strict=True)
@@ -197,6 +215,10 @@ def bare(offsets: Iterable[Offsets], text: str) -> list[Offsets]:
     """Offsets without the white space at their ends, which some of transformers' tokenizers (DeBERTa's, say) count in.
 
     Without this an entity would begin within such a position. PhonemicBERT's and the baselines' offsets are so already.
+
+    Arguments:
+        offsets: the characters of each position.
+        text: the text.
     """
     return trimmed(offsets, text)
 
@@ -223,7 +245,11 @@ class LabelSet:
         return len(self.labels)
 
     def simplify(self, label: Label) -> Label:
-        """The label of this set that is nearest; None for what is ignored, and where nothing is near."""
+        """The nearest label of this set; None for a label that is ignored, and where none is near.
+
+        Arguments:
+            label: of a position.
+        """
         if label is None or label in self._numbers:
             return label
         for near in (self._plain(label), OUTSIDE):
@@ -232,7 +258,12 @@ class LabelSet:
         return None
 
     def number(self, label: Label, ignored: int = -100) -> int:
-        """The number of the nearest label; ``ignored`` for None."""
+        """The number of the nearest label.
+
+        Arguments:
+            label: of a position.
+            ignored: the number where there is none.
+        """
         near = self.simplify(label)
         return ignored if near is None else self._numbers[near]
 
