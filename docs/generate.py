@@ -2,7 +2,8 @@
 
 The options of all commands, from click and argparse; of all that spaCy finds by a name, from signatures and docstrings;
 the fields of TOML files, from the comments of the presets; the presets; the datasets. (The dialect rules are written by
-tests/dialect_tables.py.) Each part is between ``<!-- generated: NAME -->`` and ``<!-- end of NAME -->``.
+tests/dialect_tables.py.) Each part is between ``<!-- generated: NAME -->`` and ``<!-- end of NAME -->``. The tour is a
+page of its own, which shows the cells of the notebook with the outputs that they have there.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 REFERENCE = ROOT / "docs" / "reference"
+NOTEBOOK = ROOT / "examples" / "tour.ipynb"
+TOUR = ROOT / "docs" / "tutorials" / "tour.md"
 PRESETS = ROOT / "model" / "phonemic_bert" / "pretraining" / "presets"
 GRIDS = ROOT / "model" / "phonemic_bert" / "finetuning" / "grids"
 FIELD = re.compile(r"^(\w+) = (\S.*?)\s+# (.*)$")
@@ -201,6 +204,26 @@ def generated() -> dict[str, Callable[[], str]]:
     }
 
 
+def tour() -> str:
+    """Return the page of the notebook."""
+    cells = json.loads(NOTEBOOK.read_text("utf-8"))["cells"]
+    first, *others = [part for cell in cells for part in _cell(cell)]
+    note = f"This page is the notebook `examples/{NOTEBOOK.name}`, whose cells are shown with their outputs."
+    return "\n\n".join([first, note, *others]) + "\n"
+
+
+def _cell(cell: dict[str, Any]) -> Iterator[str]:
+    source = "".join(cell["source"])
+    if cell["cell_type"] == "markdown":
+        yield source.replace("](../docs/", "](../")
+        return
+    yield f"```python\n{source}\n```"
+    for output in cell["outputs"]:
+        data = output.get("data", {"text/plain": output.get("text")})
+        html = data.get("text/html")
+        yield "".join(html) if html else f"```text\n{''.join(data['text/plain']).rstrip()}\n```"
+
+
 def filled(text: str, made: dict[str, Callable[[], str]]) -> str:
     """Return a page with its generated parts made anew."""
     for name, make in made.items():
@@ -217,9 +240,9 @@ def main() -> None:
     parser.add_argument("--check", action="store_true", help="write nothing; fail where a page differs")
     check = parser.parse_args().check
     made, differing = generated(), []
-    for page in sorted(REFERENCE.glob("*.md")):
-        text = page.read_text("utf-8")
-        if (new := filled(text, made)) != text:
+    for page in [TOUR, *sorted(REFERENCE.glob("*.md"))]:
+        text = page.read_text("utf-8") if page.exists() else ""
+        if (new := tour() if page == TOUR else filled(text, made)) != text:
             differing.append(page.name)
             if not check:
                 page.write_text(new, "utf-8")

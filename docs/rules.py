@@ -74,7 +74,7 @@ HASH = re.compile(r"\bcommits? [0-9a-f]{7,40}\b|(?<![\w.])(?=[0-9a-f]*[a-f])(?=[
 
 
 def prose(text: str) -> list[tuple[int, str]]:
-    """Return the numbered lines of prose: no code, tables, comments, front matter or generated parts."""
+    """Return the numbered lines of prose: no code, tables, comments, HTML, front matter or generated parts."""
     found, skipped = [], ""
     for number, line in enumerate(text.splitlines(), 1):
         if skipped:
@@ -87,7 +87,7 @@ def prose(text: str) -> list[tuple[int, str]]:
             skipped = "---"
         elif mark := re.match(r"<!-- (?:generated: (.*)|table: .*) -->", line):
             skipped = f"<!-- end of {mark[1] or 'table'} -->"
-        elif not re.match(r"\||<!--|:::|    ", line):
+        elif not re.match(r"\||<!--|<div|:::|    ", line):
             found.append((number, line))
     return found
 

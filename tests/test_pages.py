@@ -225,6 +225,12 @@ def test_the_reference_is_generated_from_the_code():
     assert found == set(made)
 
 
+def test_the_page_of_the_tour_is_the_notebook():
+    """tests/test_notebook.py runs it."""
+    generate = script("generate")
+    assert generate.TOUR.read_text("utf-8") == generate.tour()
+
+
 def script(name):
     """A script of docs/."""
     specification = importlib.util.spec_from_file_location(name, ROOT / "docs" / f"{name}.py")
