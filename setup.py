@@ -1,8 +1,11 @@
-"""The extensions and the compiled tables; all else is in pyproject.toml."""
+"""The extensions, the compiled tables and the description with its links; all else is in pyproject.toml."""
 
 import os
+import re
 import sys
 from glob import glob
+from pathlib import Path
+from runpy import run_path
 from types import ModuleType
 
 import numpy
@@ -29,6 +32,41 @@ else:
     if SANITIZE:
         compile_args += ["-g", "-fno-omit-frame-pointer", "-fsanitize=address,undefined"]
         link_args += ["-fsanitize=address,undefined"]
+
+VERSION = run_path("phonemic/version.py")["__version__"]
+#: The address of the repository, which a workflow's environment names; "" elsewhere.
+REPOSITORY = "{GITHUB_SERVER_URL}/{GITHUB_REPOSITORY}".format_map(os.environ) if os.getenv("GITHUB_REPOSITORY") else ""
+
+
+def description(repository: str, version: str) -> str:
+    """Returns README.md as the registry shows it, where a relative link would be dead.
+
+    Arguments:
+        repository: links and pictures lead there, to the files at the tag of the version; if "", the texts of links are
+            kept without them, and pictures are left out.
+        version: of the package.
+    """
+
+    def absolute(link: re.Match[str]) -> str:
+        picture, text, target = link.groups()
+        if not repository:
+            return "" if picture else text
+        return f"{picture}[{text}]({repository}/{'raw' if picture else 'blob'}/v{version}/{target})"
+
+    readme = Path("README.md").read_text("utf-8")
+    return re.sub(r"(!?)\[([^\]]*)\]\((?!\w+:)([^)\s]+)\)", absolute, readme)
+
+
+def urls(repository: str, version: str) -> dict[str, str]:
+    """Returns the links next to the description.
+
+    Arguments:
+        repository: its address; if "", there are none.
+        version: of the package.
+    """
+    pages = {"Source": "", "Documentation": f"/blob/v{version}/docs/index.md", "Issues": "/issues"}
+    pages["Changelog"] = f"/blob/v{version}/CHANGELOG.md"
+    return {name: f"{repository}{path}" for name, path in pages.items()} if repository else {}
 
 
 class BuildTables(build_py):
@@ -59,6 +97,9 @@ class BuildExtensions(build_ext):
 
 
 setup(
+    long_description=description(REPOSITORY, VERSION),
+    long_description_content_type="text/markdown",
+    project_urls=urls(REPOSITORY, VERSION),
     cmdclass={"build_ext": BuildExtensions, "build_py": BuildTables},
     ext_modules=[
         Extension(
