@@ -94,7 +94,7 @@ def cloze(checkpoint: Checkpoint, lang: str) -> tuple[int, int]:
         before, syllable, after = re.split(r"[\[\]]", line)
         encoding = checkpoint.tokenizer.phonemic.encode(before + syllable + after)
         [truth] = encoding.ids[encoding.spans[:, 0] == len(before)].tolist()
-        [found] = fill_mask(checkpoint.model, checkpoint.tokenizer, f"{before}[MASK]{after}", k=10)
+        [found] = fill_mask(checkpoint.model, checkpoint.tokenizer, f"{before}[MASK]{after}", top_k=10)
         written = checkpoint.tokenizer.phonemic.form
         right = [filling.text == syllable if written else filling.packed == truth for filling in found]
         first += right[0]

@@ -56,10 +56,10 @@ def fill_mask(
     model: PhonemicBertForMaskedLM,
     tokenizer: PhonemicBertTokenizer,
     text: str,
-    k: int = 5,
+    top_k: int = 5,
     targets: Iterable[str] | None = None,
 ) -> list[list[Filling]]:
-    """The k best real syllables for each ``[MASK]`` of a text.
+    """The ``top_k`` best real syllables for each ``[MASK]`` of a text.
 
     Only triples that are syllables of the language are ranked, see :func:`phonemic_bert.syllables.syllables`. A model
     with forms ranks the ways that they are written in text, see :func:`phonemic_bert.pairs.pairs`. Several masks are
@@ -69,7 +69,7 @@ def fill_mask(
         model: a model of the tokenizer's language; it is run as it is (``model.eval()`` it before).
         tokenizer: its tokenizer.
         text: with one ``[MASK]`` or more.
-        k: how many syllables.
+        top_k: how many syllables.
         targets: rank only these, written as ``phonemic.Tokenizer.factorize`` reads them (*tôi*; pinyin); with forms
             also as they are in text (门, *Hà*).
 
@@ -95,8 +95,8 @@ def fill_mask(
             f"the tokenizer reads with {other}, but the model has learned from text with "
             f"{heard_otherwise(learned, own)}: take PhonemicBertTokenizer.from_pretrained of its folder"
         )
-    if k < 1:
-        raise ValueError(f"k must be at least 1, not {k}")
+    if top_k < 1:
+        raise ValueError(f"top_k must be at least 1, not {top_k}")
     encoded = tokenizer(text, return_tensors="pt", return_offsets_mapping=True)
     spans = encoded.pop("offset_mapping")[0]
     places = (encoded["input_ids"][0] == SPECIAL_IDS["[MASK]"]).nonzero()[:, 0]
@@ -110,7 +110,7 @@ def fill_mask(
     kept = torch.arange(len(choices.packed))
     if targets is not None:
         kept = torch.cat([choices.of(target, tokenizer) for target in targets]).unique()
-    best = score[:, kept].topk(min(k, len(kept)))
+    best = score[:, kept].topk(min(top_k, len(kept)))
     write = speller(lang)
     vocab, same = tokenizer.phonemic.vocab, readings() if lang == "zh" else {}
     fillings = []

@@ -43,7 +43,7 @@ class SyllableFillMaskPipeline(FillMaskPipeline):
             return super()._sanitize_parameters(top_k, targets, tokenizer_kwargs)
         if tokenizer_kwargs:
             raise ValueError("PhonemicBERT's fill-mask takes no tokenizer_kwargs: truncate the text beforehand")
-        given: dict[str, Any] = {} if top_k is None else {"k": top_k}
+        given: dict[str, Any] = {} if top_k is None else {"top_k": top_k}
         if targets is not None:
             given["targets"] = [targets] if isinstance(targets, str) else list(targets)
         return {}, given, {}

@@ -47,7 +47,7 @@ def right(lang, name):
         encoding = tokenizer.phonemic.encode(whole)
         [at] = np.flatnonzero(encoding.spans[:, 0] == start)
         truth = whole[slice(*encoding.spans[at])]
-        [found] = fill_mask(model, tokenizer, masked, k=10)
+        [found] = fill_mask(model, tokenizer, masked, top_k=10)
         guesses = [filling.text for filling in found]
         first += guesses[0] == truth
         ten += truth in guesses
@@ -64,7 +64,7 @@ def test_most_sentences_are_guessed(lang):
 @pytest.mark.parametrize("lang", OBVIOUS)
 def test_what_is_obvious(lang):
     text, expected, least = OBVIOUS[lang]
-    [found] = fill_mask(*load(f"phonemic-bert-mini-{lang}"), text, k=10)
+    [found] = fill_mask(*load(f"phonemic-bert-mini-{lang}"), text, top_k=10)
     guesses = [filling.text for filling in found]
     assert guesses[0] == expected[0]
     assert len(set(expected).intersection(guesses)) >= least

@@ -79,7 +79,7 @@ def test_scores_are_the_joint_probabilities(tiny, lang, text):
     encoded = tokenizer(text, return_tensors="pt")
     probabilities = [part[0].softmax(-1).detach().numpy() for part in model(**encoded).logits]
     places = np.flatnonzero(encoded["input_ids"][0].numpy() == tokenizer.mask_token_id)
-    fillings = fill_mask(model, tokenizer, text, k=7)
+    fillings = fill_mask(model, tokenizer, text, top_k=7)
     assert len(fillings) == len(places) == 2
     for place, best in zip(places, fillings, strict=True):
         joint = {
@@ -113,7 +113,7 @@ def test_scores_of_a_joint_head_are_its_probabilities(tiny, lang, text):
     encoded = tokenizer(text, return_tensors="pt")
     place = int((encoded["input_ids"][0] == tokenizer.mask_token_id).nonzero())
     real = syllables(lang)
-    [fillings] = fill_mask(model, tokenizer, text, k=len(real))
+    [fillings] = fill_mask(model, tokenizer, text, top_k=len(real))
     assert sorted(filling.packed for filling in fillings) == sorted(real.tolist())
     joint = np.array([filling.joint for filling in fillings])
     assert np.all(np.diff(joint) <= 0)
@@ -141,7 +141,7 @@ def test_a_model_that_knows_one_sentence_fills_it():
         optimizer.step()
         optimizer.zero_grad()
     model.eval()
-    [[best, second]] = fill_mask(model, tokenizer, "Tôi [MASK] tiếng Việt", k=2)
+    [[best, second]] = fill_mask(model, tokenizer, "Tôi [MASK] tiếng Việt", top_k=2)
     assert best.syllable == "yêu"
     assert best.score > 0.9
     assert second.score < 0.1
@@ -162,8 +162,8 @@ def test_errors(tiny):
         fill_mask(PhonemicBertForMaskedLM(tiny("zh")).eval(), zh, "[MASK]", targets=["都"])
     with pytest.raises(TypeError, match="targets are syllables, written as text, not 5"):
         fill_mask(model, vi, "[MASK]", targets=[5])
-    with pytest.raises(ValueError, match="k must be at least 1"):
-        fill_mask(model, vi, "[MASK]", k=0)
+    with pytest.raises(ValueError, match="top_k must be at least 1"):
+        fill_mask(model, vi, "[MASK]", top_k=0)
     with pytest.raises(ValueError, match="longer than the model's 64"):
         fill_mask(model, vi, "[MASK]" * 64)
 

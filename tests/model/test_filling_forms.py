@@ -47,7 +47,7 @@ def test_scores_are_sums_over_the_pairs_that_are_written_so(made):
         key = packed & TRIPLE, form_of(packed, lang).text.strip()
         sums[key] = sums.get(key, 0) + value
     order = sorted(sums, key=sums.get, reverse=True)[:20]
-    [fillings] = fill_mask(model, tokenizer, TEXT[lang], k=20)
+    [fillings] = fill_mask(model, tokenizer, TEXT[lang], top_k=20)
     assert [(one.packed & TRIPLE, one.text) for one in fillings] == order
     assert [one.joint for one in fillings] == pytest.approx([sums[key] for key in order], rel=1e-3)
     assert [one.score for one in fillings] == pytest.approx([sums[k] / likely.sum() for k in order], rel=1e-3)
@@ -62,7 +62,7 @@ def test_targets_are_written_or_read(made):
         "vi": (["Hà", "an"], {("Hà", "hà"), ("an", "an")}),
         "zh": (["门", "bīng"], {("门", "mén"), ("冰", "bīng"), ("兵", "bīng")}),
     }[lang]
-    [fillings] = fill_mask(model, tokenizer, TEXT[lang], k=50, targets=given)
+    [fillings] = fill_mask(model, tokenizer, TEXT[lang], top_k=50, targets=given)
     found = {(one.text, one.syllable) for one in fillings}
     assert want <= found
     assert {syllable for _, syllable in found} == {syllable for _, syllable in want}

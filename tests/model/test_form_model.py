@@ -189,7 +189,7 @@ def test_peft_adapters(tiny, lang):
 def test_fill_mask(tiny, tmp_path):
     tokenizer, model = PhonemicBertTokenizer("vi", form=True), made(PhonemicBertForMaskedLM, tiny())
     text = "Tôi  yêu [MASK] Việt, hÀ 😀"
-    found = fill_mask(model, tokenizer, text, k=3)
+    found = fill_mask(model, tokenizer, text, top_k=3)
     assert [text[one.start : one.end] for one in found[0]] == ["[MASK]"] * 3
     assert all(one.packed <= TRIPLE for one in found[0])
     for each, form in (("with", True), ("without", False)):

@@ -44,8 +44,8 @@ def test_states_and_losses(design, tiny, random_ids):
 def test_guesses(tiny):
     torch.manual_seed(0)
     model, tokenizer = PhonemicBertForMaskedLM(tiny(**BEYOND)).eval(), PhonemicBertTokenizer("vi")
-    [want] = fill_mask(model, tokenizer, "Tôi ở Hà [MASK].", k=3)
-    [found] = fill_mask(model.to(DEVICE), tokenizer, "Tôi ở Hà [MASK].", k=3)
+    [want] = fill_mask(model, tokenizer, "Tôi ở Hà [MASK].", top_k=3)
+    [found] = fill_mask(model.to(DEVICE), tokenizer, "Tôi ở Hà [MASK].", top_k=3)
     assert [one.packed for one in found] == [one.packed for one in want]
 
 

@@ -62,7 +62,7 @@ class TestFillMask:
         lang, folder, _ = saved
         text = self.TEXT[lang]
         fill = pipeline("fill-mask", model=folder)
-        [wanted] = fill_mask(fill.model, fill.tokenizer, text, k=3)
+        [wanted] = fill_mask(fill.model, fill.tokenizer, text, top_k=3)
         found = fill(text, top_k=3)
         assert [each["token_str"] for each in found] == [filling.syllable for filling in wanted]
         assert [each["score"] for each in found] == pytest.approx([filling.score for filling in wanted])

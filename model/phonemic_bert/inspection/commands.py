@@ -36,7 +36,12 @@ if TYPE_CHECKING:
 @click.option("--errors-only", is_flag=True, help="Show only texts with an error.")
 @click.option("--limit", type=click.IntRange(0), default=20, show_default=True, help="Show this many texts.")
 @click.option(
-    "-k", "k", type=click.IntRange(0), default=5, show_default=True, help="Show this many syllables per position."
+    "-k",
+    "--top-k",
+    type=click.IntRange(0),
+    default=5,
+    show_default=True,
+    help="Show this many syllables per position; 0 leaves them out.",
 )
 @click.option("--html", metavar="FILE", help="Write an HTML page instead of tables.")
 @click.option("--json", "as_json", is_flag=True, help="Write JSON instead of tables.")
@@ -50,7 +55,7 @@ def inspect(
     lang: str | None,
     errors_only: bool,
     limit: int,
-    k: int,
+    top_k: int,
     html: str | None,
     as_json: bool,
     encoding: str,
@@ -105,7 +110,7 @@ def inspect(
         raise InputError("--errors-only needs texts with a gold and a predicted annotation")
     found = confusions(form, records) if annotated and form else None
     chosen = [one for one in records if not errors_only or is_correct(form, one) is False]
-    shown = examples(chosen[:limit], form, tokenizer, inspected, k)
+    shown = examples(chosen[:limit], form, tokenizer, inspected, top_k)
     _write(shown, len(chosen), found, inspected, tokenizer.phonemic.lang, html, as_json, force)
 
 

@@ -62,7 +62,7 @@ def examples(
     form: str | None,
     tokenizer: PhonemicBertTokenizer,
     inspected: Inspected | None = None,
-    k: int = 5,
+    top_k: int = 5,
 ) -> Iterator[Example]:
     """Reads records and asks the model about each of their positions.
 
@@ -71,18 +71,18 @@ def examples(
         form: of their annotation.
         tokenizer: reads them.
         inspected: the model; None shows syllables and labels only.
-        k: how many syllables are shown at a position; 0 leaves the model's out.
+        top_k: how many syllables are shown at a position; 0 leaves the model's out.
     """
-    neighbours = Neighbours(inspected.encoder) if inspected and k else None
+    neighbours = Neighbours(inspected.encoder) if inspected and top_k else None
     for record in records:
         readings = [read(tokenizer, record.text)]
         if record.text_b is not None:
             readings.append(read(tokenizer, record.text_b))
         for annotated in readings:
             if neighbours is not None:
-                annotated.nearest = neighbours.of([one.packed for one in annotated.positions], k)
-            if inspected and k and isinstance(inspected.model, PhonemicBertForMaskedLM):
-                annotated.masked = mask_each(inspected.model, tokenizer, annotated.text, k)
+                annotated.nearest = neighbours.of([one.packed for one in annotated.positions], top_k)
+            if inspected and top_k and isinstance(inspected.model, PhonemicBertForMaskedLM):
+                annotated.masked = mask_each(inspected.model, tokenizer, annotated.text, top_k)
         first = readings[0]
         if form is not None:
             first.gold = position_labels(form, record.gold, record, _places(first))

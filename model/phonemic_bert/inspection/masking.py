@@ -81,7 +81,7 @@ class Masked(NamedTuple):
 
 @torch.no_grad()
 def mask_each(
-    model: PhonemicBertForMaskedLM, tokenizer: PhonemicBertTokenizer, text: str, k: int = 5
+    model: PhonemicBertForMaskedLM, tokenizer: PhonemicBertTokenizer, text: str, top_k: int = 5
 ) -> list[Masked | None]:
     """Masks each position of a text in turn. All others stay as they are, in Mandarin with the reading that they have.
 
@@ -89,17 +89,17 @@ def mask_each(
         model: a model of the tokenizer's language; it is run as it is (``model.eval()`` it before).
         tokenizer: its tokenizer.
         text: what does not fit the model is cut off.
-        k: how many of the best real syllables.
+        top_k: how many of the best real syllables.
 
     Returns:
         An entry a position; None for a special symbol, which is never predicted (but for ``[MASK]``), and behind the
         cut.
 
     Raises:
-        ValueError: k is below 1.
+        ValueError: ``top_k`` is below 1.
     """
-    if k < 1:
-        raise ValueError(f"k must be at least 1, not {k}")
+    if top_k < 1:
+        raise ValueError(f"top_k must be at least 1, not {top_k}")
     limit = model.config.max_position_embeddings
     length = len(tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"])
     ids = torch.tensor(tokenizer(text, truncation=True, max_length=limit)["input_ids"])
@@ -112,14 +112,14 @@ def mask_each(
         at = torch.arange(len(some))
         rows[at, some] = mask
         hidden = model.bert(input_ids=rows.to(model.device)).last_hidden_state[at, some]
-        described = _described(model.predict(hidden), ids[some], tokenizer, choices_of(model), k)
+        described = _described(model.predict(hidden), ids[some], tokenizer, choices_of(model), top_k)
         for place, one in zip(some.tolist(), described, strict=True):
             found[place - 1] = one  # [CLS] is before the text
     return found
 
 
 def _described(
-    predicted: Predicted, ids: Tensor, tokenizer: PhonemicBertTokenizer, choices: Choices, k: int
+    predicted: Predicted, ids: Tensor, tokenizer: PhonemicBertTokenizer, choices: Choices, top_k: int
 ) -> list[Masked]:
     """Describe the predictions for M positions, and the syllables there, (M,)."""
     logs = [part.float().log_softmax(-1).cpu() for part in predicted.logits]
@@ -127,7 +127,7 @@ def _described(
     packed, joint, score = rank(predicted, lang)
     likely = -predicted.losses(ids.to(predicted.device)).float().cpu()
     real = joint.logsumexp(-1).exp()
-    best = (choices.rank(predicted).softmax(-1) if choices.texts else score).topk(min(k, len(choices.packed)))
+    best = (choices.rank(predicted).softmax(-1) if choices.texts else score).topk(min(top_k, len(choices.packed)))
     described = []
     for row, (one, parts) in enumerate(zip(ids.tolist(), components(ids).tolist(), strict=True)):
         given = parts[0] != MASK

@@ -63,31 +63,31 @@ class Neighbours:
         device = self._embeddings.word_embeddings.weight.device
         return functional.normalize(self._embeddings.compose(packed.to(device)).float(), dim=-1).cpu()
 
-    def of(self, packed: Sequence[int], k: int = 5) -> list[tuple[Neighbour, ...] | None]:
-        """The k nearest real syllables of each position, nearest first, itself left out.
+    def of(self, packed: Sequence[int], top_k: int = 5) -> list[tuple[Neighbour, ...] | None]:
+        """The ``top_k`` nearest real syllables of each position, nearest first, itself left out.
 
         Arguments:
             packed: packed ids of positions, whose forms are passed over.
-            k: how many.
+            top_k: how many.
 
         Returns:
             An entry a position; None where that is not a syllable of the language.
 
         Raises:
-            ValueError: k is below 1.
+            ValueError: ``top_k`` is below 1.
         """
-        if k < 1:
-            raise ValueError(f"k must be at least 1, not {k}")
+        if top_k < 1:
+            raise ValueError(f"top_k must be at least 1, not {top_k}")
         native = [int(kind) == NATIVE for kind in kinds_of(list(packed))]  # type: ignore[arg-type]
         asked = sorted({one & TRIPLE for one, kind in zip(packed, native, strict=True) if kind})
-        found = dict(zip(asked, self._nearest(asked, k), strict=True)) if asked else {}
+        found = dict(zip(asked, self._nearest(asked, top_k), strict=True)) if asked else {}
         return [found.get(one & TRIPLE) for one in packed]
 
-    def _nearest(self, asked: list[int], k: int) -> list[tuple[Neighbour, ...]]:
+    def _nearest(self, asked: list[int], top_k: int) -> list[tuple[Neighbour, ...]]:
         ids = torch.tensor(asked)
         cosines = self._embed(ids) @ self._unit.T
         cosines[ids[:, None] == self.packed] = -torch.inf
-        best = cosines.topk(min(k, len(self.packed) - 1))
+        best = cosines.topk(min(top_k, len(self.packed) - 1))
         write = speller(self.lang)
         vocab, same = vocabulary(self.lang), readings() if self.lang == "zh" else {}
         nearest = []

@@ -28,7 +28,7 @@ def run(*arguments, **options):
 def test_each_position_is_masked_in_turn(save, lang, text):
     model, tokenizer, _ = save(lang=lang)
     ids = tokenizer(text)["input_ids"]
-    found = mask_each(model, tokenizer, text, k=4)
+    found = mask_each(model, tokenizer, text, top_k=4)
     assert len(found) == len(ids) - 2
     real = syllables(lang).tolist()
     for place, masked in enumerate(found, start=1):
@@ -65,7 +65,7 @@ def test_a_joint_head_is_inspected_as_it_predicts(save):
     text = "我爱北京 OK。"
     ids = tokenizer(text)["input_ids"]
     real = torch.from_numpy(syllables("zh")).long()
-    for place, masked in enumerate(mask_each(model, tokenizer, text, k=3), start=1):
+    for place, masked in enumerate(mask_each(model, tokenizer, text, top_k=3), start=1):
         row = torch.tensor([[*ids[:place], tokenizer.mask_token_id, *ids[place + 1 :]]])
         label = torch.full_like(row, -100)
         label[0, place] = ids[place]
@@ -86,13 +86,13 @@ def test_a_joint_head_is_inspected_as_it_predicts(save):
 
 def test_a_written_mask_has_no_true_syllable_and_is_filled_as_fill_mask_does(save):
     model, tokenizer, _ = save()
-    found = mask_each(model, tokenizer, "tôi [MASK] việt [UNK]", k=3)
-    [filled] = fill_mask(model, tokenizer, "tôi [MASK] việt [UNK]", k=3)
+    found = mask_each(model, tokenizer, "tôi [MASK] việt [UNK]", top_k=3)
+    [filled] = fill_mask(model, tokenizer, "tôi [MASK] việt [UNK]", top_k=3)
     assert [one.syllable for one in found[1].best] == [one.syllable for one in filled]
     assert found[1].onset.true is found[1].joint is found[1].rank is None
     assert found[3] is None
-    with pytest.raises(ValueError, match="k must be at least 1, not 0"):
-        mask_each(model, tokenizer, "tôi", k=0)
+    with pytest.raises(ValueError, match="top_k must be at least 1, not 0"):
+        mask_each(model, tokenizer, "tôi", top_k=0)
 
 
 @pytest.mark.parametrize(
@@ -103,10 +103,10 @@ def test_a_model_with_forms_shows_what_fill_mask_writes(tiny, tmp_path, lang, te
     torch.manual_seed(0)
     model = PhonemicBertForMaskedLM(tiny(lang, forms="joint", backbone="modernbert", initializer_range=0.2, **options))
     tokenizer = PhonemicBertTokenizer(lang, form=True)
-    [filled] = fill_mask(model.eval(), tokenizer, masked, k=6)
+    [filled] = fill_mask(model.eval(), tokenizer, masked, top_k=6)
     spans = tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)["offset_mapping"]
     at = spans.index((text.index("门"), text.index("门") + 1) if lang == "zh" else (2, 4))
-    best = mask_each(model, tokenizer, text, k=6)[at].best
+    best = mask_each(model, tokenizer, text, top_k=6)[at].best
     assert [(one.syllable, one.text, one.characters) for one in best] == [
         (one.syllable, one.text, one.characters) for one in filled
     ]
@@ -122,7 +122,7 @@ def test_a_model_with_forms_shows_what_fill_mask_writes(tiny, tmp_path, lang, te
 
 def test_what_does_not_fit_the_model_is_left_out(save):
     model, tokenizer, folder = save()
-    found = mask_each(model, tokenizer, "tôi " * 70, k=1)
+    found = mask_each(model, tokenizer, "tôi " * 70, top_k=1)
     assert [one is not None for one in found] == [True] * 62 + [False] * 8
     shown = run(folder, "tôi " * 70, "--json")
     assert [one is None for one in json.loads(shown.output)["examples"][0]["readings"][0]["masked"]] == [False] * 62 + [
@@ -164,7 +164,7 @@ def test_neighbours_against_brute_force(save, lang, listed):
     unit = embedded / np.linalg.norm(embedded, axis=1, keepdims=True)
     text = "Quốc kỳ yên, hoc [MASK]" if lang == "vi" else "银行的, a"
     ids = tokenizer(text, add_special_tokens=False)["input_ids"]
-    found = Neighbours(model.bert).of(ids, k=5)
+    found = Neighbours(model.bert).of(ids, top_k=5)
     for packed, nearest in zip(ids, found, strict=True):
         if tokenizer.convert_ids_to_tokens(packed).count("|") != 2:
             assert nearest is None
@@ -187,7 +187,7 @@ def test_the_nearest_of_a_planted_model(save):
     model, _, _ = save()
     with torch.no_grad():
         model.bert.embeddings.projection.weight[:, 2 * 24 :] *= 0.001
-    [nearest] = Neighbours(model.bert).of([model.config.vocab_size and syllables("vi")[0]], k=5)
+    [nearest] = Neighbours(model.bert).of([model.config.vocab_size and syllables("vi")[0]], top_k=5)
     assert len({one.ipa[:2] for one in nearest}) == 1
 
 

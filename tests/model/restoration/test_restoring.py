@@ -305,7 +305,7 @@ def test_scores_of_a_masked_model(folder, tmp_path, monkeypatch, lang):
     lattices, _ = restorer._lattices([text])
     [found] = restorer.scorer.rescore([text], lattices, restorer.draft)
     asked = {"vi": "[MASK] đi [MASK] học [MASK]!", "zh": "[MASK]银[MASK] 2026"}[lang]
-    fillings = iter(fill_mask(model, tokenizer, asked, k=100_000))
+    fillings = iter(fill_mask(model, tokenizer, asked, top_k=100_000))
     compared = 0
     for before, after in zip(lattices[0].positions, found.positions, strict=True):
         if len(before.candidates.words) == 1:
