@@ -64,9 +64,9 @@ class Encoder:
         path: its folder.
         kind: ``"phonemic"``, ``"baseline"`` or ``"transformers"``.
         lang: ``"vi"``, ``"zh"``, or None where it says none.
-        tokenizer: transformers' tokenizer; ``truncation=True`` cuts to ``max_length``. It gives offsets, unless it is
-            one of transformers' slow ones.
-        max_length: positions that a row may have, special ones included.
+        tokenizer: transformers' tokenizer; ``truncation=True`` cuts to ``max_seq_length``. It gives offsets, unless it
+            is one of transformers' slow ones.
+        max_seq_length: positions that a row may have, special ones included.
         config: the model's configuration.
     """
 
@@ -75,7 +75,7 @@ class Encoder:
     kind: Kind
     lang: str | None
     tokenizer: PreTrainedTokenizerBase
-    max_length: int
+    max_seq_length: int
     config: PretrainedConfig = field(repr=False)
 
     def model(self, head: str, num_labels: int = 2, **fields: Any) -> PreTrainedModel:
@@ -160,7 +160,7 @@ def load_encoder(where: Folder, tokenizers: Folder | None = None, name: str | No
     with loading(path):
         config = AutoConfig.from_pretrained(path, trust_remote_code=False)
     kind, lang, tokenizer = _tokenizer(path, config, tokenizers)
-    limit = _max_length(config, tokenizer)
+    limit = _max_seq_length(config, tokenizer)
     tokenizer.model_max_length = limit
     called = path.resolve()
     called = called.parent if called.name in OF_RUN else called
@@ -227,7 +227,7 @@ def _any_tokenizer(path: Path, config: PretrainedConfig) -> PreTrainedTokenizerB
     return tokenizer
 
 
-def _max_length(config: PretrainedConfig, tokenizer: PreTrainedTokenizerBase) -> int:
+def _max_seq_length(config: PretrainedConfig, tokenizer: PreTrainedTokenizerBase) -> int:
     """Positions that the model takes: its table of positions, or the tokenizer's limit where that is less."""
     limit = _table(config)
     return min(limit, tokenizer.model_max_length) if isinstance(tokenizer.model_max_length, int) else limit

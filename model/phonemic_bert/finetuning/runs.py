@@ -263,7 +263,7 @@ class Run:
     def _description(self, prepared: Prepared) -> dict[str, Any]:
         job, settings = self.job, self.settings.as_dict()
         del settings["grid"]
-        settings["text"]["max_length"] = prepared.kind.max_length
+        settings["text"]["max_seq_length"] = prepared.kind.max_seq_length
         folds = {"train": prepared.train, "dev": prepared.dev, "test": prepared.test}
         return {
             "format": FORMAT,

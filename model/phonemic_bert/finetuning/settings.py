@@ -46,7 +46,7 @@ class Optimization(sections.AdamW):
 class Text:
     """Section [text]."""
 
-    max_length: int
+    max_seq_length: int
     stride: int
     max_query_length: int
     max_answer_length: int
@@ -175,7 +175,7 @@ _RANGES: dict[str, sections.Range] = {
     "grid.num_train_epochs": (1, None),
     "optimization.dropout": (0, 1),
     "optimization.early_stopping_patience": (0, None),
-    "text.max_length": (8, None),
+    "text.max_seq_length": (8, None),
     "text.stride": (0, None),
     "text.max_query_length": (1, None),
     "text.max_answer_length": (1, None),

@@ -73,7 +73,7 @@ def copied(folder, to):
 class TestLoading:
     def test_what_it_is(self, phonemic, baseline, plain, tokenizers):
         found = [load_encoder(folder, tokenizers) for folder in (phonemic, baseline, plain)]
-        kinds = [(one.name, one.kind, one.lang, one.max_length) for one in found]
+        kinds = [(one.name, one.kind, one.lang, one.max_seq_length) for one in found]
         assert kinds == [
             ("run-zh", "phonemic", "zh", 40),
             ("run-character", "baseline", "zh", 40),
@@ -84,7 +84,7 @@ class TestLoading:
     def test_the_tokenizer_has_what_fine_tuning_needs(self, encoder):
         long = "今天天气很好" * 20
         cut = encoder.tokenizer(long, truncation=True)
-        assert len(cut["input_ids"]) == encoder.max_length == 40
+        assert len(cut["input_ids"]) == encoder.max_seq_length == 40
         rows = encoder.tokenizer(
             ["今天"],
             [long],
@@ -109,7 +109,7 @@ class TestLoading:
         for limit in (1024, 600):
             encoders = [load_encoder(folder, tokenizers) for folder in folders]
             cut = [encoder.tokenizer("今天天气很好" * 200, truncation=True)["input_ids"] for encoder in encoders]
-            assert [encoder.max_length for encoder in encoders] == [len(ids) for ids in cut] == [limit, limit]
+            assert [encoder.max_seq_length for encoder in encoders] == [len(ids) for ids in cut] == [limit, limit]
             for folder, encoder in zip(folders, encoders, strict=True):
                 encoder.tokenizer.model_max_length = 600
                 encoder.tokenizer.save_pretrained(folder)
@@ -192,7 +192,7 @@ class TestLoading:
         pretrain(Settings.load("paper-tiny", values), corpus, tmp_path / "run", Console(quiet=True))
 
         encoder = load_encoder(tmp_path / "run/final", tokenizers)
-        assert (encoder.name, encoder.kind, encoder.lang, encoder.max_length) == ("run", "baseline", "zh", 32)
+        assert (encoder.name, encoder.kind, encoder.lang, encoder.max_seq_length) == ("run", "baseline", "zh", 32)
         ids = encoder.tokenizer(zh_lines[0], add_special_tokens=False)["input_ids"]
         origin = json.loads((tmp_path / "run/final/pretraining.json").read_text("utf-8"))
         assert ids == [number + origin["input_ids"]["shift"] for number in rows[0]]
@@ -208,7 +208,7 @@ class TestLoading:
             if "token" in file.name or file.name == "vocab.txt":
                 shutil.copy(file, tmp_path)
         encoder = load_encoder(tmp_path)
-        assert encoder.max_length == 40
+        assert encoder.max_seq_length == 40
         model = encoder.model("classification").eval()
         model(**encoder.tokenizer("今天" * 60, truncation=True, return_tensors="pt"))
 

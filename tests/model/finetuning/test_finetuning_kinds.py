@@ -91,7 +91,7 @@ def test_one_pass_gives_every_aspect_one_value(kind_of):
 
 
 def test_pairs_cut_the_longer_text(kind_of, encoder):
-    kind = kind_of("sentence-pair", "accuracy", max_length=16)
+    kind = kind_of("sentence-pair", "accuracy", max_seq_length=16)
     [row] = kind.rows([PairExample("nhà " * 40, "có hoa", "có")])
     text = encoder.tokenizer.decode(row.inputs["input_ids"])
     assert row.length == 16
@@ -118,7 +118,7 @@ def test_every_mark_is_a_symbol_of_its_own(lang):
 
 
 def test_a_long_text_is_cut_around_what_is_marked(kind_of, encoder):
-    kind = kind_of("coreference", "accuracy", max_length=32)
+    kind = kind_of("coreference", "accuracy", max_seq_length=32)
     text = "nhà " * 60 + "An đi và nó xem" + " hoa" * 60
     start = text.index("An")
     example = CoreferenceExample(text, Span(start, start + 2, "span1"), Span(start + 9, start + 11, "span2"), "true")
@@ -131,12 +131,12 @@ def test_a_long_text_is_cut_around_what_is_marked(kind_of, encoder):
 
 
 def test_only_the_context_is_cut(kind_of, encoder):
-    kind = kind_of("multiple-choice", "accuracy", max_length=20)
+    kind = kind_of("multiple-choice", "accuracy", max_seq_length=20)
     [row] = kind.rows([ChoiceExample("nhà " * 50, "hỏi gì đó", ("trả lời một", "hai"), 1)], train=True)
     texts = [encoder.tokenizer.decode(choice["input_ids"], skip_special_tokens=True) for choice in row.inputs]
     assert [text.replace("nhà ", "") for text in texts] == ["hỏi gì đó trả lời một", "hỏi gì đó hai"]
     assert [len(choice["input_ids"]) for choice in row.inputs] == [20, 20]
-    with pytest.raises(RunError, match=r"take 30 positions.*rows of 20; raise text\.max_length"):
+    with pytest.raises(RunError, match=r"take 30 positions.*rows of 20; raise text\.max_seq_length"):
         kind.rows([ChoiceExample("nhà", "hỏi " * 29, ("một",), 0)])
 
 
@@ -203,7 +203,7 @@ def test_the_best_span_is_the_best(case):
 
 
 def test_windows_hold_the_whole_passage_and_the_answer_is_learned_where_it_is(kind_of, encoder):
-    kind = kind_of("question-answering", "exact-match", max_length=24, stride=5, max_query_length=4)
+    kind = kind_of("question-answering", "exact-match", max_seq_length=24, stride=5, max_query_length=4)
     text = " ".join(f"{word} {number}" for number, word in enumerate(["hoa", "cây", "lá"] * 12))
     start = text.index("cây 19")
     example = QuestionExample("1", text, "cái gì ở đâu hôm nay", (Answer("cây 19 lá", start),))
@@ -224,7 +224,7 @@ def test_windows_hold_the_whole_passage_and_the_answer_is_learned_where_it_is(ki
 
 
 def test_the_best_of_all_windows_answers(kind_of):
-    kind = kind_of("question-answering", "exact-match", max_length=24, stride=5)
+    kind = kind_of("question-answering", "exact-match", max_seq_length=24, stride=5)
     example = QuestionExample("1", " ".join(["hoa", "cây", "lá"] * 12), "gì", (Answer("hoa", 0),))
     rows = kind.rows([example])
     outputs = [np.zeros((row.length, 2), np.float32) for row in rows]
@@ -262,7 +262,7 @@ def test_answers_are_not_longer_than_the_limit(kind_of):
 def test_labels_come_back_as_gold_through_windows(kind_of):
     """Outputs that are certain of the gold labels predict the gold annotation, over windows."""
     for kind, metric in (key for key in RULES if key[0] == "sequence-labelling"):
-        tagger = kind_of(kind, metric, max_length=8, stride=2)
+        tagger = kind_of(kind, metric, max_seq_length=8, stride=2)
         examples = made("test", RULES[kind, metric][0])
         rows = tagger.rows(examples, train=True)
         assert len(rows) > len(examples)
@@ -286,10 +286,10 @@ def test_answers_out_of_reach_are_counted(kind_of):
         asked = QuestionExample("1", passage, "ai đi", (Answer(answer, passage.index(answer)),))
         return kind_of("question-answering", "exact-match", **text).lost([asked])
 
-    assert lost("công viên") == lost("công viên", max_length=16) == 0
+    assert lost("công viên") == lost("công viên", max_seq_length=16) == 0
     assert lost("ông viên") == 1
     assert (lost("gần nhà bà ngoại", max_answer_length=16), lost("gần nhà bà ngoại", max_answer_length=15)) == (0, 1)
-    assert lost("với Bình ở công viên gần nhà bà ngoại hôm", max_length=16) == 1
+    assert lost("với Bình ở công viên gần nhà bà ngoại hôm", max_seq_length=16) == 1
 
 
 #: Where they lie.
@@ -310,7 +310,7 @@ def test_gold_of_real_sets_comes_back_through_rows(name, data, checkpoint):
     one, folder = tasks.get(name), data(REAL[name])
     encoder = load_encoder(checkpoint(one.lang))
     kind = make_kind(
-        one, "label", encoder, settings(text__max_length=60, text__stride=16, text__max_query_length=16).text
+        one, "label", encoder, settings(text__max_seq_length=60, text__stride=16, text__max_query_length=16).text
     )
     split = "dev" if "dev" in one.present(folder) else one.present(folder)[0]
     examples = [example for example in one.read(folder, split) if kind.gold(example) is not None][:500]

@@ -50,7 +50,7 @@ def test_what_a_run_leaves(checkpoint, data, tmp_path):
     want |= {"encoder": "tiny-vi", "encoder_kind": "phonemic", "noise": [], "unreachable_gold": 0, "divided": None}
     want |= {"hyperparameters": {"learning_rate": 3e-3, "batch_size": 16, "epochs": 4}}
     assert want.items() <= result.items()
-    assert result["settings"]["text"]["max_length"] == 64  # the encoder's limit
+    assert result["settings"]["text"]["max_seq_length"] == 64  # the encoder's limit
     assert 1 <= result["epochs"] <= 4
     assert result["seconds"] > 0
     assert result["versions"]["torch"] == torch.__version__
@@ -170,7 +170,7 @@ def test_the_key_knows_all_that_determines_a_run(checkpoint, data, tmp_path):
         replace(plain, job=replace(plain.job, divide="dev")),
         replace(plain, job=replace(plain.job, dataset=dataset(data, "sentence-pair", "accuracy"))),
         replace(plain, settings=settings(optimization__weight_decay=0.5)),
-        replace(plain, settings=settings(text__max_length=32)),
+        replace(plain, settings=settings(text__max_seq_length=32)),
         replace(plain, point=settings(grid__num_train_epochs=3).points()[0]),
         replace(plain, encoder=load_encoder(checkpoint("zh"))),
         replace(plain, encoder=load_encoder(other_tokenizer(checkpoint(), tmp_path / "packed"))),

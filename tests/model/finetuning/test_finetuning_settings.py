@@ -45,10 +45,10 @@ def test_the_usual_grid():
 
 
 def test_a_tasks_part_wins_over_the_sections_and_overrides_over_both(tmp_path):
-    assert Settings.load("base", task="tnews").text.max_length == 256
-    assert Settings.load("base", task="c3").text.max_length == 512
+    assert Settings.load("base", task="tnews").text.max_seq_length == 256
+    assert Settings.load("base", task="c3").text.max_seq_length == 512
     assert Settings.load("base", task="c3").text.stride == Settings.load("base").text.stride
-    assert Settings.load("base", ["text.max_length=64"], "c3").text.max_length == 64
+    assert Settings.load("base", ["text.max_seq_length=64"], "c3").text.max_seq_length == 64
     path = tmp_path / "mine.toml"
     path.write_text(grid_text("small") + "\n[tasks.ocnli.optimization]\nearly_stopping_patience = 7\n")
     assert Settings.load(path, task="ocnli").optimization.early_stopping_patience == 7
@@ -74,7 +74,7 @@ def test_an_override_need_not_fit_another_task():
         ("grid.batch_size=48", r"batch_size = 48 must be a multiple of machine\.per_device_train_batch_size"),
         ("optimization.dropout=1", "at least 0 and below 1"),
         ("machine.device=gpu", "choose one of 'auto', 'cpu'"),
-        ("text.max_length", "an override is section.field=value"),
+        ("text.max_seq_length", "an override is section.field=value"),
     ],
 )
 def test_what_is_wrong_is_named(override, message):

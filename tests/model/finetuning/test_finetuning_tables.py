@@ -43,7 +43,7 @@ def run(
         "format": 1, "task": "tnews", "target": "label", "title": "TNEWS", "lang": "zh", "kind": "classification",
         "metric": "accuracy", "encoder": encoder, "encoder_kind": "phonemic", "parameters": 1_400_000, "seed": seed,
         "hyperparameters": {"learning_rate": rate},
-        "settings": {"text": {"max_length": 128}, "machine": {"device": "cpu"}},
+        "settings": {"text": {"max_seq_length": 128}, "machine": {"device": "cpu"}},
         "dev": {"accuracy": dev}, "test": {"accuracy": test, "macro-f1": 0.1}, "noise": [],
     }  # fmt: skip
     found |= fields
@@ -206,15 +206,20 @@ def test_an_unfinished_point_is_not_chosen_from(folder: Path) -> None:
 
 def test_other_settings_are_another_row(folder: Path) -> None:
     for seed in (1, 2, 3):
-        run(folder, "ours", seed, 0.2, key="x", settings={"text": {"max_length": 64}, "machine": {"device": "cuda"}})
+        run(
+            folder, "ours", seed, 0.2, key="x", settings={"text": {"max_seq_length": 64}, "machine": {"device": "cuda"}}
+        )
     found = command(folder, "--format", "markdown")
-    assert re.search(r"ours \[max_length=64\] +\| +20.00 ± 0.00 \(3\)", found.stdout)
-    assert re.search(r"ours \[max_length=128\] +\| +\*\*53.00 ± 3.00 \(3\)", found.stdout)
-    assert "TNEWS: the rows were not run under the same settings: ours [max_length=128] max_length=128" in found.stderr
+    assert re.search(r"ours \[max_seq_length=64\] +\| +20.00 ± 0.00 \(3\)", found.stdout)
+    assert re.search(r"ours \[max_seq_length=128\] +\| +\*\*53.00 ± 3.00 \(3\)", found.stdout)
+    assert (
+        "TNEWS: the rows were not run under the same settings: ours [max_seq_length=128] max_seq_length=128"
+        in found.stderr
+    )
 
 
 def test_the_machine_tells_no_runs_apart(folder: Path) -> None:
-    run(folder, "ours", 4, 0.53, settings={"text": {"max_length": 128}, "machine": {"device": "cuda"}})
+    run(folder, "ours", 4, 0.53, settings={"text": {"max_seq_length": 128}, "machine": {"device": "cuda"}})
     assert "(4)" in output(folder, "--format", "markdown")
 
 

@@ -83,7 +83,7 @@ class Kind(ABC):
     def __init__(self, dataset: DataSet, target: str, encoder: Encoder, text: Text) -> None:
         self.dataset, self.target, self.encoder, self.text = dataset, target, encoder, text
         self.tokenizer = encoder.tokenizer
-        self.max_length = min(text.max_length, encoder.max_length)
+        self.max_seq_length = min(text.max_seq_length, encoder.max_seq_length)
         self.labels = self.names()
 
     @abstractmethod
@@ -138,7 +138,7 @@ class Kind(ABC):
         self, texts: Sequence[str], pairs: Sequence[str] | None = None, truncation: str = "longest_first"
     ) -> Encoded:
         """One row per text, or per pair of texts, cut to the row's length."""
-        return encode(self.tokenizer, texts, pairs, max_length=self.max_length, truncation=truncation)
+        return encode(self.tokenizer, texts, pairs, max_length=self.max_seq_length, truncation=truncation)
 
     def windows(
         self, texts: Sequence[str], pairs: Sequence[str] | None = None, truncation: str = "longest_first"
@@ -152,8 +152,10 @@ class Kind(ABC):
         """
         if not texts:
             return
-        stride = min(self.text.stride, max(self.max_length // 4, 1))
-        encoded = encode(self.tokenizer, texts, pairs, max_length=self.max_length, truncation=truncation, stride=stride)
+        stride = min(self.text.stride, max(self.max_seq_length // 4, 1))
+        encoded = encode(
+            self.tokenizer, texts, pairs, max_length=self.max_seq_length, truncation=truncation, stride=stride
+        )
         assert encoded.spans is not None
         for text, cut in enumerate(windows_of(encoded, stride, int(pairs is not None))):
             for row, first, count, start in zip(cut.rows, cut.starts, cut.counts, cut.begins, strict=True):

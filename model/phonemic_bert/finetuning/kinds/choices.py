@@ -47,10 +47,10 @@ class Choices(Kind):
         """Refuses a question that leaves nothing of its context."""
         ids = self.tokenizer(asked, add_special_tokens=False, verbose=False)["input_ids"]
         longest = max(range(len(ids)), key=lambda at: len(ids[at]))
-        if len(ids[longest]) > self.max_length - 4:
+        if len(ids[longest]) > self.max_seq_length - 4:
             raise RunError(
                 f"{asked[longest]!r}: this question and choice take {len(ids[longest])} positions, too many "
-                f"for rows of {self.max_length}; raise text.max_length"
+                f"for rows of {self.max_seq_length}; raise text.max_seq_length"
             )
 
     def collate(self, rows: Sequence[Instance]) -> dict[str, Tensor]:

@@ -91,7 +91,7 @@ class Coreference(Pairs):
     def _around(self, example: CoreferenceExample) -> CoreferenceExample:
         """The example with so much less text before what is marked that all of that fits in."""
         spans = (example.candidate, example.pronoun)
-        while self._positions(example.text[: max(span.end for span in spans)]) > self.max_length - _MARGIN:
+        while self._positions(example.text[: max(span.end for span in spans)]) > self.max_seq_length - _MARGIN:
             first = min(span.start for span in spans)
             if first == 0:
                 break

@@ -49,9 +49,9 @@ class Questions(Kind):
 
     def _questions(self, questions: list[str]) -> list[str]:
         """The questions without what is too long."""
-        limit = min(self.text.max_query_length, self.max_length // 2 - 3)
+        limit = min(self.text.max_query_length, self.max_seq_length // 2 - 3)
         if limit < 1:
-            raise RunError(f"text.max_length = {self.max_length} leaves no room for questions and passages")
+            raise RunError(f"text.max_seq_length = {self.max_seq_length} leaves no room for questions and passages")
         if not questions:
             return []
         offsets = self.tokenizer(questions, add_special_tokens=False, return_offsets_mapping=True, verbose=False)[
