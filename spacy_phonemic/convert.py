@@ -20,7 +20,7 @@ from spacy.tokens import Doc, DocBin
 from phonemic import tasks
 from phonemic.errors import InputError
 from phonemic.files import replacing
-from phonemic.tasks import DataSet, custom
+from phonemic.tasks import Dataset, custom
 from phonemic.tasks.dataset import Folder, Kind
 from spacy_phonemic.docs import Converted, Problem, to_docs
 
@@ -72,7 +72,7 @@ def read(
         kind: ``"classification"`` or ``"sequence-labelling"``, of a format; None: what the format says.
         entities: of a format: its tags are of entities, not a part of speech a word. CoNLL-U has the latter.
         fields: where in an entry what is: ``text``, ``label``, ``word``, ``tag``, ``joiner`` ..., see
-            :func:`phonemic.tasks.custom.data_set`.
+            :func:`phonemic.tasks.custom.dataset`.
 
     Raises:
         InputError: the file is damaged or not as described, or its examples do not fit a Doc.
@@ -97,7 +97,7 @@ def read(
 read_conll, read_conllu, read_cluener = (partial(read, name) for name in ("conll", "conllu", "cluener"))
 
 
-def read_split(dataset: DataSet, folder: Folder, split: str, nlp: Language) -> Converted:
+def read_split(dataset: Dataset, folder: Folder, split: str, nlp: Language) -> Converted:
     """Reads a split of any dataset as Docs, of one that is registered and of one of your own.
 
     Arguments:
@@ -130,14 +130,14 @@ def write(docs: Iterable[Doc], path: str | os.PathLike[str], overwrite: bool = T
         file.write(DocBin(docs=docs).to_bytes())
 
 
-def _set_of(name: str) -> DataSet:
+def _set_of(name: str) -> Dataset:
     try:
         return tasks.get(ALIASES.get(name, name))
     except ValueError as error:
         raise InputError(f"{error}; or a format: {', '.join(FORMATS)}") from error
 
 
-def _read_set(dataset: DataSet, path: Folder, nlp: Language, split: str | None) -> Converted:
+def _read_set(dataset: Dataset, path: Folder, nlp: Language, split: str | None) -> Converted:
     if split is not None:
         return read_split(dataset, path, split, nlp)
     if Path(path).is_dir():
@@ -149,7 +149,7 @@ def _read_set(dataset: DataSet, path: Folder, nlp: Language, split: str | None) 
     return _docs_of(dataset, (Path(path),), nlp)
 
 
-def _docs_of(dataset: DataSet, paths: tuple[Path, ...], nlp: Language) -> Converted:
+def _docs_of(dataset: Dataset, paths: tuple[Path, ...], nlp: Language) -> Converted:
     if dataset.kind not in KINDS:
         raise InputError(
             f"{dataset.title} ({dataset.kind}) cannot become Docs: its examples are not one text with labels. "

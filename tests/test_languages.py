@@ -90,7 +90,7 @@ class TestStrayTags:
             assert sum(len(one.spans) for one in examples) == 2 * 3821 + 2
             assert [one.text for one in examples].count("中国好的") == 1
             with pytest.raises(InputError, match=rf"{file.name}:\d+: 'M-ORG' continues with no ORG before it"):
-                custom.data_set("sequence-labelling", lang="zh", train=file, dev=file, strict=True)
+                custom.dataset("sequence-labelling", lang="zh", train=file, dev=file, strict=True)
 
     def test_a_tag_that_is_none_makes_no_other_task(self, published):
         """It is told, with its line: the file is not taken for one of parts of speech."""
@@ -116,7 +116,7 @@ class TestStrayTags:
     def made(self, file, **options):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", tagging.StrayTagWarning)
-            return custom.data_set("sequence-labelling", lang="zh", train=file, dev=file, **options)
+            return custom.dataset("sequence-labelling", lang="zh", train=file, dev=file, **options)
 
     def test_each_begins_a_span_and_is_counted(self, file):
         made = self.made(file)
@@ -130,7 +130,7 @@ class TestStrayTags:
 
     def test_strict_refuses(self, file):
         with pytest.raises(InputError, match=r"a\.bmes:5: 'M-ORG' continues with no ORG before it"):
-            custom.data_set("sequence-labelling", lang="zh", train=file, dev=file, strict=True)
+            custom.dataset("sequence-labelling", lang="zh", train=file, dev=file, strict=True)
 
 
 def test_what_cannot_be_added_changes_nothing(tmp_path):

@@ -4,7 +4,7 @@ One registry of what each is, and readers of the files as their authors publish 
 users' own files.
 """
 
-from phonemic.tasks.dataset import DataSet, Folds, Layout, layout
+from phonemic.tasks.dataset import Dataset, Folds, Layout, layout
 from phonemic.tasks.examples import (
     Answer,
     AspectExample,
@@ -25,7 +25,7 @@ __all__ = [
     "AspectExample",
     "ChoiceExample",
     "CoreferenceExample",
-    "DataSet",
+    "Dataset",
     "Example",
     "Folds",
     "Layout",

@@ -1,4 +1,4 @@
-"""DataSet: what a dataset is, which files it is in, and how to read them."""
+"""Dataset: what a dataset is, which files it is in, and how to read them."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def each_text(examples: Iterable[Any]) -> Iterator[str]:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class DataSet:
+class Dataset:
     """A dataset as its authors publish it.
 
     Attributes:

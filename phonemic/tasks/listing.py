@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from phonemic.errors import InputError
-from phonemic.tasks.dataset import DataSet, Folder, Layout
+from phonemic.tasks.dataset import Dataset, Folder, Layout
 from phonemic.tasks.registry import beyond, get, names
 
 
@@ -26,7 +26,7 @@ def present(root: Folder) -> str:
     return "\n".join(f"{name}: {_present(get(name), root)}" for name in (*names(), *beyond()))
 
 
-def _present(dataset: DataSet, root: Folder) -> str:
+def _present(dataset: Dataset, root: Folder) -> str:
     try:
         folder = dataset.find(root)
     except InputError:
@@ -34,7 +34,7 @@ def _present(dataset: DataSet, root: Folder) -> str:
     return f"{folder}: {', '.join(dataset.present(folder)) or 'none of its files'}"
 
 
-def _row(dataset: DataSet) -> tuple[str, ...]:
+def _row(dataset: Dataset) -> tuple[str, ...]:
     link = f"<{dataset.home}>"
     splits = ", ".join(dataset.splits)
     named = (f"`{dataset.name}`", dataset.title, dataset.lang, dataset.kind)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from difflib import get_close_matches
 
 from phonemic.tasks import sets
-from phonemic.tasks.dataset import DataSet
+from phonemic.tasks.dataset import Dataset
 
-_SETS: dict[str, DataSet] = {dataset.name: dataset for dataset in sets.ALL}
-_BEYOND: dict[str, DataSet] = {dataset.name: dataset for dataset in sets.BEYOND}
+_SETS: dict[str, Dataset] = {dataset.name: dataset for dataset in sets.ALL}
+_BEYOND: dict[str, Dataset] = {dataset.name: dataset for dataset in sets.BEYOND}
 
 
 def names() -> tuple[str, ...]:
@@ -21,7 +21,7 @@ def beyond() -> tuple[str, ...]:
     return tuple(_BEYOND)
 
 
-def get(name: str) -> DataSet:
+def get(name: str) -> Dataset:
     """A dataset by its name, in any case.
 
     Raises:
@@ -36,7 +36,7 @@ def get(name: str) -> DataSet:
     return found
 
 
-def register(dataset: DataSet) -> DataSet:
+def register(dataset: Dataset) -> Dataset:
     """Adds a dataset of your own, for this process.
 
     Arguments:

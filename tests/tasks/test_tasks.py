@@ -84,12 +84,12 @@ def lower_words(paths: Sequence[Path]) -> Iterator[TextExample]:
 
 
 @pytest.fixture
-def own(monkeypatch: pytest.MonkeyPatch) -> tasks.DataSet:
+def own(monkeypatch: pytest.MonkeyPatch) -> tasks.Dataset:
     from phonemic.tasks import registry
 
     monkeypatch.setattr(registry, "_SETS", dict(registry._SETS))
     return tasks.register(
-        tasks.DataSet(
+        tasks.Dataset(
             name="own",
             title="Own",
             lang="zh",
@@ -113,7 +113,7 @@ def write_own(folder: Path, **splits: list[dict[str, str]]) -> Path:
     return folder
 
 
-def test_a_set_of_one_s_own(own: tasks.DataSet, tmp_path: Path) -> None:
+def test_a_set_of_one_s_own(own: tasks.Dataset, tmp_path: Path) -> None:
     assert tasks.names()[-1] == "own"
     assert tasks.get("own") is own
     with pytest.raises(ValueError, match="called 'own' already"):
@@ -128,20 +128,20 @@ def test_a_set_of_one_s_own(own: tasks.DataSet, tmp_path: Path) -> None:
 
 def test_names_of_splits_are_checked() -> None:
     with pytest.raises(ValueError, match="has no split 'final'"):
-        tasks.DataSet(
+        tasks.Dataset(
             name="x", title="X", lang="vi", kind="classification", metric="accuracy", labels={}, layouts=(),
             parse=lower_words, test="final",
         )  # fmt: skip
     with pytest.raises(ValueError, match="lower case"):
         tasks.register(
-            tasks.DataSet(
+            tasks.Dataset(
                 name="X", title="X", lang="vi", kind="classification", metric="accuracy", labels={}, layouts=(),
                 parse=lower_words,
             )
         )  # fmt: skip
 
 
-def test_missing_files_are_named_at_once(own: tasks.DataSet, tmp_path: Path) -> None:
+def test_missing_files_are_named_at_once(own: tasks.Dataset, tmp_path: Path) -> None:
     with pytest.raises(InputError) as error:
         own.read(tmp_path, "dev")
     assert str(error.value) == (
@@ -162,7 +162,7 @@ def test_missing_files_are_named_at_once(own: tasks.DataSet, tmp_path: Path) -> 
         own.texts(tmp_path, "train")
 
 
-def test_finds_the_folder_below_a_root(own: tasks.DataSet, tmp_path: Path) -> None:
+def test_finds_the_folder_below_a_root(own: tasks.Dataset, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no folder zh/own or own for Own in it"):
         own.find(tmp_path)
     (tmp_path / "own").mkdir()
@@ -175,7 +175,7 @@ def test_finds_the_folder_below_a_root(own: tasks.DataSet, tmp_path: Path) -> No
     assert "own: train, dev" in listing.present(tmp_path)
 
 
-def test_folds_follow_the_paper_s_protocol(own: tasks.DataSet, tmp_path: Path) -> None:
+def test_folds_follow_the_paper_s_protocol(own: tasks.Dataset, tmp_path: Path) -> None:
     write_own(tmp_path, train=[{"t": str(n), "y": "a"} for n in range(50)], val=[{"t": "x"}])
     first, again, other = own.folds(tmp_path, 1), own.folds(tmp_path, 1), own.folds(tmp_path, 2)
     assert first == again != other

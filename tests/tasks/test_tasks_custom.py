@@ -31,13 +31,13 @@ def json_lines(path: Path, *rows: dict[str, Any]) -> Path:
     return write(path, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
 
 
-def read(dataset: custom.CustomDataSet, split: str = "train") -> list[Any]:
+def read(dataset: custom.CustomDataset, split: str = "train") -> list[Any]:
     return list(dataset.read(".", split))
 
 
-def alone(kind: Any, path: Path, **options: Any) -> custom.CustomDataSet:
+def alone(kind: Any, path: Path, **options: Any) -> custom.CustomDataset:
     """A dataset whose training file is its test file as well."""
-    return custom.data_set(kind, train=path, test=path, **{"lang": "vi", **options})
+    return custom.dataset(kind, train=path, test=path, **{"lang": "vi", **options})
 
 
 # --- classification
@@ -46,7 +46,7 @@ def alone(kind: Any, path: Path, **options: Any) -> custom.CustomDataSet:
 def test_csv(tmp_path: Path) -> None:
     train = write(tmp_path / "Mail" / "train.csv", '\ufeffbody,class\n"một, hai",spam\nba,ham\n' + "x,ham\n" * 18)
     test = write(tmp_path / "test.csv", "class,body\nham,bốn\n")
-    dataset = custom.data_set("classification", lang="vi", train=train, test=test, text="body", label="class")
+    dataset = custom.dataset("classification", lang="vi", train=train, test=test, text="body", label="class")
     assert (dataset.name, dataset.metric, dataset.labels) == ("mail", "macro-f1", {"label": ("ham", "spam")})
     assert read(dataset)[0] == TextExample("một, hai", {"label": "spam"})
     assert read(dataset, "test") == [TextExample("bốn", {"label": "ham"})]
@@ -77,13 +77,13 @@ def test_quotes_may_be_plain(tmp_path: Path) -> None:
 def test_without_test_the_dev_file_is_the_test_set(tmp_path: Path) -> None:
     train = write(tmp_path / "train.csv", "text,label\n" + "a,x\nb,y\n" * 10)
     dev = write(tmp_path / "dev.csv", "text,label\nc,x\n")
-    dataset = custom.data_set("classification", lang="zh", train=train, dev=dev)
+    dataset = custom.dataset("classification", lang="zh", train=train, dev=dev)
     assert dataset.present() == ("train", "test")
     assert [len(fold) for fold in dataset.folds(".", seed=1)] == [18, 2, 1]
-    both = custom.data_set("classification", lang="zh", train=train, dev=dev, test=train)
+    both = custom.dataset("classification", lang="zh", train=train, dev=dev, test=train)
     assert [len(fold) for fold in both.folds(".", seed=1)] == [20, 1, 20]
     with pytest.raises(ValueError, match="give a test file"):
-        custom.data_set("classification", lang="zh", train=train)
+        custom.dataset("classification", lang="zh", train=train)
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ def test_invalid_utf8(tmp_path: Path) -> None:
 def test_a_label_that_train_lacks(tmp_path: Path) -> None:
     train = write(tmp_path / "train.csv", "text,label\na,x\nb,y\n")
     test = write(tmp_path / "test.csv", "text,label\na,x\nb,z\n")
-    dataset = custom.data_set("classification", lang="vi", train=train, test=test)
+    dataset = custom.dataset("classification", lang="vi", train=train, test=test)
     with pytest.raises(InputError, match=r"test.csv:3: label 'z' is not a label of the training file: x, y"):
         read(dataset, "test")
 
@@ -293,7 +293,7 @@ def test_tags_that_are_none_for_spans(tmp_path: Path) -> None:
 
 def test_an_entity_that_train_lacks(tmp_path: Path) -> None:
     train = write(tmp_path / "train.conll", "a B-X\n")
-    dataset = custom.data_set("sequence-labelling", lang="zh", train=train, test=write(tmp_path / "t.conll", "a B-Y\n"))
+    dataset = custom.dataset("sequence-labelling", lang="zh", train=train, test=write(tmp_path / "t.conll", "a B-Y\n"))
     with pytest.raises(InputError, match=r"t.conll:1: 'Y' is not a label of this set: X"):
         read(dataset, "test")
 
@@ -456,7 +456,7 @@ def test_weibo_as_the_file_counts_it(data: Data) -> None:
 
 def test_a_published_file_as_one_s_own(data: Data) -> None:
     folder = data("vi/vietbioner/data_supervised_learning")
-    dataset = custom.data_set(
+    dataset = custom.dataset(
         "sequence-labelling", lang="vi", train=folder / "train.txt", dev=folder / "dev.txt", test=folder / "test.txt"
     )
     known = tasks.get("vietbioner")

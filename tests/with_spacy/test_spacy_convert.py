@@ -299,11 +299,11 @@ class TestRefused:
             read("conll", tmp_path, nlp["vi"], split="train")
 
 
-class TestOwnDataSets:
+class TestCustomDatasets:
     def test_a_split(self, nlp, tmp_path):
         for part, rows in (("train", "a,x\nb,y\n"), ("dev", "c,y\n")):
             (tmp_path / f"{part}.csv").write_text(f"text,label\n{rows}")
-        dataset = custom.data_set("classification", lang="vi", train=tmp_path / "train.csv", dev=tmp_path / "dev.csv")
+        dataset = custom.dataset("classification", lang="vi", train=tmp_path / "train.csv", dev=tmp_path / "dev.csv")
         found = read_split(dataset, ".", "test", nlp["vi"])
         assert [doc.cats for doc in found.docs] == [{"x": 0, "y": 1}]
 
@@ -321,7 +321,7 @@ class TestCommand:
         out, err = capsys.readouterr()
         return status, out + err
 
-    def test_a_data_set_brings_its_language(self, nlp, tmp_path, capsys):
+    def test_a_dataset_brings_its_language(self, nlp, tmp_path, capsys):
         (tmp_path / "sents.txt").write_text("hay\ndở\n")
         for name, rows in (("sentiments", "2\n0\n"), ("topics", "1\n1\n"), ("sents", "hay\ndở\n")):
             (tmp_path / "train").mkdir(exist_ok=True)

@@ -17,7 +17,7 @@ from phonemic_bert.checkpoints import checkpoint_folder
 from phonemic_bert.errors import CheckpointError
 
 if TYPE_CHECKING:
-    from phonemic.tasks import DataSet
+    from phonemic.tasks import Dataset
 
 #: Exit status of a sweep that a signal stopped and that can be continued (EX_TEMPFAIL of sysexits.h).
 STOPPED = 75
@@ -125,19 +125,19 @@ def _needed(options: dict[str, Any], *names: str) -> None:
         raise click.UsageError(f"missing {' and '.join(missing)}")
 
 
-def _custom(options: dict[str, Any]) -> DataSet:
+def _custom(options: dict[str, Any]) -> Dataset:
     """Files of the user's own as a dataset; a value of --field may be a list with commas."""
     from phonemic.tasks import custom
 
     fields: dict[str, Any] = {}
-    known = [name for name in signature(custom.data_set).parameters if name not in ("kind", *_FILES)]
+    known = [name for name in signature(custom.dataset).parameters if name not in ("kind", *_FILES)]
     for written in options["fields"]:
         name, equals, value = written.partition("=")
         if not equals or name not in known:
             raise click.BadParameter(f"{written!r}: a field is NAME=VALUE, and the names are {', '.join(known)}")
         parts = value.split(",") if name in ("label", "choices") and "," in value else value
         fields[name] = _FIELDS.get(name, str)(value) if isinstance(parts, str) else parts
-    return custom.data_set(options["custom"], **{name: options[name] for name in _FILES}, **fields)
+    return custom.dataset(options["custom"], **{name: options[name] for name in _FILES}, **fields)
 
 
 def _place(value: str) -> int | str:
@@ -150,7 +150,7 @@ def _yes(value: str) -> bool:
     return value == "true"
 
 
-#: The arguments of ``custom.data_set`` that are separate options, and the ones that are not strings.
+#: The arguments of ``custom.dataset`` that are separate options, and the ones that are not strings.
 _FILES = ("lang", "train", "dev", "test", "name")
 _FIELDS: dict[str, Any] = {"word": _place, "tag": _place, "quoting": _yes, "strict": _yes}
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from phonemic.errors import InputError
-from phonemic.tasks import DataSet, Folds, get
+from phonemic.tasks import Dataset, Folds, get
 
 #: The target of a set that has one.
 LABEL = "label"
@@ -44,7 +44,7 @@ class Job:
         limits: how many examples are used.
     """
 
-    dataset: DataSet
+    dataset: Dataset
     target: str
     folder: Path
     divide: str | None = None
@@ -113,7 +113,7 @@ def find_jobs(names: Iterable[str], data: Path, divide: str | None = None, limit
 
 
 def jobs_of(
-    dataset: DataSet, folder: Path, target: str | None = None, divide: str | None = None, limits: Limits = ALL
+    dataset: Dataset, folder: Path, target: str | None = None, divide: str | None = None, limits: Limits = ALL
 ) -> list[Job]:
     """The jobs of one set.
 

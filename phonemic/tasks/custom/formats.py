@@ -35,7 +35,7 @@ _KINDS = {
 
 @dataclass(frozen=True)
 class Fields:
-    """Where in an entry what is, see :func:`phonemic.tasks.custom.data_set`; ``between`` is between words."""
+    """Where in an entry what is, see :func:`phonemic.tasks.custom.dataset`; ``between`` is between words."""
 
     text: str = "text"
     text_b: str = "text_b"

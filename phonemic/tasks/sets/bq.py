@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from phonemic.tasks import pairs
-from phonemic.tasks.dataset import DataSet, layout
+from phonemic.tasks.dataset import Dataset, layout
 from phonemic.tasks.examples import PairExample
 from phonemic.tasks.records import Record, csv_rows, same
 
@@ -26,7 +26,7 @@ def parse(paths: Sequence[Path]) -> Iterator[PairExample]:
             yield PairExample(row[0], row[1], record.label("label", LABELS))
 
 
-DATASET = DataSet(
+DATASET = Dataset(
     name="bq",
     title="BQ",
     lang="zh",

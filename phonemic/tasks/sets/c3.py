@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from phonemic.errors import InputError
-from phonemic.tasks.dataset import DataSet, layout
+from phonemic.tasks.dataset import Dataset, layout
 from phonemic.tasks.examples import ChoiceExample
 from phonemic.tasks.records import Record, json_document
 from phonemic.tasks.tagging import strings
@@ -46,7 +46,7 @@ def questions_and_choices(examples: Iterable[ChoiceExample]) -> Iterator[str]:
         yield from example.choices
 
 
-DATASET = DataSet(
+DATASET = Dataset(
     name="c3",
     title="C3",
     lang="zh",

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from phonemic.tasks.dataset import DataSet, layout
+from phonemic.tasks.dataset import Dataset, layout
 from phonemic.tasks.examples import Span, TaggedExample
 from phonemic.tasks.records import Record, json_lines
 
@@ -45,7 +45,7 @@ def _place(span: Span) -> tuple[int, int]:
     return span.start, span.end
 
 
-DATASET = DataSet(
+DATASET = Dataset(
     name="cluener",
     title="CLUENER",
     lang="zh",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from phonemic.tasks.dataset import DataSet, layout
+from phonemic.tasks.dataset import Dataset, layout
 from phonemic.tasks.examples import CoreferenceExample, Span
 from phonemic.tasks.records import Record, json_lines, same
 
@@ -28,7 +28,7 @@ def _span(record: Record, text: str, name: str) -> Span:
     return Span(start, start + len(written), name)
 
 
-DATASET = DataSet(
+DATASET = Dataset(
     name="cluewsc",
     title="CLUEWSC",
     lang="zh",

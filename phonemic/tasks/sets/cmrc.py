@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from phonemic.tasks import squad
-from phonemic.tasks.dataset import DataSet, layout
+from phonemic.tasks.dataset import Dataset, layout
 
-DATASET = DataSet(
+DATASET = Dataset(
     name="cmrc",
     title="CMRC",
     lang="zh",

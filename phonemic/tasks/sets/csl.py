@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from phonemic.tasks.dataset import DataSet, layout
+from phonemic.tasks.dataset import Dataset, layout
 from phonemic.tasks.examples import PairExample
 from phonemic.tasks.records import Record, csv_rows, json_lines, same
 from phonemic.tasks.tagging import strings
@@ -34,7 +34,7 @@ def abstracts(examples: Iterable[PairExample]) -> Iterator[str]:
     return (example.text_b for example in examples)
 
 
-DATASET = DataSet(
+DATASET = Dataset(
     name="csl",
     title="CSL",
     lang="zh",

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from phonemic.tasks.dataset import DataSet, layout
+from phonemic.tasks.dataset import Dataset, layout
 from phonemic.tasks.examples import TaggedExample
 from phonemic.tasks.records import Record, lines
 from phonemic.tasks.tagging import labelled_words
@@ -43,7 +43,7 @@ def _sentence(record: Record, line: str) -> TaggedExample:
     return labelled_words([word for _, word in words], [tag for tag, _ in words], [record.place], LABELS, "_")
 
 
-DATASET = DataSet(
+DATASET = Dataset(
     name="niivtb-pos",
     title="NIIVTB POS",
     lang="vi",

@@ -5,11 +5,11 @@ from __future__ import annotations
 from functools import partial
 
 from phonemic.tasks import tagging
-from phonemic.tasks.dataset import DataSet, layout
+from phonemic.tasks.dataset import Dataset, layout
 
 LABELS = tuple("AGE DATE GENDER JOB LOCATION NAME ORGANIZATION PATIENT_ID SYMPTOM_AND_DISEASE TRANSPORTATION".split())
 
-DATASET = DataSet(
+DATASET = Dataset(
     name="phoner",
     title="PhoNER",
     lang="vi",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from phonemic.tasks.dataset import DataSet, layout
+from phonemic.tasks.dataset import Dataset, layout
 from phonemic.tasks.examples import TextExample
 from phonemic.tasks.records import json_lines, lines, same
 
@@ -23,7 +23,7 @@ def parse(paths: Sequence[Path]) -> Iterator[TextExample]:
             yield TextExample(text, record.labels({"label": ("label", LABELS)}))
 
 
-DATASET = DataSet(
+DATASET = Dataset(
     name="thucnews",
     title="THUCNews",
     lang="zh",

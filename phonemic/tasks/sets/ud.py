@@ -5,11 +5,11 @@ from __future__ import annotations
 from functools import partial
 
 from phonemic.tasks.conllu import UPOS, parse
-from phonemic.tasks.dataset import DataSet, layout
+from phonemic.tasks.dataset import Dataset, layout
 
 
-def _treebank(name: str, title: str, lang: str, file: str, repository: str) -> DataSet:
-    return DataSet(
+def _treebank(name: str, title: str, lang: str, file: str, repository: str) -> Dataset:
+    return Dataset(
         name=f"ud-{name}-pos",
         title=title,
         lang=lang,

@@ -5,11 +5,11 @@ from __future__ import annotations
 from functools import partial
 
 from phonemic.tasks import tagging
-from phonemic.tasks.dataset import DataSet, layout
+from phonemic.tasks.dataset import Dataset, layout
 
 LABELS = ("DateTime", "DiagnosticProcedure", "Location", "Organisation", "Symptom_and_Disease")
 
-DATASET = DataSet(
+DATASET = Dataset(
     name="vietbioner",
     title="VietBioNER",
     lang="vi",

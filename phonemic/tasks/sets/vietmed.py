@@ -7,7 +7,7 @@ from pathlib import Path
 
 from phonemic.errors import InputError
 from phonemic.files import require
-from phonemic.tasks.dataset import DataSet, layout
+from phonemic.tasks.dataset import Dataset, layout
 from phonemic.tasks.examples import TaggedExample
 from phonemic.tasks.records import Record, json_lines
 from phonemic.tasks.tagging import strings, tagged_words
@@ -42,7 +42,7 @@ def _parquet(path: Path) -> Iterator[Record]:
         raise InputError(f"{path}: damaged, or not a Parquet file ({error})") from error
 
 
-DATASET = DataSet(
+DATASET = Dataset(
     name="vietmed",
     title="VietMed",
     lang="vi",

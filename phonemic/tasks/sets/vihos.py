@@ -7,7 +7,7 @@ from itertools import groupby
 from pathlib import Path
 
 from phonemic.files.jsons import loads
-from phonemic.tasks.dataset import DataSet, layout
+from phonemic.tasks.dataset import Dataset, layout
 from phonemic.tasks.examples import Span, TaggedExample
 from phonemic.tasks.records import Record, table
 from phonemic.tasks.tagging import tagged_words
@@ -72,7 +72,7 @@ def _tags(tokens: Iterable[tuple[int, int]], spans: Sequence[Span]) -> Iterator[
         begun = max(begun, at)
 
 
-DATASET = DataSet(
+DATASET = Dataset(
     name="vihos",
     title="ViHOS",
     lang="vi",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from phonemic.tasks.dataset import DataSet, layout
+from phonemic.tasks.dataset import Dataset, layout
 from phonemic.tasks.examples import TextExample
 from phonemic.tasks.records import table
 
@@ -18,7 +18,7 @@ def parse(paths: Sequence[Path]) -> Iterator[TextExample]:
         yield TextExample(record.text("free_text"), record.labels({"label": ("label_id", LABELS)}))
 
 
-DATASET = DataSet(
+DATASET = Dataset(
     name="vihsd",
     title="ViHSD",
     lang="vi",

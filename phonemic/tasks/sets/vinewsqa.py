@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 
 from phonemic.tasks import squad
-from phonemic.tasks.dataset import DataSet, layout
+from phonemic.tasks.dataset import Dataset, layout
 from phonemic.tasks.examples import QuestionExample
 
 
@@ -23,7 +23,7 @@ def articles_questions_answers(examples: Iterable[QuestionExample]) -> Iterator[
             yield from (answer.text for answer in question.answers)
 
 
-DATASET = DataSet(
+DATASET = Dataset(
     name="vinewsqa",
     title="ViNewsQA",
     lang="vi",

@@ -5,12 +5,12 @@ from __future__ import annotations
 from functools import partial
 
 from phonemic.tasks import pairs
-from phonemic.tasks.dataset import DataSet, layout
+from phonemic.tasks.dataset import Dataset, layout
 from phonemic.tasks.records import same
 
 LABELS = same("entailment", "neutral", "contradiction", "other")
 
-DATASET = DataSet(
+DATASET = Dataset(
     name="vinli",
     title="ViNLI",
     lang="vi",

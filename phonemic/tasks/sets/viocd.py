@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from phonemic.tasks.dataset import DataSet, layout
+from phonemic.tasks.dataset import Dataset, layout
 from phonemic.tasks.examples import TextExample
 from phonemic.tasks.records import entries, json_document, same, table
 
@@ -23,7 +23,7 @@ def parse(paths: Sequence[Path]) -> Iterator[TextExample]:
         yield TextExample(record.text("review"), record.labels({"label": ("label", LABELS)}))
 
 
-DATASET = DataSet(
+DATASET = Dataset(
     name="viocd",
     title="ViOCD",
     lang="vi",

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from phonemic.tasks.dataset import DataSet, layout
+from phonemic.tasks.dataset import Dataset, layout
 from phonemic.tasks.examples import AspectExample
 from phonemic.tasks.records import Record, table
 
@@ -39,7 +39,7 @@ def _aspects(record: Record) -> Iterator[tuple[str, str | None]]:
         at = found.end()
 
 
-DATASET = DataSet(
+DATASET = Dataset(
     name="uit-visfd",
     title="UIT-ViSFD",
     lang="vi",

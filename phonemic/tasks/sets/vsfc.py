@@ -7,7 +7,7 @@ from itertools import zip_longest
 from pathlib import Path
 
 from phonemic.errors import InputError
-from phonemic.tasks.dataset import DataSet, layout
+from phonemic.tasks.dataset import Dataset, layout
 from phonemic.tasks.examples import TextExample
 from phonemic.tasks.records import Record, lines
 
@@ -29,7 +29,7 @@ def parse(paths: Sequence[Path]) -> Iterator[TextExample]:
         yield TextExample(text.rstrip("\r\n"), labels)
 
 
-DATASET = DataSet(
+DATASET = Dataset(
     name="uit-vsfc",
     title="UIT-VSFC",
     lang="vi",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from phonemic.tasks.dataset import DataSet, layout
+from phonemic.tasks.dataset import Dataset, layout
 from phonemic.tasks.examples import TextExample
 from phonemic.tasks.records import same, table
 
@@ -18,7 +18,7 @@ def parse(paths: Sequence[Path]) -> Iterator[TextExample]:
         yield TextExample(record.text("Sentence"), record.labels({"label": ("Emotion", LABELS)}))
 
 
-DATASET = DataSet(
+DATASET = Dataset(
     name="vsmec",
     title="VSMEC",
     lang="vi",

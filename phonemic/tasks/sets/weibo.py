@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from phonemic.errors import InputError
-from phonemic.tasks.dataset import DataSet, layout
+from phonemic.tasks.dataset import Dataset, layout
 from phonemic.tasks.examples import TaggedExample
 from phonemic.tasks.tagging import sentences, tagged_words
 
@@ -27,7 +27,7 @@ def parse(paths: Sequence[Path]) -> Iterator[TaggedExample]:
             yield tagged_words(plain, [row[1] for row in rows], places, LABELS, between="")
 
 
-DATASET = DataSet(
+DATASET = Dataset(
     name="weibo-ner",
     title="Weibo NER",
     lang="zh",

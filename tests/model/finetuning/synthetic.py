@@ -10,7 +10,7 @@ from phonemic.tasks import (
     AspectExample,
     ChoiceExample,
     CoreferenceExample,
-    DataSet,
+    Dataset,
     PairExample,
     QuestionExample,
     Span,
@@ -136,7 +136,7 @@ def dataset(folder, kind="classification", metric="macro-f1", **fields):
     for split in SIZES:
         (folder / f"{split}.txt").write_text(split)
     given = {"labels": labels, "name": f"{kind}-{metric}", "title": kind, "lang": "vi", **fields}
-    return DataSet(
+    return Dataset(
         kind=kind,
         metric=metric,
         layouts=(layout("{}.txt"),),

@@ -17,8 +17,7 @@ pytest.importorskip("seqeval", reason="needs the finetune extra")
 from synthetic import FEW, SHORT, classification, clockless, dataset, files, made, results_in, settings, spans, sweep
 from transformers import AutoModelForSequenceClassification, AutoTokenizer, pipeline
 
-from phonemic.tasks import PairExample
-from phonemic.tasks.custom import data_set
+from phonemic.tasks import PairExample, custom
 from phonemic_bert.finetuning.encoders import load_encoder
 from phonemic_bert.finetuning.jobs import Job, Limits
 from phonemic_bert.finetuning.noise import parse
@@ -198,7 +197,7 @@ def test_the_key_knows_the_columns_of_ones_own_files(checkpoint, tmp_path):
 
     def key(**fields):
         files = {"lang": "vi", "train": own, "test": own}
-        job = Job(data_set("classification", **files, **fields), "label", tmp_path)
+        job = Job(custom.dataset("classification", **files, **fields), "label", tmp_path)
         return Run(job, load_encoder(checkpoint()), settings(), settings().points()[0], 1, tmp_path).key
 
     assert key(text="body") == key(text="body")

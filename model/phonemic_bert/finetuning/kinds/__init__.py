@@ -12,13 +12,13 @@ from phonemic_bert.finetuning.kinds.questions import Questions
 from phonemic_bert.finetuning.kinds.tagging import Tagging
 
 if TYPE_CHECKING:
-    from phonemic.tasks import DataSet
+    from phonemic.tasks import Dataset
     from phonemic_bert.finetuning.encoders import Encoder
     from phonemic_bert.finetuning.settings import Text
 
 __all__ = ["KINDS", "Instance", "Kind", "Window", "make_kind"]
 
-#: By ``DataSet.kind``.
+#: By ``Dataset.kind``.
 KINDS: dict[str, type[Kind]] = {
     "classification": Classification,
     "aspect-sentiment": Aspects,
@@ -30,6 +30,6 @@ KINDS: dict[str, type[Kind]] = {
 }
 
 
-def make_kind(dataset: DataSet, target: str, encoder: Encoder, text: Text) -> Kind:
+def make_kind(dataset: Dataset, target: str, encoder: Encoder, text: Text) -> Kind:
     """The kind of a dataset's task, for one target and one encoder."""
     return KINDS[dataset.kind](dataset, target, encoder, text)

@@ -19,7 +19,7 @@ from phonemic_bert.modeling import IGNORE
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from phonemic.tasks import DataSet
+    from phonemic.tasks import Dataset
     from phonemic_bert.finetuning.encoders import Encoder
     from phonemic_bert.finetuning.settings import Text
 
@@ -80,7 +80,7 @@ class Kind(ABC):
     #: Of :meth:`Encoder.model`.
     head: ClassVar[str]
 
-    def __init__(self, dataset: DataSet, target: str, encoder: Encoder, text: Text) -> None:
+    def __init__(self, dataset: Dataset, target: str, encoder: Encoder, text: Text) -> None:
         self.dataset, self.target, self.encoder, self.text = dataset, target, encoder, text
         self.tokenizer = encoder.tokenizer
         self.max_seq_length = min(text.max_seq_length, encoder.max_seq_length)

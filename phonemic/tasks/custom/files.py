@@ -12,7 +12,7 @@ from phonemic.errors import InputError
 from phonemic.tasks import docbin, squad
 from phonemic.tasks.custom import records, tagging
 from phonemic.tasks.custom.formats import FORMATS, Fields, Labels, format_of
-from phonemic.tasks.dataset import DataSet, Folder, Kind, Metric
+from phonemic.tasks.dataset import Dataset, Folder, Kind, Metric
 from phonemic.tasks.examples import Example, PairExample, TaggedExample, TextExample
 
 #: The metrics that may be reported of each kind; the first is the default.
@@ -30,7 +30,7 @@ _BETWEEN = {"vi": " ", "zh": ""}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class CustomDataSet(DataSet):
+class CustomDataset(Dataset):
     """A dataset whose files are named one by one, so that the folder that its methods take does not matter.
 
     Attributes:
@@ -58,7 +58,7 @@ class CustomDataSet(DataSet):
         return (self.files[split],)
 
 
-def data_set(
+def dataset(
     kind: Kind,
     *,
     lang: str,
@@ -81,7 +81,7 @@ def data_set(
     comment: str = "",
     quoting: bool = True,
     strict: bool = False,
-) -> CustomDataSet:
+) -> CustomDataset:
     """A dataset in files of your own. The labels are those of the training file, which is read once for that.
 
     Without ``dev`` a tenth of the training file, drawn by seed, becomes the dev set. Without ``test`` the dev file is
@@ -148,7 +148,7 @@ def data_set(
     labels = _labels(parse, files["train"])
     name = (files["train"].parent.name.lower() or "own") if name is None else name
     answers: Metric = "answer-f1" if lang == "vi" else "exact-match"
-    return CustomDataSet(
+    return CustomDataset(
         name=name,
         title=name,
         lang=lang,
@@ -169,13 +169,13 @@ def read(
     """Reads one file of your own, with the labels that it has.
 
     Arguments:
-        kind: what its examples are, see :func:`data_set`.
+        kind: what its examples are, see :func:`dataset`.
         path: the file.
         lang: ``"vi"`` or ``"zh"``.
-        file_format: see :func:`data_set`.
+        file_format: see :func:`dataset`.
         entities: of sequence labelling: its tags are IOB tags or spans, not a label a word. CoNLL-U has the latter.
         fields: where in an entry what is: ``text``, ``label``, ``word``, ``tag``, ``joiner`` ..., see
-            :func:`data_set`.
+            :func:`dataset`.
 
     Returns:
         Its examples, one at a time, in the file's order.
@@ -199,10 +199,6 @@ def _check(kind: str, lang: str, file_format: str | None) -> None:
     ):
         if given is not None and given not in known:
             raise ValueError(f"no {what} {given!r}: choose one of {', '.join(known)}")
-
-
-#: The name of the class in earlier versions.
-OwnDataSet = CustomDataSet
 
 
 @dataclass(frozen=True)
