@@ -8,7 +8,6 @@ print(intrinsic.table(rows, "markdown"))
 """
 
 from phonemic.intrinsic.measure import OURS, available, chunks, measure, tokenizers
-from phonemic.intrinsic.statistics import Corpus as Corpus
 from phonemic.intrinsic.statistics import CorpusStatistics, TokenStatistics
 from phonemic.intrinsic.tabulation import FORMATS, pivot, table
 

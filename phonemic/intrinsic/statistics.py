@@ -58,10 +58,6 @@ class CorpusStatistics:
         return ratio(self.units if self.lang == "vi" else self.characters, self.texts)
 
 
-#: The name of the class in earlier versions.
-Corpus = CorpusStatistics
-
-
 class TokenStatistics:
     """Measures of a baseline on a corpus, gathered a list of texts at a time.
 

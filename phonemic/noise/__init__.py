@@ -1,7 +1,6 @@
 """Noise in texts: a share of a text's units is rewritten, reproducibly, and what was rewritten is returned."""
 
 from phonemic.noise.base import DRAWS, SHARES, Change, Noise, Noisy, RewriteOptions, Unit, draws, uniform
-from phonemic.noise.base import Options as Options
 from phonemic.noise.homophones import Homophones
 from phonemic.noise.misspellings import Misspellings
 

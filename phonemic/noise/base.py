@@ -71,10 +71,6 @@ class RewriteOptions(NamedTuple):
     reading: str = ""
 
 
-#: The name of the class in earlier versions.
-Options = RewriteOptions
-
-
 class Unit(NamedTuple):
     """A span of the text, the ways to rewrite it (None: there are none), and the span that decides how it is read."""
 

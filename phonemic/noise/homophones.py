@@ -77,22 +77,22 @@ def count_characters(texts: Iterable[str]) -> Counter[str]:
 
 
 def frequent(
-    counts: Mapping[str, int], pool: str = "all", least: int = 1, weighted: bool = False
+    counts: Mapping[str, int], pool: str = "all", min_count: int = 1, by_count: bool = False
 ) -> list[str] | dict[str, int]:
     """The characters of a named pool that people use, for ``Homophones(pool=...)``.
 
     Arguments:
         counts: how often each occurs, see :func:`count_characters`.
         pool: see :func:`characters`.
-        least: how often a character must occur.
-        weighted: keep the counts, so that they are chosen as often as they occur, and not all equally.
+        min_count: how often a character must occur.
+        by_count: keep the counts, so that they are chosen as often as they occur, and not all equally.
 
     Raises:
         ValueError: there is no such pool.
     """
     members = set(characters(pool))
-    found = {char: count for char, count in counts.items() if count >= least and char in members}
-    return found if weighted else [*found]
+    found = {char: count for char, count in counts.items() if count >= min_count and char in members}
+    return found if by_count else [*found]
 
 
 class Homophones(Noise):

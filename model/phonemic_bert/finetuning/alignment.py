@@ -231,13 +231,13 @@ class LabelSet:
 
     Arguments:
         rows: the labels of each text's positions.
-        least: how often a label that is joined or partial must be there to be one of its own.
+        min_count: how often a label that is joined or partial must be there to be one of its own.
     """
 
-    def __init__(self, rows: Iterable[Iterable[Label]], least: int = 1) -> None:
+    def __init__(self, rows: Iterable[Iterable[Label]], min_count: int = 1) -> None:
         counts = Counter(label for row in rows for label in row if label is not None)
         plain = {self._plain(label) for label in counts}
-        kept = {label for label, count in counts.items() if count >= least}
+        kept = {label for label, count in counts.items() if count >= min_count}
         self.labels = tuple(sorted(kept | plain))
         self._numbers = {label: number for number, label in enumerate(self.labels)}
 

@@ -93,15 +93,15 @@ def _pool(values: dict[str, Any]) -> Any:
     """The pool of homophones, without the options that it is made of."""
     values.pop(_DIGEST, None)
     pool, path = values.pop("pool", "all"), values.pop(COUNTS, None)
-    least, weighted = values.pop("min_count", None), values.pop("by_count", None)
+    min_count, by_count = values.pop("min_count", None), values.pop("by_count", None)
     if path is None:
-        if least is not None or weighted is not None:
+        if min_count is not None or by_count is not None:
             raise ValueError("min_count and by_count need counts, a file of texts")
         return pool
     counts: Counter[str] = Counter()
     for texts in read_texts(path):
         counts.update(count_characters(text for text in texts if text is not None))
-    return frequent(counts, pool, int(least or 1), bool(weighted))
+    return frequent(counts, pool, int(min_count or 1), bool(by_count))
 
 
 @cache

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 
 from phonemic_bert.inspection.confusions import Confusions, confusions
 from phonemic_bert.inspection.predictions import PredictionRecord, read_predictions
-from phonemic_bert.inspection.predictions import Record as Record
 
 if TYPE_CHECKING:
     from phonemic_bert.inspection.embeddings import Panel, Separation, component_vectors, panels

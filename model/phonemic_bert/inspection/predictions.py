@@ -47,10 +47,6 @@ class PredictionRecord:
         return self.gold is not None and self.predicted is not None
 
 
-#: The name of the class in earlier versions.
-Record = PredictionRecord
-
-
 def read_predictions(path: str) -> tuple[list[PredictionRecord], str | None]:
     """Reads a whole file.
 

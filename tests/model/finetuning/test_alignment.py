@@ -187,7 +187,7 @@ class TestLabelSet:
     ROWS = (["O", "B-x", "I-x", None], ["B-x@0:1 + B-y@1:2", "I-y + B-z", "O"], ["I-y + B-z"])
 
     def test_rare_ones_are_simplified(self):
-        labels = LabelSet(self.ROWS, least=2)
+        labels = LabelSet(self.ROWS, min_count=2)
         assert labels.labels == ("B-x", "I-x", "I-y", "I-y + B-z", "O")
         assert len(labels) == 5
         assert labels.simplify("B-x@0:1 + B-y@1:2") == "B-x"
@@ -197,7 +197,7 @@ class TestLabelSet:
         assert (labels.number("O"), labels.number("B-x@1:2"), labels.number(None)) == (4, 0, -100)
 
     def test_plain_ones_are_kept_however_rare(self):
-        assert LabelSet([["N", "V", "N + V"]], least=9).labels == ("N", "V")
+        assert LabelSet([["N", "V", "N + V"]], min_count=9).labels == ("N", "V")
         assert LabelSet([["N", "V", "N + V"]]).labels == ("N", "N + V", "V")
         assert LabelSet([["N"]]).number("V") == -100
 
@@ -401,7 +401,7 @@ def test_joined_labels_express_what_other_tokenizers_cut_elsewhere(data, name):
     examples = examples[:400]
     rows = [spans for _, spans in tokenizer.encode_batch_with_spans([one.text for one in examples])]
     labelled = [labels_of(one.spans, offsets) for one, offsets in zip(examples, rows, strict=True)]
-    every, plain = LabelSet(labelled), LabelSet(labelled, least=10**9)
+    every, plain = LabelSet(labelled), LabelSet(labelled, min_count=10**9)
     counts = []
     for labels in (every, plain):
         counts.append(0)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from phonemic_bert.finetuning.alignment import Label, Offsets
 
 #: How often a label that is only needed where positions do not fit the annotation must be there to be learned.
-_LEAST = 5
+_MIN_COUNT = 5
 
 
 class Tagging(Kind):
@@ -56,7 +56,7 @@ class Tagging(Kind):
         ]
         if train:
             texts = [(own, self._aligned(examples[own[0].example], _offsets(own))) for own in _by_example(rows)]
-            self.label_set = LabelSet((labels for _, labels in texts), _LEAST)
+            self.label_set = LabelSet((labels for _, labels in texts), _MIN_COUNT)
             self.labels = self.label_set.labels
             self._usual = Counter(tag for example in examples for tag in example.tags).most_common(1)
             for own, labels in texts:
