@@ -81,7 +81,7 @@ RECIPES = {
     ),
     "results": Recipe(
         BERT,
-        "finetune --custom classification --train mood.csv --test mood.csv --lang vi --name mood --grid small --seeds 1 "
+        "finetune --custom classification --train mood.csv --test mood.csv --lang vi --name mood --config small --seeds 1 "
         f"--encoder tiny=run/final --results results --save models --predictions {setting('tuning')}",
         ("run", "mood.csv"),
     ),

@@ -136,7 +136,11 @@ class TestCommands:
         config = json.loads(Path(EVIL, "config.json").read_text())
         for field in ("model_type", "lang", "composition", "backbone", "hidden_size", "dtype", "architectures"):
             Path(EVIL, "config.json").write_text(json.dumps(config | {field: EVIL}))
-            for words in (("summary", "--config", EVIL), ("inspect", EVIL, "bé"), ("export", EVIL, "out", "--force")):
+            for words in (
+                ("summary", "--checkpoint", EVIL),
+                ("inspect", EVIL, "bé"),
+                ("export", EVIL, "out", "--force"),
+            ):
                 found = shown(BERT, *words)
                 for char in "\x1b\x07\x9b\u202e\b":
                     assert char not in found, (field, words, ascii(found))

@@ -16,14 +16,17 @@ from phonemic_bert.shapes import PRESETS
     "--preset", type=click.Choice(list(PRESETS)), default="paper-12", show_default=True, help="The preset of the model."
 )
 @click.option("--lang", type=click.Choice(LANGUAGES), default="vi", show_default=True, help="The language.")
-@click.option("--config", metavar="FOLDER", help="A checkpoint, whose configuration is used instead of a preset.")
+@click.option("--checkpoint", metavar="FOLDER", help="Count a checkpoint instead of a preset.")
 @click.option("--json", "as_json", is_flag=True, help="Write JSON instead of a table.")
-def summary(preset: str, lang: str, config: str | None, as_json: bool) -> None:
+def summary(preset: str, lang: str, checkpoint: str | None, as_json: bool) -> None:
     """Counts the parameters of each part and compares the sums with the paper's 87.94M."""
     from phonemic_bert.configuration import PhonemicBertConfig
     from phonemic_bert.parameters import PAPER_MILLIONS, count_parameters, totals
 
-    shape = PhonemicBertConfig.from_pretrained(config) if config else PhonemicBertConfig.from_preset(preset, lang)
+    if checkpoint:
+        shape = PhonemicBertConfig.from_pretrained(checkpoint)
+    else:
+        shape = PhonemicBertConfig.from_preset(preset, lang)
     parts = count_parameters(shape)
     sums = totals(parts)
     if as_json:

@@ -179,7 +179,7 @@ def _pretrain() -> None:
 
 _PREPARE, _RESUME = RECIPES["corpus"].words.split(), RECIPES["unfinished"].words.split()
 _SHOWS = (
-    lambda: command("summary", "--config", "run/final"),
+    lambda: command("summary", "--checkpoint", "run/final"),
     lambda: command("inspect", "run/final", "bé ăn xôi"),
     lambda: command("export", "run/final", "out"),
     lambda: command("model-card", "run/final"),

@@ -240,11 +240,11 @@ def test_params_command(tmp_path):
     written = json.loads(runner.invoke(cli, ["summary", "--preset", "paper-tiny", "--lang", "zh", "--json"]).output)
     assert written["parts"]["tone head"] == 112 * 129
     PhonemicBertConfig.from_preset("small").save_pretrained(tmp_path)
-    assert "6 layers of 384, vi" in runner.invoke(cli, ["summary", "--config", str(tmp_path)]).output
+    assert "6 layers of 384, vi" in runner.invoke(cli, ["summary", "--checkpoint", str(tmp_path)]).output
     (tmp_path / "config.json").write_text(
         (tmp_path / "config.json").read_text().replace(vocabulary("vi").checksum, "0")
     )
-    refused = runner.invoke(cli, ["summary", "--config", str(tmp_path)])
+    refused = runner.invoke(cli, ["summary", "--checkpoint", str(tmp_path)])
     assert refused.exit_code == 1
     assert "config.json: the checkpoint's vi vocabulary has checksum 0" in refused.output
 

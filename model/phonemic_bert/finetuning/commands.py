@@ -1,4 +1,4 @@
-"""The commands of fine-tuning: ``finetune`` and ``grid``."""
+"""The command ``finetune``."""
 
 from __future__ import annotations
 
@@ -41,9 +41,11 @@ _LIMIT = click.IntRange(1)
     help="Runs a file that registers a tokenizer of your own. Repeatable.",
 )
 @click.option(
-    "--grid", default="base", show_default=True, metavar="NAME_OR_FILE", help="Settings: base, small or a file."
+    "--config", default="base", show_default=True, metavar="NAME_OR_FILE", help="Settings: base, small or a file."
 )
-@click.option("--set", "overrides", multiple=True, metavar="SECTION.FIELD=VALUE", help="Overrides --grid. Repeatable.")
+@click.option(
+    "--set", "overrides", multiple=True, metavar="SECTION.FIELD=VALUE", help="Overrides --config. Repeatable."
+)
 @click.option("--seeds", default="1,2,3,4", show_default=True, help="One run for each.")
 @click.option("--results", required=True, type=click.Path(file_okay=False), help="The folder for results.")
 @click.option("--save", type=click.Path(file_okay=False), help="A folder for the fine-tuned models.")
@@ -78,7 +80,7 @@ def finetune(tasks: tuple[str, ...], results: str, **options: Any) -> None:
     """
     from phonemic_bert.finetuning.settings import Settings
 
-    Settings.load(options["grid"], options["overrides"])  # what is mistyped is said before anything heavy is imported
+    Settings.load(options["config"], options["overrides"])  # what is mistyped is said before anything heavy is imported
     options["ratios"] = _numbers(options["ratios"], float, "--ratios")
     options["seeds"] = _numbers(options["seeds"], int, "--seeds")
     if bool(tasks) == bool(options["custom"]):
@@ -164,7 +166,7 @@ def _sweep(jobs: Any, results: Path, screen: Any, options: dict[str, Any]) -> No
 
     noise = tuple(one for written in options["noise"] for one in parse(written, options["ratios"]))
     settings = {
-        job.dataset.name: Settings.load(options["grid"], options["overrides"], job.dataset.name) for job in jobs
+        job.dataset.name: Settings.load(options["config"], options["overrides"], job.dataset.name) for job in jobs
     }
     outputs = RunOutputs(noise, options["predictions"], Path(options["save"]) if options["save"] else None)
     sweep = Sweep(

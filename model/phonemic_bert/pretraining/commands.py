@@ -1,4 +1,4 @@
-"""The commands of pretraining: ``pretrain``, ``preset``, ``export`` and ``card``."""
+"""The commands ``pretrain``, ``export`` and ``model-card``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``phonemic-bert finetune`` and ``grid``: what they run, what they refuse, and what a signal leaves."""
+"""``phonemic-bert finetune`` and ``init-config``: what they run, what they refuse, and what a signal leaves."""
 
 import os
 import re
@@ -34,7 +34,7 @@ def feedback(folder):
 
 def arguments(root, encoder, results, *more, epochs=1):
     sets = ["grid.learning_rate=3e-3", f"grid.num_train_epochs={epochs}", "grid.batch_size=16", "machine.device=cpu"]
-    options = ["--data", root, "--encoder", encoder, "--grid", "small", "--results", results]
+    options = ["--data", root, "--encoder", encoder, "--config", "small", "--results", results]
     return ["finetune", *map(str, [*options, *(part for one in sets for part in ("--set", one)), *more])]
 
 
