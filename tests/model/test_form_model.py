@@ -20,7 +20,7 @@ from phonemic_bert import (
     fill_mask,
 )
 from phonemic_bert.inspection.masking import mask_each
-from phonemic_bert.inspection.nearest import Neighbours
+from phonemic_bert.inspection.nearest import NearestSyllables
 from phonemic_bert.modeling.composition import check_positions, components
 from phonemic_bert.pretraining.models import measured
 from phonemic_bert.tokenization.positions import SPECIAL_IDS
@@ -229,6 +229,6 @@ def test_inspection_passes_over_forms(tiny, lang):
     native = next(one for one, packed in zip(found, ids, strict=True) if one is not None and packed >> FORM_SHIFT)
     assert native.rank is not None
     assert native.score is not None
-    neighbours = Neighbours(model.bert)
-    assert neighbours.of(ids, 2) == neighbours.of([one & TRIPLE for one in ids], 2)
-    assert len(neighbours.of(ids, 2)) == len(ids)
+    nearest = NearestSyllables(model.bert)
+    assert nearest.of(ids, 2) == nearest.of([one & TRIPLE for one in ids], 2)
+    assert len(nearest.of(ids, 2)) == len(ids)

@@ -1,4 +1,4 @@
-"""Looking into PhonemicBERT: texts syllable by syllable, errors, neighbours, and the learned embeddings."""
+"""Looking into PhonemicBERT: texts syllable by syllable, errors, nearest syllables, and the learned embeddings."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING
@@ -9,13 +9,13 @@ from phonemic_bert.inspection.predictions import PredictionRecord, read_predicti
 if TYPE_CHECKING:
     from phonemic_bert.inspection.embeddings import Panel, Separation, component_vectors, panels
     from phonemic_bert.inspection.masking import Masked, mask_each
-    from phonemic_bert.inspection.nearest import Neighbour, Neighbours
+    from phonemic_bert.inspection.nearest import NearestSyllable, NearestSyllables
 
 __all__ = [
     "Confusions",
     "Masked",
-    "Neighbour",
-    "Neighbours",
+    "NearestSyllable",
+    "NearestSyllables",
     "Panel",
     "PredictionRecord",
     "Separation",
@@ -30,7 +30,7 @@ __all__ = [
 _LAZY = {
     **dict.fromkeys(("Panel", "Separation", "component_vectors", "panels"), "embeddings"),
     **dict.fromkeys(("Masked", "mask_each"), "masking"),
-    **dict.fromkeys(("Neighbour", "Neighbours"), "nearest"),
+    **dict.fromkeys(("NearestSyllable", "NearestSyllables"), "nearest"),
 }
 
 

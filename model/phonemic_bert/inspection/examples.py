@@ -8,7 +8,7 @@ from typing import Any
 from phonemic.encoding import Syllable, syllable_of
 from phonemic.inventory import KINDS, NATIVE, kinds_of
 from phonemic_bert.inspection.masking import Masked
-from phonemic_bert.inspection.nearest import Neighbour
+from phonemic_bert.inspection.nearest import NearestSyllable
 from phonemic_bert.tokenization import PhonemicBertTokenizer
 
 
@@ -43,7 +43,7 @@ class AnnotatedText:
     text: str
     positions: list[AnnotatedPosition]
     masked: list[Masked | None] | None = None
-    nearest: list[tuple[Neighbour, ...] | None] | None = None
+    nearest: list[tuple[NearestSyllable, ...] | None] | None = None
     gold: list[str] | None = None
     predicted: list[str] | None = None
 

@@ -11,7 +11,7 @@ from phonemic_bert.inspection.examples import AnnotatedText, Example, read
 from phonemic_bert.inspection.labels import position_labels, word_spans
 from phonemic_bert.inspection.loading import Inspected
 from phonemic_bert.inspection.masking import mask_each
-from phonemic_bert.inspection.nearest import Neighbours
+from phonemic_bert.inspection.nearest import NearestSyllables
 from phonemic_bert.inspection.predicting import classify, tag, tagged_spans
 from phonemic_bert.inspection.predictions import PredictionRecord
 from phonemic_bert.modeling import (
@@ -73,14 +73,14 @@ def examples(
         inspected: the model; None shows syllables and labels only.
         top_k: how many syllables are shown at a position; 0 leaves the model's out.
     """
-    neighbours = Neighbours(inspected.encoder) if inspected and top_k else None
+    nearest = NearestSyllables(inspected.encoder) if inspected and top_k else None
     for record in records:
         readings = [read(tokenizer, record.text)]
         if record.text_b is not None:
             readings.append(read(tokenizer, record.text_b))
         for annotated in readings:
-            if neighbours is not None:
-                annotated.nearest = neighbours.of([one.packed for one in annotated.positions], top_k)
+            if nearest is not None:
+                annotated.nearest = nearest.of([one.packed for one in annotated.positions], top_k)
             if inspected and top_k and isinstance(inspected.model, PhonemicBertForMaskedLM):
                 annotated.masked = mask_each(inspected.model, tokenizer, annotated.text, top_k)
         first = readings[0]

@@ -20,7 +20,7 @@ from phonemic_bert.triples import triples
 _CHARACTERS = 4
 
 
-class Neighbour(NamedTuple):
+class NearestSyllable(NamedTuple):
     """A real syllable that is embedded near another.
 
     Attributes:
@@ -38,7 +38,7 @@ class Neighbour(NamedTuple):
     packed: int
 
 
-class Neighbours:
+class NearestSyllables:
     """The input embeddings of the real syllables of a model's language.
 
     A syllable's embedding is what is composed of its onset, rime and tone, before the position and the token type are
@@ -63,7 +63,7 @@ class Neighbours:
         device = self._embeddings.word_embeddings.weight.device
         return functional.normalize(self._embeddings.compose(packed.to(device)).float(), dim=-1).cpu()
 
-    def of(self, packed: Sequence[int], top_k: int = 5) -> list[tuple[Neighbour, ...] | None]:
+    def of(self, packed: Sequence[int], top_k: int = 5) -> list[tuple[NearestSyllable, ...] | None]:
         """The ``top_k`` nearest real syllables of each position, nearest first, itself left out.
 
         Arguments:
@@ -83,7 +83,7 @@ class Neighbours:
         found = dict(zip(asked, self._nearest(asked, top_k), strict=True)) if asked else {}
         return [found.get(one & TRIPLE) for one in packed]
 
-    def _nearest(self, asked: list[int], top_k: int) -> list[tuple[Neighbour, ...]]:
+    def _nearest(self, asked: list[int], top_k: int) -> list[tuple[NearestSyllable, ...]]:
         ids = torch.tensor(asked)
         cosines = self._embed(ids) @ self._unit.T
         cosines[ids[:, None] == self.packed] = -torch.inf
@@ -97,6 +97,6 @@ class Neighbours:
                 triple = vocab.unpack(packed)
                 onset, rime, tone = ("" if symbol == "[EMPTY]" else symbol for symbol in triple)
                 characters = same.get(packed, ())[:_CHARACTERS]
-                row.append(Neighbour(write(triple), characters, (onset, rime, tone), cosine, packed))
+                row.append(NearestSyllable(write(triple), characters, (onset, rime, tone), cosine, packed))
             nearest.append(tuple(row))
         return nearest

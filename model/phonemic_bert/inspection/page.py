@@ -19,7 +19,7 @@ from phonemic_bert.inspection.wording import (
     candidate_text,
     guess_text,
     labels_of,
-    neighbour_text,
+    nearest_text,
     probability,
     true_text,
     visible,
@@ -154,7 +154,7 @@ def _guesses(masked: Masked) -> list[tuple[str, str]]:
 
 def _nearest(annotated: AnnotatedText) -> str:
     rows = [
-        [(position.syllable.text, ""), (" · ".join(map(neighbour_text, nearest)), "")]
+        [(position.syllable.text, ""), (" · ".join(map(nearest_text, nearest)), "")]
         for position, nearest in zip(annotated.positions, annotated.nearest or [], strict=True)
         if nearest
     ]

@@ -24,7 +24,7 @@ from phonemic_bert.inspection.wording import (
     candidate_text,
     guess_text,
     labels_of,
-    neighbour_text,
+    nearest_text,
     probability,
     true_text,
     visible,
@@ -68,7 +68,7 @@ def _table(annotated: AnnotatedText) -> Table:
     if annotated.predicted is not None:
         columns.append(("predicted", partial(_predicted, annotated)))
     if (nearest := annotated.nearest) is not None:
-        columns.append(("nearest syllables", lambda at: _joined(nearest[at] or (), neighbour_text)))
+        columns.append(("nearest syllables", lambda at: _joined(nearest[at] or (), nearest_text)))
     for name, _ in columns:
         table.add_column(name, overflow="fold")
     for at in range(len(annotated.positions)):

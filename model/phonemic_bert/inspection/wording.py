@@ -8,7 +8,7 @@ from phonemic.errors import printable
 from phonemic.inventory import EMPTY
 from phonemic_bert.inspection.confusions import Confusions
 from phonemic_bert.inspection.masking import Candidate, Guess, Masked
-from phonemic_bert.inspection.nearest import Neighbour
+from phonemic_bert.inspection.nearest import NearestSyllable
 
 RIGHT, WRONG = "✓", "✗"
 
@@ -51,7 +51,7 @@ def candidate_text(one: Candidate) -> str:
     return f"{one.syllable}{characters} {probability(one.score)}"
 
 
-def neighbour_text(one: Neighbour) -> str:
+def nearest_text(one: NearestSyllable) -> str:
     """``tối .91``; Mandarin with characters."""
     characters = f" {''.join(one.characters[:2])}" if one.characters else ""
     return f"{one.syllable}{characters} {one.cosine:.2f}"

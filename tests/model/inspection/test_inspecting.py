@@ -1,4 +1,4 @@
-"""The views of a sentence: masked predictions, neighbours and labels, each against a slow reference."""
+"""The views of a sentence: masked predictions, nearest syllables and labels, each against a slow reference."""
 
 import json
 
@@ -14,7 +14,7 @@ from transformers import BertConfig
 from phonemic_bert import PhonemicBertForMaskedLM, PhonemicBertTokenizer, fill_mask
 from phonemic_bert.cli import cli
 from phonemic_bert.errors import CheckpointError
-from phonemic_bert.inspection import Neighbours, mask_each
+from phonemic_bert.inspection import NearestSyllables, mask_each
 from phonemic_bert.inspection.loading import load
 from phonemic_bert.syllables import readings, syllables
 from phonemic_bert.triples import triples
@@ -153,7 +153,7 @@ def test_json_names_everything(save):
 
 
 @pytest.mark.parametrize(("lang", "listed"), [("vi", None), ("zh", None), ("vi", "attested"), ("zh", "attested")])
-def test_neighbours_against_brute_force(save, lang, listed):
+def test_nearest_against_brute_force(save, lang, listed):
     model, tokenizer, _ = save(lang=lang, **({"composition": "table", "syllable_inventory": listed} if listed else {}))
     real = syllables(lang)
     if listed:
@@ -164,7 +164,7 @@ def test_neighbours_against_brute_force(save, lang, listed):
     unit = embedded / np.linalg.norm(embedded, axis=1, keepdims=True)
     text = "Quốc kỳ yên, hoc [MASK]" if lang == "vi" else "银行的, a"
     ids = tokenizer(text, add_special_tokens=False)["input_ids"]
-    found = Neighbours(model.bert).of(ids, top_k=5)
+    found = NearestSyllables(model.bert).of(ids, top_k=5)
     for packed, nearest in zip(ids, found, strict=True):
         if tokenizer.convert_ids_to_tokens(packed).count("|") != 2:
             assert nearest is None
@@ -187,7 +187,7 @@ def test_the_nearest_of_a_planted_model(save):
     model, _, _ = save()
     with torch.no_grad():
         model.bert.embeddings.projection.weight[:, 2 * 24 :] *= 0.001
-    [nearest] = Neighbours(model.bert).of([model.config.vocab_size and syllables("vi")[0]], top_k=5)
+    [nearest] = NearestSyllables(model.bert).of([model.config.vocab_size and syllables("vi")[0]], top_k=5)
     assert len({one.ipa[:2] for one in nearest}) == 1
 
 
