@@ -135,7 +135,7 @@ def card(
     what = f"{text}, estimated by modified Kneser-Ney smoothing and pruned; {size / 1e6:.1f} MB."
     if network:
         what += (
-            f"\n\nThe network is {network['model']}, trained for {network['steps']:,} steps to correct the errors "
+            f"\n\nThe network is {network['model']}, trained for {network['max_steps']:,} steps to correct the errors "
             f"that n-grams of one half of the text make in the other half. It read {network['texts']:,} lines, with "
             "only a part of those of Wikipedia and news."
         )

@@ -191,8 +191,8 @@ COMMANDS = [
     Writing(
         "train-restorer",
         BERT,
-        "train-restorer marks.txt restorer --ngrams vi.ngrams --model joint-run/final --steps 3 --positions 200 --held-out 20 "
-        "--save-steps 1",
+        "train-restorer marks.txt restorer --ngrams vi.ngrams --model joint-run/final --max-steps 3 --batch-tokens 200 "
+        "--held-out-documents 20 --save-steps 1",
         ("marks.txt", "vi.ngrams", "joint-run"),
         ("restorer/ngrams.zip", "restorer/network/model.safetensors", "restorer/network/phonemic.json"),
         _MODEL,

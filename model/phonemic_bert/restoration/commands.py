@@ -211,9 +211,9 @@ def ngrams(
     show_default=True,
     help="The pretrained PhonemicBERT that it begins with.",
 )
-@click.option("--steps", type=click.IntRange(1), default=3600, show_default=True, help="Steps of training.")
+@click.option("--max-steps", type=click.IntRange(1), default=3600, show_default=True, help="Steps of training.")
 @click.option(
-    "--positions", type=click.IntRange(1), default=2048, show_default=True, help="About how many positions a step has."
+    "--batch-tokens", type=click.IntRange(1), default=2048, show_default=True, help="About how many tokens a step has."
 )
 @click.option(
     "--learning-rate",
@@ -223,7 +223,7 @@ def ngrams(
     help="The highest learning rate, which follows the warm-up.",
 )
 @click.option(
-    "--held-out",
+    "--held-out-documents",
     type=click.IntRange(1),
     default=400,
     show_default=True,
@@ -241,10 +241,10 @@ def train_restorer(
     out: str,
     ngrams: str,
     model: str,
-    steps: int,
-    positions: int,
+    max_steps: int,
+    batch_tokens: int,
     learning_rate: float,
-    held_out: int,
+    held_out_documents: int,
     seed: int,
     save_steps: int,
     column: str,
@@ -265,10 +265,10 @@ def train_restorer(
     run = Run(
         model=model,
         ngrams=ngrams,
-        steps=steps,
-        positions=positions,
+        max_steps=max_steps,
+        batch_tokens=batch_tokens,
         learning_rate=learning_rate,
-        held_out=held_out,
+        held_out_documents=held_out_documents,
         seed=seed,
     )
     train_restorer(texts, Path(out), run, save_steps, force, click.echo)

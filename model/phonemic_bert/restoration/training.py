@@ -46,7 +46,7 @@ _SENTENCE = re.compile(r"(?<=[.!?…;:])\s+")
 _SIGNS = re.compile(r"[^\w\s]+")
 #: Steps whose texts are shared out by length, so that little is padded.
 _POOL = 32
-#: Code points of a position, roughly.
+#: Code points per token, roughly.
 _CODE_POINTS = 3.4
 #: The settings of a restorer's run, in its folder.
 RECORD = "training.json"
@@ -99,7 +99,7 @@ class Questions(Dataset[Asked]):
     def __init__(self, given: Texts, reader: Reader, run: Run) -> None:
         self.given, self.reader, self.seed = given, reader, run.seed
         lengths = np.array([len(text) for text in given.texts])
-        self.groups = _shared_out(lengths, run.steps, run.positions, run.seed)
+        self.groups = _shared_out(lengths, run.max_steps, run.batch_tokens, run.seed)
 
     def __len__(self) -> int:
         return len(self.groups)
@@ -120,19 +120,19 @@ def _plain(text: str) -> list[str]:
     return [_SIGNS.sub(" ", sentence).lower() for sentence in _SENTENCE.split(text)]
 
 
-def _shared_out(lengths: NDArray[np.int64], steps: int, positions: int, seed: int) -> list[NDArray[np.int64]]:
+def _shared_out(lengths: NDArray[np.int64], max_steps: int, batch_tokens: int, seed: int) -> list[NDArray[np.int64]]:
     """The numbers of the texts of each step: in one step they are of about the same length."""
     rng = np.random.default_rng(seed)
-    most = positions * _CODE_POINTS
-    epochs = int(steps * most / max(lengths.sum(), 1)) + 2
+    most = batch_tokens * _CODE_POINTS
+    epochs = int(max_steps * most / max(lengths.sum(), 1)) + 2
     order = np.concatenate([rng.permutation(len(lengths)) for _ in range(epochs)])
     found: list[NDArray[np.int64]] = []
     for pool in _cut(order, lengths, _POOL * most):
         parts = _cut(pool[np.argsort(lengths[pool], kind="stable")], lengths, most)
         found += [parts[at] for at in rng.permutation(len(parts)).tolist()]
-        if len(found) >= steps:
+        if len(found) >= max_steps:
             break
-    return found[:steps]
+    return found[:max_steps]
 
 
 def _cut(numbers: NDArray[np.int64], lengths: NDArray[np.int64], most: float) -> list[NDArray[np.int64]]:
@@ -239,12 +239,12 @@ class _Trainer(Trainer):
 class _Control(TrainerCallback):
     """Tells of the loss and saves every so many steps, and at the last."""
 
-    def __init__(self, every: int, tell: Callable[[str], object], judge: Callable[[], str]) -> None:
-        self.every, self.tell, self.judge = every, tell, judge
+    def __init__(self, save_steps: int, tell: Callable[[str], object], judge: Callable[[], str]) -> None:
+        self.save_steps, self.tell, self.judge = save_steps, tell, judge
 
     def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
         """Sets Trainer's flags."""
-        if state.global_step % self.every == 0 or state.global_step == state.max_steps:
+        if state.global_step % self.save_steps == 0 or state.global_step == state.max_steps:
             control.should_log = control.should_save = True
 
     def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **kwargs: Any) -> None:
@@ -261,19 +261,19 @@ class Run:
     Attributes:
         model: the pretrained PhonemicBERT that it begins with, a folder or an installed name.
         ngrams: a restorer's n-grams, see :func:`phonemic_bert.restoration.restoring.ngrams_path`.
-        steps: of training.
-        positions: of a step, roughly.
+        max_steps: optimizer steps.
+        batch_tokens: tokens per step, roughly.
         learning_rate: the highest; it rises in the first steps and falls to 0.
-        held_out: texts that are not learned but judged.
+        held_out_documents: texts that are not trained on, for evaluation.
         seed: of the order of the texts, and of dropped forms.
     """
 
     model: str
     ngrams: str
-    steps: int = 3600
-    positions: int = 2048
+    max_steps: int = 3600
+    batch_tokens: int = 2048
     learning_rate: float = 1e-3
-    held_out: int = 400
+    held_out_documents: int = 400
     seed: int = 0
 
 
@@ -281,7 +281,7 @@ def train_restorer(
     texts: Sequence[str],
     out: Path,
     run: Run,
-    every: int = 100,
+    save_steps: int = 100,
     overwrite: bool = False,
     tell: Callable[[str], object] = print,
 ) -> None:
@@ -293,7 +293,7 @@ def train_restorer(
         texts: Vietnamese texts with their marks.
         out: the restorer's folder.
         run: the settings.
-        every: steps between two checkpoints.
+        save_steps: steps between checkpoints.
         overwrite: whether a restorer that is there is replaced, and another run thrown away.
         tell: gets lines that say how far it is.
 
@@ -303,8 +303,8 @@ def train_restorer(
         OutputError: the folder holds something else.
         RunError: there is too little text.
     """
-    if len(texts) <= run.held_out:
-        raise RunError(f"{len(texts):,} texts are too few to train on, since {run.held_out:,} are held out")
+    if len(texts) <= run.held_out_documents:
+        raise RunError(f"{len(texts):,} texts are too few to train on, since {run.held_out_documents:,} are held out")
     ngrams = Ngrams.load(ngrams_path(run.ngrams))
     loaded = load(run.model)
     model: Any = loaded.model
@@ -318,7 +318,7 @@ def train_restorer(
         if not _is_begun(out, record, overwrite):
             tell(f"{out}: is finished")
             return
-        _train(loaded, texts, ngrams, out / WORK, run, every, tell)
+        _train(loaded, texts, ngrams, out / WORK, run, save_steps, tell)
         with replacing_folder(out / NETWORK, overwrite=True) as partial, silent_transformers():
             model.half().save_pretrained(partial)
             loaded.tokenizer.save_pretrained(str(partial))
@@ -370,7 +370,7 @@ def _train(
     ngrams: Ngrams,
     work: Path,
     run: Run,
-    every: int,
+    save_steps: int,
     tell: Callable[[str], object],
 ) -> None:
     """Trains the loaded model."""
@@ -381,12 +381,12 @@ def _train(
     order = random.Random(run.seed).sample(range(len(texts)), len(texts))
     judged, learned = (
         Texts([texts[at] for at in part], restorers, [halves[at] for at in part])
-        for part in (order[: run.held_out], order[run.held_out :])
+        for part in (order[: run.held_out_documents], order[run.held_out_documents :])
     )
     asked = questions(judged, reader)
     trainer = _Trainer(loaded.model.float().train(), _arguments(work, run), _tensors, Questions(learned, reader, run))
     trainer.remove_callback(PrinterCallback)
-    trainer.add_callback(_Control(every, tell, lambda: accuracy(loaded.model, reader, asked)))
+    trainer.add_callback(_Control(save_steps, tell, lambda: accuracy(loaded.model, reader, asked)))
     whole = [str(path) for _, path in checkpoints(work) if not checkpoint_damage(path)]
     with silent_transformers():
         trainer.train(resume_from_checkpoint=whole[-1] if whole else None)
@@ -422,10 +422,10 @@ def _arguments(folder: Path, run: Run) -> TrainingArguments:
         _OPTIMIZER,
         bf16=False,
         cpu=not torch.cuda.is_available(),
-        max_steps=run.steps,
+        max_steps=run.max_steps,
         per_device_train_batch_size=1,
         learning_rate=run.learning_rate,
-        warmup_steps=round(_OPTIMIZER.warmup_ratio * run.steps),
+        warmup_steps=round(_OPTIMIZER.warmup_ratio * run.max_steps),
         seed=run.seed,
     )
 

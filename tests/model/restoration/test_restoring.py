@@ -381,7 +381,12 @@ def test_a_network_is_trained(folder, pretrained, tmp_path):
 
     texts = ["Cô ấy cố gắng.", "Có cô giáo đi qua.", "Tôi đi học.", "Tới đây học đi."] * 40
     run = Run(
-        model=str(pretrained), ngrams=str(folder / "vi"), steps=12, positions=120, learning_rate=3e-2, held_out=12
+        model=str(pretrained),
+        ngrams=str(folder / "vi"),
+        max_steps=12,
+        batch_tokens=120,
+        learning_rate=3e-2,
+        held_out_documents=12,
     )
     told = []
 
@@ -424,7 +429,7 @@ def test_other_settings_do_not_go_on(folder, pretrained, tmp_path):
     from phonemic_bert.restoration.training import Run, train_restorer
 
     texts = ["Tôi đi học.", "Tới đây học đi."] * 20
-    run = Run(model=str(pretrained), ngrams=str(folder / "vi"), steps=4, positions=60, held_out=4)
+    run = Run(model=str(pretrained), ngrams=str(folder / "vi"), max_steps=4, batch_tokens=60, held_out_documents=4)
 
     def stop(line):
         if line.startswith("step"):
@@ -432,11 +437,11 @@ def test_other_settings_do_not_go_on(folder, pretrained, tmp_path):
 
     with pytest.raises(KeyboardInterrupt):
         train_restorer(texts, tmp_path / "run", run, 1, tell=stop)
-    for other, own in ((replace(run, steps=5), texts), (run, texts[1:])):
+    for other, own in ((replace(run, max_steps=5), texts), (run, texts[1:])):
         with pytest.raises(OutputError, match="other settings, n-grams or texts"):
             train_restorer(own, tmp_path / "run", other, 1, tell=stop)
-    train_restorer(texts, tmp_path / "run", replace(run, steps=2), 1, overwrite=True, tell=list)
-    assert json.loads((tmp_path / "run" / "training.json").read_text())["steps"] == 2
+    train_restorer(texts, tmp_path / "run", replace(run, max_steps=2), 1, overwrite=True, tell=list)
+    assert json.loads((tmp_path / "run" / "training.json").read_text())["max_steps"] == 2
 
 
 def test_models_that_do_not_fit(folder, tmp_path):
