@@ -5,18 +5,17 @@ from __future__ import annotations
 import click
 
 from phonemic.terminal import say
+from phonemic_bert.finetuning.settings import GRIDS, grid_text
+from phonemic_bert.pretraining.settings import PRESETS, preset_text
+
+_TEXTS = {"pretrain": preset_text, "finetune": grid_text}
+#: ``\b`` keeps click from breaking the lines within a name.
+_NAMES = f"\b\nNames for pretrain:\n  {', '.join(PRESETS)}\nNames for finetune:\n  {', '.join(GRIDS)}"
 
 
-@click.command("init-config")
-@click.argument("command", type=click.Choice(["pretrain", "finetune"]))
+@click.command("init-config", epilog=_NAMES)
+@click.argument("command", type=click.Choice(list(_TEXTS)))
 @click.argument("name")
 def init_config(command: str, name: str) -> None:
-    """Writes settings NAME of pretrain or finetune, a TOML file that explains every field, to standard output.
-
-    pretrain has micro, mini-*, small and the paper's (paper-6, paper-12); finetune has base and small.
-    """
-    if command == "pretrain":
-        from phonemic_bert.pretraining.settings import preset_text as text
-    else:
-        from phonemic_bert.finetuning.settings import grid_text as text
-    say(text(name), end="")
+    """Writes settings NAME of pretrain or finetune, a TOML file that explains every field, to standard output."""
+    say(_TEXTS[command](name), end="")

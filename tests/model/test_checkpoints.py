@@ -43,6 +43,7 @@ from phonemic_bert import (
 from phonemic_bert.checkpoints import resolve
 from phonemic_bert.cli import cli
 from phonemic_bert.errors import RunError
+from phonemic_bert.finetuning.settings import GRIDS
 from phonemic_bert.origin import read_origin
 from phonemic_bert.pretraining.finish import export
 from phonemic_bert.pretraining.settings import PRESETS, preset_text
@@ -305,6 +306,8 @@ def test_commands(checkpoint, tmp_path):
     for name in PRESETS:
         assert run(cli, ["init-config", "pretrain", name]).output == preset_text(name)
     assert run(cli, ["init-config", "pretrain", "huge"]).exit_code == 1
+    listed = run(cli, ["init-config", "--help"]).output
+    assert all(name in listed for name in (*PRESETS, *GRIDS))
     found = run(cli, ["model-card", str(checkpoint), "--licence", "cc-by-4.0", "--data", "Text of *news*."])
     assert found.exit_code == 0, found.output
     card = (checkpoint / "README.md").read_text()
