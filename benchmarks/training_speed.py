@@ -163,7 +163,7 @@ def in_a_process(arguments: list[str]) -> dict[str, Any] | None:
 
 
 @click.command(help=__doc__)
-@click.option("--preset", help="The shape  [default: paper-12 on a GPU, tiny on a CPU]")
+@click.option("--preset", help="The shape  [default: paper-12 on a GPU, paper-tiny on a CPU]")
 @click.option("--length", type=int, help="Positions of a row  [default: 512 on a GPU, 128 on a CPU]")
 @click.option(
     "--batch-sizes", help="Rows of a batch, separated by commas  [default: 32,64,128,256 on a GPU, 8 on a CPU]"
