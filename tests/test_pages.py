@@ -301,7 +301,6 @@ def test_sources_keep_the_rules():
         ("phonemic/x.py", 'f"{x.updates} of {beside}"', None),
         ("phonemic/x.py", 'print("#", beside)', None),
         ("tests/test_x.py", 'assert told("the rivals")', None),
-        ("benchmarks/designs.toml", '"joint, possible syllables" = 1', None),
         ("Makefile", "bench: rivals", None),
     ],
 )
