@@ -34,9 +34,9 @@ _SHOWN: dict[str, dict[str, object]] = {
 #: The encoders, and the component that has each: what is heard and written without torch, PhonemicBERT, both together.
 ENCODERS = {"hash": "tok2vec", "bert": "phonemic_transformer", "both": "phonemic_transformer"}
 
-#: The tokens of a batch, at most: those of the base; and where names are learned, which takes more steps of fewer, as
-#: measured (docs/results/spacy.md).
-_BATCH, _BATCH_OF_NAMES = 2000, 500
+#: The tokens of a batch, at most: those of the base; and where names are learned or PhonemicBERT is alone, which takes
+#: more steps of fewer, as measured (docs/experiments/2026-11-28-batches-and-layers-in-spacy.md).
+_BATCH, _SMALL_BATCH = 2000, 500
 
 #: The words of training per square root of the words of the training set: half as many again as the best development
 #: score took with a checkpoint on five corpora of 18,000 to 360,000 words (benchmarks/results/spacy_until_tokens.json).
@@ -84,7 +84,7 @@ def config_text(
     """
     by_size = steps is None and train_words is not None
     if steps is None:
-        steps = _STEPS if train_words is None else steps_for(task, train_words, checkpoint is not None, gpu)
+        steps = _STEPS if train_words is None else steps_for(task, train_words, checkpoint is not None, gpu, encoder)
     _check(task, lang, encoder, checkpoint, steps)
     heads, component, names = TASKS[task], ENCODERS[encoder], "ner" in TASKS[task]
     parts = [_part("base"), _part(f"encoders/{encoder}"), *(_part(f"heads/{head}") for head in heads)]
@@ -113,7 +113,7 @@ def config_text(
         changes["learn_rate_factor = null"] = f"learn_rate_factor = {_BESIDE_FEATURES}"
     if steps < _FULL_WARMUP:
         changes["warmup_steps = 250"] = f"warmup_steps = {steps // 10}"
-    size = _BATCH_OF_NAMES if names else _BATCH
+    size = _batch_size(task, encoder)
     changes |= {  # of smaller batches as many more, so that patience is one of as many words
         "size = 2000": f"size = {4 * size if gpu else size}",
         "patience = 1600": f"patience = {steps // 3 if by_size else 1600 * _BATCH // size}",
@@ -130,7 +130,12 @@ def config_text(
     return text
 
 
-def steps_for(task: str, train_words: int, pretrained: bool, gpu: bool = False) -> int:
+def _batch_size(task: str, encoder: str) -> int:
+    """Return the tokens of a batch on a CPU."""
+    return _SMALL_BATCH if "ner" in TASKS[task] or encoder == "bert" else _BATCH
+
+
+def steps_for(task: str, train_words: int, pretrained: bool, gpu: bool = False, encoder: str = "bert") -> int:
     """The steps of training for a training set, which grow with the square root of its words.
 
     Arguments:
@@ -138,6 +143,7 @@ def steps_for(task: str, train_words: int, pretrained: bool, gpu: bool = False) 
         train_words: the words of the training set.
         pretrained: whether there is a checkpoint; without one twice as many words are read.
         gpu: whether batches are those of a GPU, four times as large.
+        encoder: one of :data:`ENCODERS`, which the size of a batch depends on, too.
 
     Raises:
         ValueError: there is no such task, or no words.
@@ -146,10 +152,8 @@ def steps_for(task: str, train_words: int, pretrained: bool, gpu: bool = False) 
         raise ValueError(f"there is no config {task!r}: choose one of {', '.join(TASKS)}")
     if train_words < 1:
         raise ValueError(f"train_words={train_words}: must be at least 1")
-    names = "ner" in TASKS[task]
-    words = (_WORDS_OF_NAMES if names else _WORDS) * sqrt(train_words) * (1 if pretrained else 2)
-    size = (_BATCH_OF_NAMES if names else _BATCH) * (4 if gpu else 1)
-    return max(_LEAST_STEPS, round(words / size))
+    words = (_WORDS_OF_NAMES if "ner" in TASKS[task] else _WORDS) * sqrt(train_words) * (1 if pretrained else 2)
+    return max(_LEAST_STEPS, round(words / (_batch_size(task, encoder) * (4 if gpu else 1))))
 
 
 def check_checkpoint(checkpoint: str, lang: str) -> dict[str, object]:

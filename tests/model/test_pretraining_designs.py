@@ -93,7 +93,7 @@ def test_the_card_names_the_design(run):
     changes, _, folder = run
     card = (folder / "final" / "README.md").read_text("utf-8")
     assert ("ModernBERT" in card) == ("model__backbone" in changes)
-    assert ("one softmax over all syllables" in card) == ("model__head" in changes)
+    assert ("a joint softmax over all syllables" in card) == ("model__head" in changes)
     assert "then constant, falling to 0 over the last 50%" in card
     assert "summed over onset" not in card
 

@@ -6,7 +6,7 @@ spacy = pytest.importorskip("spacy")
 from spacy.tokens import Doc, DocBin  # noqa: E402
 
 from spacy_phonemic.__main__ import main  # noqa: E402
-from spacy_phonemic.configs import TASKS, config_text, steps_for  # noqa: E402
+from spacy_phonemic.configs import ENCODERS, TASKS, config_text, steps_for  # noqa: E402
 
 
 def training(*given):
@@ -21,6 +21,15 @@ def test_four_times_the_words_take_twice_the_steps(task):
     assert steps_for(task, 1, True) >= 100
     with pytest.raises(ValueError, match="at least 1"):
         steps_for(task, 0, True)
+
+
+@pytest.mark.parametrize("encoder", ENCODERS)
+@pytest.mark.parametrize("task", TASKS)
+def test_encoders_see_as_many_words_whatever_their_batches(task, encoder):
+    found = training(task, "zh", encoder, None, {"train_words": 90_000})
+    bert = training(task, "zh", "bert", None, {"train_words": 90_000})
+    words = [one["max_steps"] * one["batcher"]["size"] for one in (found, bert)]
+    assert words[0] == pytest.approx(words[1], rel=0.01)
 
 
 def test_a_configs_times_go_by_its_steps():

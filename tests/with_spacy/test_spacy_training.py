@@ -67,17 +67,6 @@ def test_python_of_the_page(tmp_path, monkeypatch):
     assert not result.failed
 
 
-def test_the_pages_options_are_the_architectures():
-    import inspect
-
-    from spacy_phonemic.encoder import phonemic_bert
-
-    page = (ROOT / "docs" / "reference" / "spacy.md").read_text("utf-8")
-    table = page.partition("## Options of the encoders")[2].partition("If `learn_rate_factor`")[0]
-    named = re.findall(r"`(\w+)`", "".join(line.split("|")[1] for line in table.splitlines() if line.startswith("| `")))
-    assert sorted(named) == sorted(inspect.signature(phonemic_bert).parameters)
-
-
 @pytest.mark.parametrize("encoder", [None, "hash", "bert", "both"])
 @pytest.mark.parametrize("name", ["spacy-vi", "spacy-zh"])
 def test_projects_are_whole(name, encoder, tmp_path):
@@ -215,7 +204,7 @@ class TestBenchmark:
             for task, encoder in sizes
         }
         assert sizes == {key: config["training"]["batcher"]["size"] for key, config in made.items()}
-        assert sizes["weibo", "hash"] == sizes["weibo", "bert"] < sizes["gsd", "hash"] == sizes["gsd", "bert"]
+        assert sizes["weibo", "hash"] == sizes["weibo", "bert"] == sizes["gsd", "bert"] < sizes["gsd", "hash"]
 
     def test_a_bound_of_tokens_is_of_as_many_for_all(self, tmp_path):
         benchmark = self.load()
