@@ -1,4 +1,6 @@
-"""spaCy encoders, from ``spacy_until_*.json``, ``spacy_forms.json`` and ``spacy_speed.json``."""
+"""spaCy encoders, from ``spacy_until_tokens.json``, ``spacy_cnn_errors.json``, ``spacy_forms.json`` and
+``spacy_speed.json``.
+"""
 
 from __future__ import annotations
 
@@ -14,29 +16,42 @@ CORPORA = {
     "cluener": "CLUENER, names",
     "weibo": "Weibo, names",
 }
+#: Model -> its name on the page.
 MODELS = {
-    "HashEmbedCNN": "spaCy's HashEmbedCNN",
+    "HashEmbedCNN": "HashEmbedCNN",
+    "HashEmbedCNN trained with errors": "the same, with errors",
     "PhonemicHashEmbed": "`hash`",
     "PhonemicBERT from a checkpoint": "`bert`",
-    "both from a checkpoint": "`both`",
+}
+#: Model -> the file of its runs.
+FILES = {
+    "HashEmbedCNN": "spacy_until_tokens",
+    "HashEmbedCNN trained with errors": "spacy_cnn_errors",
+    "PhonemicHashEmbed": "spacy_until_tokens",
+    "PhonemicBERT from a checkpoint": "spacy_forms",
 }
 
 
-def runs() -> list[dict[str, Any]]:
-    """Return the runs of today's configs: `bert` in Vietnamese has errors in training."""
-    noisy = load("spacy_until_errors")["runs"]
-    replaced = {(run["task"], run["model"]) for run in noisy}
-    rest = load("spacy_until_tokens")["runs"]
-    return [*noisy, *(run for run in rest if (run["task"], run["model"]) not in replaced)]
+def runs(task: str, model: str) -> list[dict[str, Any]]:
+    """Return the runs of a model on a corpus."""
+    return [run for run in load(FILES[model])["runs"] if (run["task"], run["model"]) == (task, model)]
 
 
 def scores(task: str, model: str) -> list[list[float]]:
-    """Return the scores of all seeds, times 100: clean, with 15 and with 30 % of errors."""
-    found = [run for run in runs() if (run["task"], run["model"]) == (task, model)]
-    return [
-        [100 * score for score in column]
-        for column in zip(*([run["score"], *run["noisy"]] for run in found), strict=True)
-    ]
+    """Return the scores of all seeds, times 100: clean, with 15 and with 30 % of errors; empty without a run."""
+    found = ([run["score"], *run["noisy"]] for run in runs(task, model))
+    return [[100 * score for score in column] for column in zip(*found, strict=True)]
+
+
+def _cell(column: list[float]) -> str:
+    spread = f" ± {stdev(column):.1f}" if len(column) > 1 else ""
+    return f"{fmean(column):.1f}{spread}"
+
+
+def seeds(model: str) -> str:
+    """Return how many runs a model has per corpus that it was trained on, as ``n = 5`` or ``n = 1 to 2``."""
+    counts = sorted({len(runs(task, model)) for task in CORPORA} - {0})
+    return f"n = {counts[0]}" if len(counts) == 1 else f"n = {counts[0]} to {counts[-1]}"
 
 
 @table("spaCy: scores")
@@ -46,31 +61,11 @@ def quality() -> str:
     for task, corpus in CORPORA.items():
         by_model = [scores(task, model) for model in MODELS]
         for number, text in enumerate(("clean", "15 % errors", "30 % errors")):
-            means = [fmean(columns[number]) for columns in by_model]
-            cells = [
-                f"{mean:.1f} ± {stdev(columns[number]):.1f}" for mean, columns in zip(means, by_model, strict=True)
-            ]
+            means = [fmean(columns[number]) if columns else 0.0 for columns in by_model]
+            cells = [_cell(columns[number]) if columns else "–" for columns in by_model]
             body.append(["" if number else corpus, text, *bold_best(cells, means)])
-    return f"{rows(['corpus', 'text', *MODELS.values()], body, len(MODELS))}\n\n{footer('spacy_until_tokens')}"
-
-
-@table("spaCy: forms")
-def forms() -> str:
-    """Compare checkpoints that see what is written with the other encoders, as far as they were run."""
-    made = load("spacy_forms")["runs"]
-    models = ("HashEmbedCNN", "PhonemicHashEmbed", "PhonemicBERT from a checkpoint")
-    body = []
-    for task, corpus in CORPORA.items():
-        own = [run for run in made if run["task"] == task]
-        if not own:
-            continue
-        columns = zip(*([run["score"], *run["noisy"]] for run in own), strict=True)
-        for number, (text, column) in enumerate(zip(("clean", "15 % errors", "30 % errors"), columns, strict=True)):
-            means = [*(fmean(scores(task, model)[number]) for model in models), 100 * fmean(column)]
-            cells = bold_best([f"{mean:.1f}" for mean in means], means)
-            body.append(["" if number else corpus, text, *cells, "" if number else str(len(own))])
-    heads = ["corpus", "text", "spaCy's HashEmbedCNN", "`hash`", "`bert`, sounds alone", "`bert` of today", "its seeds"]
-    return f"{rows(heads, body, 5)}\n\n{footer('spacy_forms')}"
+    heads = ["corpus", "text", *(f"{name}, {seeds(model)}" for model, name in MODELS.items())]
+    return f"{rows(heads, body, len(MODELS))}\n\n{footer('spacy_forms')}"
 
 
 @table("spaCy: 8 bits")
@@ -98,6 +93,7 @@ def speed() -> str:
     for task, corpus in CORPORA.items():
         turns = list(zip(*found[task]["turns"], strict=True))
         body.append([corpus, *(f"{median(turn):,.0f}" for turn in turns)])
-    names = {**MODELS, "PhonemicBERT from a checkpoint in float32": "`bert`, float32"}
+    others = {"PhonemicBERT from a checkpoint in float32": "`bert`, float32", "both from a checkpoint": "`both`"}
+    names = {**MODELS, **others}
     heads = ["words per CPU second", *(names[model] for model in found["vtb"]["models"])]
     return f"{rows(heads, body)}\n\n{footer('spacy_speed')}"
