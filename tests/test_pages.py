@@ -270,17 +270,6 @@ def test_the_rules_tell(text, told):
     assert (len(found) >= 1 and any(told in problem for problem in found)) if told else not found
 
 
-def test_sources_keep_the_rules():
-    rules = script("rules")
-    found = [
-        problem
-        for paths, check in ((rules.cards(), rules.card_problems), (rules.sources(), rules.source_problems))
-        for path in paths
-        for problem in check(path.relative_to(ROOT).as_posix(), path.read_text("utf-8"))
-    ]
-    assert found == []
-
-
 @pytest.mark.parametrize(
     ("name", "source", "told"),
     [
