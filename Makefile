@@ -7,6 +7,7 @@
 # make sanitize   builds the core with sanitizers, runs its tests and fuzzes it: SECONDS=120
 # make bench-gate   counts the core's instructions (valgrind) and compares them with benchmarks/gate.json
 # make test-models   runs the model's tests with each release of transformers that is named below
+# make test-lowest   runs the toolkit's tests with the oldest releases of other packages that pyproject.toml allows
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
@@ -24,7 +25,7 @@ DEMO_EXTENSIONS := $(addprefix phonemic.,_core native._batch native._context nat
 SOURCES := pyproject.toml setup.py $(shell find phonemic -name '*.pyx' -o -name '*.pxd' -o -name '*.h' -o -name '*.tsv' -o -path '*/lexicon/*.py' -o -path '*/compiling/*.py' -o -path '*/reading/*.py')
 LANG_OF_FILE := $(if $(filter vi zh,$(LANG)),--lang $(LANG))
 
-.PHONY: demo test run-tests test-benchmarks test-models lint format docs bench bench-gate sanitize sdist-check release-check packages-check clean
+.PHONY: demo test run-tests test-benchmarks test-models test-lowest lint format docs bench bench-gate sanitize sdist-check release-check packages-check clean
 
 demo: $(DEMO)/installed
 	PYTHONPATH=$(DEMO)/lib $(DEMO)/bin/python examples/demo.py $(if $(FILE),"$(FILE)") $(LANG_OF_FILE) --html build/demo.html
@@ -50,6 +51,17 @@ test-models:
 			peft pytest hypothesis pypinyin==0.55.0; \
 		$$env/bin/python -m pytest tests/model; \
 	done
+
+# The oldest releases that pyproject.toml allows of what the toolkit needs without spaCy and torch. Their warnings about
+# newer releases of what they need themselves are not errors here.
+LOWEST_EXTRAS := arrow cli corpus nltk tasks
+LOWEST := build/lowest
+test-lowest:
+	test -x $(LOWEST)/bin/python || $(PYTHON) -m venv $(LOWEST)
+	$(LOWEST)/bin/pip install --quiet --disable-pip-version-check pytest pytest-xdist hypothesis "pypinyin==0.55.0" \
+		$$($(PYTHON) tests/lowest.py $(LOWEST_EXTRAS))
+	$(LOWEST)/bin/pip install --quiet --disable-pip-version-check --no-deps --editable .
+	OMP_NUM_THREADS=1 $(LOWEST)/bin/$(TEST) -q -m "not benchmarks" -W ignore::DeprecationWarning tests
 
 lint: $(VENV)/installed
 	$(BIN)/ruff check .

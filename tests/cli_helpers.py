@@ -7,7 +7,6 @@ import os
 import random
 import subprocess
 import sys
-from inspect import signature
 from pathlib import Path
 
 import pytest
@@ -30,8 +29,7 @@ TEXT = "".join(f"{line}\n" for line in LINES).encode()
 INCOMPRESSIBLE = random.Random(7).randbytes(5000).hex().encode()
 
 
-#: click 8.1 mixes stderr into stdout unless told not to; later versions cannot be told.
-RUNNER = CliRunner(**{"mix_stderr": False} if "mix_stderr" in signature(CliRunner).parameters else {})
+RUNNER = CliRunner()
 
 
 def run(*arguments, stdin=None, status=0):

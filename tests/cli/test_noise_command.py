@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import time
-from inspect import signature
 from pathlib import Path
 
 import pytest
@@ -29,8 +28,7 @@ from phonemic.noise.misspellings import Misspellings  # noqa: E402
 ZH, VI = (ROOT / "examples" / f"sentences-{lang}.txt" for lang in ("zh", "vi"))
 ZH_LINES, VI_LINES = (path.read_text("utf-8").splitlines() for path in (ZH, VI))
 
-#: click 8.1 mixes stderr into stdout unless told not to; later versions cannot be told.
-RUNNER = CliRunner(**{"mix_stderr": False} if "mix_stderr" in signature(CliRunner).parameters else {})
+RUNNER = CliRunner()
 
 
 @pytest.fixture(autouse=True)

@@ -180,6 +180,7 @@ class TestTrain:
         assert file.name == f"bert_chinese_uncased_{specials + characters}.vocab"
 
     def test_says_what_was_made(self, folder):
+        pytest.importorskip("tokenizers", reason="needs the baselines extra")
         output = run("train-baseline", "Byte-BPE", "new", "in.txt", "--vocab-size", 260).stdout
         assert output == f"Byte-BPE: 260 entries in {Path('new/byte-bpe')}\n"
 
@@ -193,6 +194,8 @@ class TestTrain:
         ],
     )
     def test_errors(self, folder, name, message):
+        if name in ("SubChar-Wubi", "Subword"):
+            pytest.importorskip("sentencepiece", reason="needs the baselines extra")
         assert message in run("train-baseline", name, "tokenizers", "in.txt", status=1).stderr
 
 

@@ -2,6 +2,7 @@
 
 import os
 import stat
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -129,7 +130,10 @@ class TestClaim:
         Index.load,
         read_json,
         lambda path: find_sources([path]),
-        lambda path: list(docbin.classes(Path(path), None)),
+        pytest.param(
+            lambda path: list(docbin.classes(Path(path), None)),
+            marks=pytest.mark.skipif(find_spec("spacy") is None, reason="needs the spacy extra"),
+        ),
     ],
     ids=["tokenizer", "index", "JSON", "prepare", "DocBin"],
 )
