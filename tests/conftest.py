@@ -33,6 +33,11 @@ def no_waiting_for_the_disk() -> Iterator[None]:
         yield
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Move the files of a slow folder, the last by name, to the front: processes that share the files end together."""
+    items.sort(key=lambda item: item.path.parent.name != "with_spacy")
+
+
 @pytest.fixture(scope="session")
 def vi() -> Tokenizer:
     return Tokenizer("vi")
