@@ -130,6 +130,7 @@ class TestDerived:
             assert {name: found[name].default for name in option_names()} == option_defaults()
 
     def test_transformers(self):
+        pytest.importorskip("transformers", reason="needs the model extra")
         transformers = pytest.importorskip("phonemic_bert")
         made = transformers.PhonemicBertTokenizer(
             "zh", phrases=PHRASES, word_joiner="_", fallback="packed", readings="context", sandhi=True, erhua=True

@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-from importlib.metadata import PackageNotFoundError, version
 
 import pytest
 from forking import environment
@@ -23,56 +22,49 @@ WORK = {
     "phonemic.baselines",
 }
 
-try:
-    RICH = int(version("rich").partition(".")[0])
-except PackageNotFoundError:
-    RICH = 0
-#: Modules that only a table needs; older releases of rich load them with the console.
-TABLES = {"rich.table"} if RICH >= 15 else set()
-
 MISTYPED = "[model] unknown field 'num_hidden_layer': did you mean 'num_hidden_layers'?"
 #: Code or a module's command -> other modules that must not be loaded, and a part of the output.
 STARTS = {
     "import phonemic": (WORK | {"click", "rich", "phonemic.tasks", "phonemic.files"}, ""),
     "import phonemic; print(phonemic.sound.rhymes, phonemic.Index)": (WORK - {"phonemic.sound"}, "<function rhymes"),
-    "phonemic.cli --help": (WORK | {"rich.console", *TABLES, "phonemic.files"}, "Lists the vocabulary"),
-    "phonemic.cli encode --help": (WORK | TABLES, "Encodes texts to packed ids"),
-    "phonemic.cli vocab --lang vi --json": (WORK | TABLES, '"symbol": "[PAD]"'),
+    "phonemic.cli --help": (WORK | {"rich.console", "rich.table", "phonemic.files"}, "Lists the vocabulary"),
+    "phonemic.cli encode --help": (WORK | {"rich.table"}, "Encodes texts to packed ids"),
+    "phonemic.cli vocab --lang vi --json": (WORK | {"rich.table"}, '"symbol": "[PAD]"'),
     "phonemic.cli vocab --lang vi": (WORK, "[PAD]"),
-    "phonemic.cli search --help": (WORK | TABLES, "Finds the names that sound like"),
-    "phonemic.cli rhymes --help": (WORK | TABLES, "by their last syllables"),
-    "phonemic.cli homophones no.txt --lang en": (WORK | TABLES, "'en' is not one of 'vi', 'zh'"),
-    "phonemic.cli encode --treads 2": (WORK | TABLES, "No such option"),
-    "phonemic.cli encode no.txt --lang en": (WORK | TABLES, "'en' is not one of 'vi', 'zh'"),
+    "phonemic.cli search --help": (WORK | {"rich.table"}, "Finds the names that sound like"),
+    "phonemic.cli rhymes --help": (WORK | {"rich.table"}, "by their last syllables"),
+    "phonemic.cli homophones no.txt --lang en": (WORK | {"rich.table"}, "'en' is not one of 'vi', 'zh'"),
+    "phonemic.cli encode --treads 2": (WORK | {"rich.table"}, "No such option"),
+    "phonemic.cli encode no.txt --lang en": (WORK | {"rich.table"}, "'en' is not one of 'vi', 'zh'"),
     "phonemic.cli noise --lang vi": ({"phonemic.corpus"}, "Usage"),
     "import phonemic, spacy_phonemic": (WORK | {"click", "rich"}, ""),
     "spacy_phonemic.__main__ --help": (WORK | {"click", "rich"}, "Print a training config"),
     "spacy_phonemic.__main__ convert conll in out --column 1": (WORK | {"click", "rich"}, "unrecognized arguments"),
     "import phonemic_bert": (WORK | {"click", "rich", "phonemic.tasks", "phonemic.files.parquet"}, ""),
     "import phonemic_bert; phonemic_bert.fill_mask, phonemic_bert.PRESETS": (WORK | {"click", "rich"}, ""),
-    "phonemic_bert.cli --help": (WORK | {"rich.console", *TABLES}, "Counts the parameters"),
-    "phonemic_bert.cli pretrain --help": (WORK | TABLES, "--set SECTION.FIELD=VALUE"),
-    "phonemic_bert.cli init-config pretrain mini-sound": (WORK | TABLES, "[optimization]"),
-    "phonemic_bert.cli init-config pretrain mini": (WORK | TABLES, "mini-sound"),
-    "phonemic_bert.cli init-config finetune base": (WORK | TABLES, "learning_rate"),
-    "phonemic_bert.cli pretrain mini-sound in out --set model.num_hidden_layer=3": (WORK | TABLES, MISTYPED),
-    "phonemic_bert.cli pretrain mini-sound in out --sett model.num_hidden_layers=3": (WORK | TABLES, "No such option"),
+    "phonemic_bert.cli --help": (WORK | {"rich.console", "rich.table"}, "Counts the parameters"),
+    "phonemic_bert.cli pretrain --help": (WORK | {"rich.table"}, "--set SECTION.FIELD=VALUE"),
+    "phonemic_bert.cli init-config pretrain mini-sound": (WORK | {"rich.table"}, "[optimization]"),
+    "phonemic_bert.cli init-config pretrain mini": (WORK | {"rich.table"}, "mini-sound"),
+    "phonemic_bert.cli init-config finetune base": (WORK | {"rich.table"}, "learning_rate"),
+    "phonemic_bert.cli pretrain mini-sound in out --set model.num_hidden_layer=3": (WORK | {"rich.table"}, MISTYPED),
+    "phonemic_bert.cli pretrain mini-sound in out --sett model.num_hidden_layers=3": (WORK | {"rich.table"}, "No such option"),
     "phonemic_bert.cli finetune tnews --data in --encoder e --results r --set text.len=3": (
-        WORK | TABLES,
+        WORK | {"rich.table"},
         "[text] unknown field 'len'",
     ),
     "phonemic_bert.cli finetune tnews --data in --encoder e --results r --seeds 1,a": (
-        WORK | TABLES,
+        WORK | {"rich.table"},
         "numbers separated by commas",
     ),
-    "phonemic_bert.cli inspect": (WORK | TABLES, "give one of TEXT, --input and --predictions"),
-    "phonemic_bert.cli embeddings": (WORK | TABLES, "Missing argument 'CHECKPOINT'"),
-    "phonemic_bert.cli inspect none tôi": (WORK | TABLES, "'none' is neither a folder nor installed"),
-    "phonemic_bert.cli embeddings ./none --out x.svg": (WORK | TABLES, "'./none' is neither a folder nor installed"),
-    "phonemic_bert.cli export none out": (WORK | TABLES, "no readable pretraining.json in it"),
-    "phonemic_bert.cli model-card none": (WORK | TABLES, "no readable pretraining.json in it"),
-    "phonemic_bert.cli finetune tnews --data in --encoder a=none --results r": (WORK | TABLES, "'none' is neither"),
-    "phonemic_bert.cli report --format html": (WORK | TABLES, "'html' is not one of"),
+    "phonemic_bert.cli inspect": (WORK | {"rich.table"}, "give one of TEXT, --input and --predictions"),
+    "phonemic_bert.cli embeddings": (WORK | {"rich.table"}, "Missing argument 'CHECKPOINT'"),
+    "phonemic_bert.cli inspect none tôi": (WORK | {"rich.table"}, "'none' is neither a folder nor installed"),
+    "phonemic_bert.cli embeddings ./none --out x.svg": (WORK | {"rich.table"}, "'./none' is neither a folder nor installed"),
+    "phonemic_bert.cli export none out": (WORK | {"rich.table"}, "no readable pretraining.json in it"),
+    "phonemic_bert.cli model-card none": (WORK | {"rich.table"}, "no readable pretraining.json in it"),
+    "phonemic_bert.cli finetune tnews --data in --encoder a=none --results r": (WORK | {"rich.table"}, "'none' is neither"),
+    "phonemic_bert.cli report --format html": (WORK | {"rich.table"}, "'html' is not one of"),
     "phonemic_bert.cli summary --preset big": (WORK, "'big' is not one of"),
 }  # fmt: skip
 

@@ -3,6 +3,10 @@
 import json
 
 import pytest
+
+pytest.importorskip("torch", reason="needs the model extra")
+pytest.importorskip("transformers", reason="needs the model extra")
+
 from hypothesis import given
 from hypothesis import strategies as st
 from pretraining_helpers import EXPECTED_WARNINGS, log, overrides
