@@ -100,13 +100,13 @@ def test_projects_are_whole(name, encoder, tmp_path):
                     section = section[part]
 
 
-@pytest.mark.benchmarks
 def _without_errors(section):
     """The section without the errors that one baseline has in its corpus."""
     train = section.get("train")
     return {**section, "train": {**train, "augmenter": None}} if isinstance(train, dict) else section
 
 
+@pytest.mark.benchmarks
 class TestBenchmark:
     def load(self):
         from benchmarks import spacy_training
