@@ -82,6 +82,7 @@ def test_it_continues_bit_for_bit_wherever_the_weights_lie(first, tmp_path):
 @pytest.mark.parametrize("first", ["beyond"], indirect=True)
 def test_other_weights_are_refused_when_a_run_is_continued(first, tmp_path):
     corpus, changes, checkpoint = first
+    changes = {**changes, **SHORT}
     begun = {**changes, "model__init_checkpoint": str(checkpoint)}
     assert run(corpus, tmp_path / "run", begun) == 0
     shutil.rmtree(tmp_path / "run" / "final")
@@ -134,7 +135,7 @@ def test_another_shape_is_refused_with_the_settings_that_fit(first, tmp_path):
         SettingsError, match=r"another shape: add --set model\.num_hidden_layers=2 --set model\.hidden_size=24"
     ):
         run(corpus, tmp_path / "run", other)
-    assert run(corpus, tmp_path / "run", {**changes, "model__init_checkpoint": str(checkpoint)}) == 0
+    assert run(corpus, tmp_path / "run", {**changes, **SHORT, "model__init_checkpoint": str(checkpoint)}) == 0
 
 
 def test_another_scale_of_the_first_weights_is_refused_too(first, tmp_path):
@@ -192,7 +193,7 @@ def test_a_model_that_learns_forms_first_predicts_the_syllables_of_its_checkpoin
         "model__init_checkpoint": str(checkpoint),
     }
     corpus = corpus_of(tmp_path / "corpus", zh_lines, form=True)
-    assert run(corpus, tmp_path / "still", {**changes, "optimization__learning_rate": 0.0}) == 0
+    assert run(corpus, tmp_path / "still", {**changes, **SHORT, "optimization__learning_rate": 0.0}) == 0
     first = next(row for row in log(tmp_path / "still") if "eval_loss" in row)
     assert first["eval_loss_syllable"] == pytest.approx(loss, rel=1e-4)
     assert run(corpus, tmp_path / "run", changes) == 0
@@ -202,7 +203,7 @@ def test_a_model_that_learns_forms_first_predicts_the_syllables_of_its_checkpoin
 
 def test_a_checkpoint_with_forms_does_not_begin_a_model_without(of_sounds, tmp_path, zh_lines):
     corpus = corpus_of(tmp_path / "corpus", zh_lines, form=True)
-    assert run(corpus, tmp_path / "run", {**LISTED, "model__forms": "joint"}) == 0
+    assert run(corpus, tmp_path / "run", {**LISTED, **SHORT, "model__forms": "joint"}) == 0
     begun = {**LISTED, "model__init_checkpoint": str(tmp_path / "run" / "final")}
     with pytest.raises(SettingsError, match=r"another shape: add --set model\.forms=joint"):
         run(corpus, tmp_path / "without", begun)
@@ -215,7 +216,7 @@ def test_fewer_rows_of_bigrams(of_sounds, tmp_path, zh_lines):
     checkpoint, _ = of_sounds
     corpus = corpus_of(tmp_path / "corpus", zh_lines, form=False)
     still = {"model__init_checkpoint": str(checkpoint), "optimization__learning_rate": 0.0}
-    assert run(corpus, tmp_path / "run", {**LISTED, **still, "model__num_bigram_buckets": 16}) == 0
+    assert run(corpus, tmp_path / "run", {**LISTED, **SHORT, **still, "model__num_bigram_buckets": 16}) == 0
     name = "bert.embeddings.bigrams.table"
     many, few = weights(checkpoint)[name], weights(tmp_path / "run" / "final")[name]
     assert torch.allclose(few[5], (many[5] + many[21] + many[37] + many[53]) / 4)

@@ -17,10 +17,9 @@ from rich.console import Console
 
 from phonemic import Tokenizer
 from phonemic.corpus.options import describe
-from phonemic.inventory import FORM_SHIFT, TRIPLE
+from phonemic.inventory import TRIPLE
 from phonemic_bert import PhonemicBertForMaskedLM, PhonemicBertForSequenceClassification, PhonemicBertTokenizer
 from phonemic_bert.errors import SettingsError
-from phonemic_bert.pairs import pairs
 from phonemic_bert.pretraining.fitting import Computer, fit
 from phonemic_bert.pretraining.run import pretrain
 from phonemic_bert.pretraining.settings import Settings
@@ -96,25 +95,6 @@ def test_compiled_as_not_compiled(written, tmp_path, monkeypatch, forms):
         logs.append(log(tmp_path / str(compiled)))
     assert len(logs[0]) > 2
     assert_alike(*logs, rel=1e-4)
-
-
-# Where dynamo leaves the graph, it looks at gradients of tensors that have none.
-@pytest.mark.filterwarnings("ignore:The .grad attribute of a Tensor that is not a leaf:UserWarning")
-@kinds
-def test_generated_code_has_the_heads_gradient(tiny, forms):
-    torch.manual_seed(0)
-    model = PhonemicBertForMaskedLM(tiny("zh", **{**FORMS, "forms": forms})).train()
-    hidden = torch.randn(8, 24, requires_grad=True)
-    labels = torch.from_numpy(pairs("zh").packed[[0, 5, 400, -1, 3000, 77, 900, 12]].astype(np.int64))
-    labels[3], labels[4] = labels[3] & TRIPLE, labels[4] & TRIPLE | 127 << FORM_SHIFT
-    read = [*model.bert.embeddings.forms.parameters(), *model.bert.embeddings.table.parameters()]
-    wanted = [hidden, *(one for name, one in model.heads.named_parameters()), *read]
-    plain, compiled = (
-        [loss, *torch.autograd.grad(loss.sum(), wanted)]
-        for loss in (model.losses(hidden, labels), torch.compile(model.losses, dynamic=False)(hidden, labels))
-    )
-    for one, other in zip(plain, compiled, strict=True):
-        torch.testing.assert_close(one, other, rtol=1e-4, atol=1e-5)
 
 
 def test_a_corpus_without_forms_is_refused(tmp_path, zh_lines):

@@ -8,7 +8,6 @@ import signal
 import socket
 from functools import cached_property, partial
 
-import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch", reason="needs the model extra")
@@ -31,7 +30,6 @@ from rich.console import Console
 from transformers import AutoModelForMaskedLM, AutoTokenizer, BertForMaskedLM, TrainingArguments
 
 from phonemic.corpus import open_corpus
-from phonemic_bert import PhonemicBertConfig, PhonemicBertForMaskedLM
 from phonemic_bert.errors import SettingsError
 from phonemic_bert.pretraining.compiled import filled_up
 from phonemic_bert.pretraining.run import STOPPED, pretrain
@@ -94,7 +92,7 @@ def test_other_ways_to_compute(corpus, tmp_path, straight, change):
     "beyond", [{}, {"backbone": "modernbert", "composition": "product", "head": "joint", "conv_kernel_size": 3}]
 )
 def test_compiled_as_not_compiled(corpus, tmp_path, monkeypatch, beyond):
-    """As torch.compile traces it; what inductor makes of the joint head is looked at below."""
+    """As torch.compile traces it; what inductor makes of the heads is looked at in test_generated_code."""
     monkeypatch.setattr(torch, "compile", partial(torch.compile, backend="eager"))
     module_compile = torch.nn.Module.compile
     monkeypatch.setattr(torch.nn.Module, "compile", lambda self, **kw: module_compile(self, backend="eager", **kw))
@@ -133,35 +131,6 @@ def test_filled_up_asks_for_multiples_and_changes_nothing(count):
     torch.testing.assert_close(got, want)
     for one, other in zip(*(torch.autograd.grad(x.sum(), (hidden, weight)) for x in (got, want)), strict=True):
         torch.testing.assert_close(one, other)
-
-
-# Where dynamo leaves the graph, it looks at gradients of tensors that have none.
-@pytest.mark.filterwarnings("ignore:The .grad attribute of a Tensor that is not a leaf:UserWarning")
-def test_generated_code_has_the_joint_head_s_gradient():
-    """Code that inductor generates, of the head alone: its loss was right and its gradient a thousand times too large.
-
-    What is tied to the embeddings is in test_pair_pretraining.
-    """
-    torch.manual_seed(0)
-    model = PhonemicBertForMaskedLM(
-        PhonemicBertConfig(
-            "zh",
-            num_hidden_layers=1,
-            hidden_size=24,
-            num_attention_heads=2,
-            intermediate_size=24,
-            head="joint",
-        )
-    ).train()
-    hidden = torch.randn(8, 24, requires_grad=True)
-    labels = torch.from_numpy(triples("zh").packed[[0, 5, 400, -1, 3000, 77, 900, 12]].astype(np.int64))
-    wanted = [hidden, *model.heads.parameters()]
-    plain, compiled = (
-        [loss, *torch.autograd.grad(loss.sum(), wanted)]
-        for loss in (model.losses(hidden, labels), torch.compile(model.losses, dynamic=False)(hidden, labels))
-    )
-    for one, other in zip(plain, compiled, strict=True):
-        torch.testing.assert_close(one, other, rtol=1e-4, atol=1e-5)
 
 
 @FORKS
