@@ -58,7 +58,10 @@ def test_a_run_begins_where_another_ended(first, tmp_path):
 def test_what_was_learned_helps(first, tmp_path):
     corpus, changes, checkpoint = first
     for name, more in (("fresh", {}), ("given", {"model__init_checkpoint": str(checkpoint)})):
-        assert run(corpus, tmp_path / name, {**changes, "optimization__seed": 7, **more}) == 0
+        assert (
+            run(corpus, tmp_path / name, {**changes, "optimization__max_steps": 12, "optimization__seed": 7, **more})
+            == 0
+        )
     fresh, given = (
         [row["eval_loss"] for row in log(tmp_path / name) if "eval_loss" in row] for name in ("fresh", "given")
     )
