@@ -1,4 +1,4 @@
-"""The vector instructions of letters.h and spans.h against its plain C, on the machine that runs the test."""
+"""The vector instructions of letters.h, spans.h and buckets.h against its plain C, on the machine that runs the test."""
 
 import ctypes
 import random
@@ -10,6 +10,7 @@ import pytest
 
 HEADER = Path(__file__).parent.parent / "phonemic" / "native" / "letters.h"
 SOURCE = """
+#include "buckets.h"
 #include "letters.h"
 #include "spans.h"
 uint64_t mask8(const uint8_t *units, size_t count) { return phonemic_mask8(units, count); }
@@ -19,6 +20,7 @@ void key(const void *from, size_t bytes, size_t readable, uint64_t *words) {
     phonemic_key(from, bytes, readable, words, words + 1);
 }
 void spans(int32_t *into, int32_t begin, size_t count) { phonemic_unit_spans(into, begin, count); }
+uint32_t payload(const uint16_t *buckets, uint32_t key) { return phonemic_payload(buckets, key); }
 """
 EDGES = [0, 1, 32, 47, 48, 57, 64, 65, 90, 91, 96, 97, 122, 123, 126, 127, 128, 160, 193, 225, 255]
 WIDE = [0x100, 0x141, 0x161, 0x17F, 0x1EA1, 0x7FFF, 0x8000, 0x8041, 0xFF41, 0xFF80, 0xFFFF]
@@ -77,6 +79,17 @@ def test_spans(libraries):
             library.spans(room, 7, ctypes.c_size_t(count))
             assert list(room)[: 2 * count] == [number for at in range(7, 7 + count) for number in (at, at + 1)]
             assert set(list(room)[2 * count + 2 :]) == {-1}  # one span more at most
+
+
+def test_payloads(libraries):
+    rng = random.Random(5)
+    for _ in range(500):
+        keys = rng.sample([0, 1, 0x7FFF, 0x8000, 0xFFFE, 0xFFFF, *rng.sample(range(1 << 16), 8)], 8)
+        payloads = [rng.choice([1, 0x7FFF, 0x8000, 0xFFFF, rng.randrange(1 << 16)]) for _ in keys]
+        buckets = (ctypes.c_uint16 * 16)(*keys[:4], *payloads[:4], *keys[4:], *payloads[4:])
+        for key in [*keys, *rng.sample(range(1 << 16), 8)]:
+            expected = payloads[keys.index(key)] if key in keys else 0
+            assert [library.payload(buckets, key) for library in libraries] == [expected] * 2
 
 
 #: Prints what the functions give for bytes that a generator makes, so that two builds can be compared.

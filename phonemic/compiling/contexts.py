@@ -10,7 +10,8 @@
 * ``buckets``: (buckets, 2) uint64: four keys, each the lower 15 bits of a feature's hash and whether the bucket that it
   belongs to has an odd number; and their payloads: DECIDES and the number of a reading, or weights, the lowest bits
   first. An entry that has no room in its bucket is in the next.
-* ``filters``: uint64, some of each model: where no window of a place has both its bits set, the bias decides.
+* ``filters``: uint64, some of each model, and one behind the last, which a model without any reads: where no window of
+  a place has both its bits set, the bias decides.
 """
 
 from __future__ import annotations
@@ -97,7 +98,7 @@ def _arrays(models: list[Model]) -> Tables:
     return {
         "models": rows.reshape(-1),
         "buckets": buckets.reshape(-1).view(np.uint64),
-        "filters": np.concatenate(filters),
+        "filters": np.concatenate([*filters, np.zeros(1, np.uint64)]),
     }
 
 

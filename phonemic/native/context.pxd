@@ -23,19 +23,21 @@ cdef enum:
     DECIDES = 1 << 15       # of a payload: it is 12 more bits of the hash, and a reading's number of 3 bits
     SLOTS = 12              # windows
     DECIDING = 5            # the ones with words in them: the first
-    MOST_WAITING = 32       # characters that are read together
+    MOST_WAITING = 128      # characters that are read together
+    MOST_SEEN = 1024        # characters among which those are
 
 cdef extern from *:
     """
-    #define PHONEMIC_LOW UINT64_C(0x7FFF7FFF7FFF7FFF)
     #ifdef __GNUC__
     #define PHONEMIC_PREFETCH(place) __builtin_prefetch(place)
     #else
     #define PHONEMIC_PREFETCH(place) ((void)(place))
     #endif
     """
-    const uint64_t LOW "PHONEMIC_LOW"
     void prefetch "PHONEMIC_PREFETCH" (const void* place) noexcept nogil
+
+cdef extern from "buckets.h":
+    uint32_t phonemic_payload(const void* buckets, uint32_t key) noexcept nogil
 
 
 # A character that varies. A score is relative to that of reading 0.
@@ -65,6 +67,7 @@ cdef struct Bucket:
 cdef struct Waiting:
     Py_ssize_t at           # where it begins
     int32_t* id             # where its reading goes; until then, the number of its model
+    const uint32_t* near    # its own looks, between those of the characters around it
 
 
 cdef struct Contexts:
@@ -96,38 +99,49 @@ cdef inline uint32_t nearest_behind(const Contexts* contexts, uint32_t looks, co
     return looks
 
 
-cdef inline void look_around(const Contexts* contexts, const text_t* text, Py_ssize_t at, Py_ssize_t end,
-                             Py_ssize_t length, uint32_t* around) noexcept nogil:
-    """The characters around the one from ``at`` to ``end``: three before it and three behind it, in order.
+cdef inline void look_before(const Contexts* contexts, const text_t* text, Py_ssize_t at, Py_ssize_t length,
+                             uint32_t* seen) noexcept nogil:
+    """The looks of the three characters before a place, in order; ENDS from where the sentence begins."""
+    cdef uint32_t looks = 0
+    cdef int number
+    for number in range(REACH):
+        if not looks & ENDS:
+            looks = nearest_before(contexts, PASSED, text, length, &at)
+        seen[REACH - 1 - number] = looks
+
+
+cdef inline void look_behind(const Contexts* contexts, const text_t* text, Py_ssize_t at, Py_ssize_t length,
+                             uint32_t* seen) noexcept nogil:
+    """The looks of the three characters from a place on; ENDS behind the text, or again behind the sentence."""
+    cdef uint32_t looks = 0
+    cdef int number
+    for number in range(REACH):
+        if not looks & ENDS:
+            looks = nearest_behind(contexts, PASSED, text, length, &at)
+        seen[number] = looks
+
+
+cdef inline uint32_t unless_ended(uint32_t looks) noexcept nogil:
+    """All bits, or none where these looks end the sentence."""
+    return (looks >> 23 & 1) - 1
+
+
+cdef inline void look_around(const uint32_t* near, uint32_t* around) noexcept nogil:
+    """The characters around one: three before it and three behind it, in order.
 
     0 where the text or the sentence has ended; the mark that ends it is seen from before, not from behind.
     """
-    cdef Py_ssize_t place = at, step = 0
-    cdef uint32_t looks
-    cdef int number
-    for number in range(2 * REACH):
-        around[number] = 0
-    for number in range(REACH):
-        if place == 0:
-            break
-        looks = entry_of(&contexts.looks, char_before(text, place, length, &place))
-        if looks & (ENDS | PASSED):
-            looks = nearest_before(contexts, looks, text, length, &place)
-            if looks & ENDS:
-                break
-        around[REACH - 1 - number] = looks
-    place = end
-    for number in range(REACH):
-        if place >= length:
-            break
-        looks = entry_of(&contexts.looks, char_at(text, place, length, &step))
-        place += step
-        if looks & (ENDS | PASSED):
-            looks = nearest_behind(contexts, looks, text, length, &place)
-            if looks & ENDS:
-                around[REACH + number] = looks
-                break
-        around[REACH + number] = looks
+    cdef uint32_t kept = unless_ended(near[-1])
+    around[2] = near[-1] & kept
+    kept &= unless_ended(near[-2])
+    around[1] = near[-2] & kept
+    kept &= unless_ended(near[-3])
+    around[0] = near[-3] & kept
+    around[3] = near[1]
+    kept = unless_ended(near[1])
+    around[4] = near[2] & kept
+    kept &= unless_ended(near[2])
+    around[5] = near[3] & kept
 
 
 cdef inline bint is_traditional(const Contexts* contexts, const text_t* text, Py_ssize_t at, Py_ssize_t end,
@@ -156,12 +170,6 @@ cdef inline uint32_t hash_of(uint32_t slot, uint32_t first, uint32_t second) noe
     return value ^ value >> 16
 
 
-cdef inline uint64_t equal_lanes(uint64_t lanes, uint64_t payloads) noexcept nogil:
-    """The payloads of the lanes, of 16 bits each, that are 0."""
-    lanes = ~((lanes & LOW) + LOW | lanes | LOW)  # their upper bits
-    return (lanes >> 15) * 0xFFFF & payloads
-
-
 cdef inline uint32_t home_of(const Model* model, uint32_t value) noexcept nogil:
     """The number of the bucket that a feature of this hash belongs to."""
     return (value >> 16) * model.buckets >> 16
@@ -169,12 +177,7 @@ cdef inline uint32_t home_of(const Model* model, uint32_t value) noexcept nogil:
 
 cdef inline uint32_t payload_of(const Bucket* buckets, uint32_t home, uint32_t value) noexcept nogil:
     """A model's entry for a feature of this hash; 0 where it has none. It is in its bucket or in the next."""
-    cdef const Bucket* bucket = buckets + home
-    cdef uint64_t key = ((value & 0x7FFF) << 1 | home & 1) * <uint64_t>0x0001000100010001
-    cdef uint64_t found = equal_lanes(bucket[0].keys ^ key, bucket[0].payloads)
-    found |= equal_lanes(bucket[1].keys ^ key, bucket[1].payloads)
-    found |= found >> 32
-    return <uint32_t>(found | found >> 16) & 0xFFFF
+    return phonemic_payload(buckets + home, (value & 0x7FFF) << 1 | home & 1)
 
 
 cdef inline int32_t weight_of(uint32_t payload) noexcept nogil:
@@ -246,38 +249,29 @@ cdef inline uint64_t is_beside(const uint64_t* filter, uint32_t size, uint32_t s
     return filter[(value >> 17) * size >> 15] >> (value >> 11 & 63) & 1
 
 
-cdef inline bint may_tell(const Contexts* contexts, const Model* model, const text_t* text, Py_ssize_t at,
-                          Py_ssize_t length) noexcept nogil:
-    """Whether the characters next to this one may be part of a window of the model."""
+cdef inline bint may_tell(const Contexts* contexts, const Model* model, const uint32_t* near) noexcept nogil:
+    """Whether the characters next to this one may be part of a window of the model.
+
+    No branches, which a processor would foretell wrong: about half of the characters go on.
+    """
     cdef const uint64_t* filter = contexts.filters + model.beside
-    cdef Py_ssize_t step = 0, before = 0
-    cdef uint32_t looks, other
-    if model.beside_size == 0 or at == 0:
-        return True
-    char_at(text, at, length, &step)
-    if at + step >= length:
-        return True
-    looks = entry_of(&contexts.looks, char_before(text, at, length, &before))
-    other = entry_of(&contexts.looks, char_at(text, at + step, length, &step))
-    if (looks | other) & (PASSED | ENDS):
-        return True
     return (
-        is_beside(filter, model.beside_size, looks & 0xFFFF, 0)
-        | is_beside(filter, model.beside_size, other & 0xFFFF, 1)
+        is_beside(filter, model.beside_size, near[-1] & 0xFFFF, 0)
+        | is_beside(filter, model.beside_size, near[1] & 0xFFFF, 1)
+        | (model.beside_size == 0)
+        | ((near[-1] | near[1]) & ENDS)
     ) != 0
 
 
-cdef inline bint look_up(const Contexts* contexts, const Model* model, const text_t* text, Py_ssize_t at,
-                         Py_ssize_t length, uint32_t* values) noexcept nogil:
+cdef inline bint look_up(const Contexts* contexts, const Model* model, const uint32_t* near,
+                         uint32_t* values) noexcept nogil:
     """The hashes of the windows that are looked at, and whether any of them may tell something."""
     cdef const uint64_t* filter = contexts.filters + model.filter
     cdef uint32_t[2 * REACH] around
     cdef uint32_t[SLOTS] first
     cdef uint32_t[SLOTS] second
     cdef uint32_t slot, told = 0
-    cdef Py_ssize_t step = 0
-    char_at(text, at, length, &step)
-    look_around(contexts, text, at, at + step, length, around)
+    look_around(near, around)
     # (-2, -1), (-1, 1), (1, 2), -1, 1, -2, 2, -3, 3; of classes -1, 1, (-1, 1)
     first[0] = around[1] & 0xFFFF
     first[1] = first[3] = second[0] = around[2] & 0xFFFF
@@ -311,13 +305,15 @@ cdef inline void read_waiting(const Contexts* contexts, const Waiting* waiting, 
     cdef uint32_t[MOST_WAITING][SLOTS] values
     cdef const Model* models[MOST_WAITING]
     cdef const Waiting* told[MOST_WAITING]
-    cdef uint32_t number, slot, kept = 0
+    cdef uint32_t number, slot, some = 0, kept = 0
     for number in range(count):  # where nothing is told, the next is written over it
-        models[kept] = contexts.models + waiting[number].id[0]
-        told[kept] = waiting + number
-        waiting[number].id[0] = models[kept].readings[models[kept].usual]
-        if may_tell(contexts, models[kept], text, waiting[number].at, length):
-            kept += look_up(contexts, models[kept], text, waiting[number].at, length, values[kept])
+        models[some] = contexts.models + waiting[number].id[0]
+        told[some] = waiting + number
+        waiting[number].id[0] = models[some].readings[models[some].usual]
+        some += may_tell(contexts, models[some], waiting[number].near)
+    for number in range(some):
+        models[kept], told[kept] = models[number], told[number]
+        kept += look_up(contexts, models[kept], told[kept].near, values[kept])
     for number in range(kept):
         for slot in range(models[number].slots):
             prefetch(contexts.buckets + models[number].begin + home_of(models[number], values[number][slot]))
@@ -336,13 +332,16 @@ cdef inline void encode_in_context(const Characters* chars, const Readings* read
     cdef State state
     cdef Py_ssize_t at = 0, start, first, step = 0, prefix = 0
     cdef Waiting[MOST_WAITING] waiting
-    cdef uint32_t char, entry = 0, number, count = 0
+    cdef uint32_t[MOST_SEEN + REACH] seen
+    cdef uint32_t char, looks, entry = 0, number, count = 0, filled
     cdef const uint16_t* numbers
     cdef int32_t* ids
     cdef Match match
     state.word, state.gap, state.open = -1, True, False
     while at < length:
         start, first, ids = at, out.count, out.ids + out.count
+        look_before(contexts, text, at, length, seen)
+        filled = REACH
         while at < length:
             char = char_at(text, at, length, &step)
             entry = entry_of(chars, char)
@@ -352,21 +351,33 @@ cdef inline void encode_in_context(const Characters* chars, const Readings* read
                 if readings.has_user:
                     longest_phrase(&readings.user, text, at, length, char, step, &match, &prefix)
                     if match.unit:
+                        look_behind(contexts, text, at, length, seen + filled)
+                        read_waiting(contexts, waiting, count, text, length)
                         numbers = numbers_of(&readings.user, match.unit)
                         for number in range(match.characters):
                             ids[number] = readings.user.readings[numbers[number]]
                         ids += match.characters
                         at = match.end
+                        look_before(contexts, text, at, length, seen)
+                        count, filled = 0, REACH
                         continue
             check(text, char, at, out)
             ids[0] = <int32_t>(entry & PACKED)
-            waiting[count].at, waiting[count].id = at, ids  # no branch: one without a model is written over
+            looks = entry_of(&contexts.looks, char)
+            seen[filled] = looks
+            # no branch: one without a model is written over
+            waiting[count].at, waiting[count].id, waiting[count].near = at, ids, seen + filled
             count += (entry & ZH_MODEL) != 0
-            if count == MOST_WAITING:
-                read_waiting(contexts, waiting, count, text, length)
-                count = 0
+            filled += (looks & PASSED) == 0
             ids += 1
             at += step
+            if count == MOST_WAITING or filled == MOST_SEEN:
+                look_behind(contexts, text, at, length, seen + filled)
+                read_waiting(contexts, waiting, count, text, length)
+                for number in range(REACH):
+                    seen[number] = seen[filled - REACH + number]
+                count, filled = 0, REACH
+        look_behind(contexts, text, at, length, seen + filled)
         read_waiting(contexts, waiting, count, text, length)
         count = 0
         out.count = ids - out.ids

@@ -106,9 +106,8 @@ class Reader:
         if id(model) not in self._filters:
             self._filters[id(model)] = Filters.of(model)
         filters = self._filters[id(model)]
-        beside = [text[place] for place in (at - 1, at + 1) if 0 <= place < len(text)]
-        looks = [self.look(char) for char in beside if kind_of(char) not in PASSED]
-        if len(looks) == 2 and not (looks[0].ends or looks[1].ends or filters.has_beside(looks[0].seen, looks[1].seen)):
+        looks = [look for direction in (-1, 1) for look in self._near(text, at, direction, 1)]
+        if len(looks) == 2 and not (looks[1].ends or filters.has_beside(looks[0].seen, looks[1].seen)):
             return False
         return filters.has_any(windows)
 

@@ -24,8 +24,9 @@ LABELS = [0, 5, 400, -1, 3000, 77, 900, 12]
 def assert_same_gradients(model, labels, parameters):
     """Loss and gradients of a compiled model are those of the model itself."""
     hidden = torch.randn(8, 24, requires_grad=True)
+    wanted = [hidden, *parameters]
     plain, compiled = (
-        [loss, *torch.autograd.grad(loss.sum(), [hidden, *parameters])]
+        [loss, *torch.autograd.grad(loss.sum(), wanted)]
         for loss in (model.losses(hidden, labels), torch.compile(model.losses, dynamic=False)(hidden, labels))
     )
     for one, other in zip(plain, compiled, strict=True):
