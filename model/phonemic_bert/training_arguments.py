@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -65,6 +66,8 @@ def train_loader(trainer: Trainer, sampler: Sampler[int], worker_init: Callable[
     """
     args, data = trainer.args, trainer.train_dataset
     assert data is not None
+    # Python 3.14 would begin workers without the signal handlers of this process: a signal could end one as it starts.
+    fork = bool(args.dataloader_num_workers) and sys.platform == "linux"
     loader: DataLoader[Any] = DataLoader(
         data,  # type: ignore[arg-type,unused-ignore]
         args.train_batch_size,
@@ -76,5 +79,6 @@ def train_loader(trainer: Trainer, sampler: Sampler[int], worker_init: Callable[
         worker_init_fn=worker_init,
         prefetch_factor=args.dataloader_prefetch_factor,
         persistent_workers=args.dataloader_persistent_workers,
+        multiprocessing_context="fork" if fork else None,
     )
     return trainer.accelerator.prepare(loader)

@@ -3,7 +3,6 @@
 import json
 import os
 import signal
-import sys
 import time
 from pathlib import Path
 
@@ -85,10 +84,6 @@ def arguments(corpus, folder, *options, **more):
     return ["pretrain", "paper-tiny", str(corpus), str(folder), *sets, *options]
 
 
-def command(corpus, folder, *options, **more):
-    return [sys.executable, "-m", "phonemic_bert.cli", *arguments(corpus, folder, *options, **more)]
-
-
 def started(corpus, folder, *options, extra=None, **more):
     """The same command in a process that is forked."""
     return forking.Process(run, arguments(corpus, folder, *options, **more), extra=extra)
@@ -99,6 +94,12 @@ def run(words):
     import obstacles  # POSIX only
 
     obstacles.run("phonemic_bert.cli", words)
+
+
+def run_as_session(words):
+    """The same, as the first of a process group of its own."""
+    os.setsid()
+    run(words)
 
 
 def run_until_saved_twice(words):
@@ -115,10 +116,6 @@ def run_until_saved_twice(words):
 
     torch.save = killing
     run(words)
-
-
-def environment(**more):
-    return {**os.environ, "OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1", **more}
 
 
 def wait_for_lines(folder, count, running):

@@ -5,7 +5,6 @@ import os
 import re
 import shutil
 import signal
-import subprocess
 from importlib.util import find_spec
 from io import StringIO
 from pathlib import Path
@@ -23,9 +22,8 @@ from pretraining_helpers import (
     FORKS,
     arguments,
     assert_same_run,
-    command,
-    environment,
     log,
+    run_as_session,
     run_until_saved_twice,
     settings,
     wait_for_lines,
@@ -144,15 +142,17 @@ def test_continued_bit_for_bit(straight, corpus, tmp_path, step):
     assert not torch.equal(before["heads.rime.weight"], weights(folder / "final")["heads.rime.weight"])
 
 
+@FORKS
 def test_sigterm_saves_and_the_run_goes_on(straight, corpus, tmp_path):
     """Told to the whole process group, as a batch system may, with a worker that reads."""
     folder = tmp_path / "run"
-    told = command(corpus, folder, machine__dataloader_num_workers=1)
-    running = subprocess.Popen(told, env=environment(), stderr=subprocess.PIPE, text=True, start_new_session=True)
-    wait_for_lines(folder, 1, lambda: running.poll() is None)
+    told = arguments(corpus, folder, machine__dataloader_num_workers=1)
+    running = forking.Process(run_as_session, told, parent=True)
+    wait_for_lines(folder, 1, lambda: running.running)
     os.killpg(running.pid, signal.SIGTERM)
-    _, errors = running.communicate()
-    assert running.returncode == STOPPED, errors
+    stopped = running.finished()
+    errors = stopped.stderr.decode()
+    assert stopped.returncode == STOPPED, errors
     [saved] = re.findall(r"stopped and saved after step (\d+); run it again", " ".join(errors.split()))
     assert 3 <= int(saved) < 24
     assert (folder / "checkpoints" / f"checkpoint-{saved}").is_dir()
