@@ -2,7 +2,7 @@
 # make test   sets everything up, checks style and types, and runs all tests
 # make docs   checks how the pages are written and builds them as a site in build/site
 # make test-benchmarks   runs the tests of the scripts in benchmarks/
-# make test-generated   runs the tests of code that torch.compile generates
+# make test-compiled   runs the tests of torch.compile
 # make bench       measures speed compared with the limits and other tools: DATA=folder BENCH_OPTIONS="--only limits"
 # make release-check   checks the workflows, the wheel and the sdist, and tests the repaired wheel by itself
 # make sanitize   builds the core with sanitizers, runs its tests and fuzzes it: SECONDS=120
@@ -26,7 +26,7 @@ DEMO_EXTENSIONS := $(addprefix phonemic.,_core native._batch native._context nat
 SOURCES := pyproject.toml setup.py $(shell find phonemic -name '*.pyx' -o -name '*.pxd' -o -name '*.h' -o -name '*.tsv' -o -path '*/lexicon/*.py' -o -path '*/compiling/*.py' -o -path '*/reading/*.py')
 LANG_OF_FILE := $(if $(filter vi zh,$(LANG)),--lang $(LANG))
 
-.PHONY: demo test run-tests test-benchmarks test-generated test-models test-lowest lint format docs bench bench-gate sanitize sdist-check release-check packages-check clean
+.PHONY: demo test run-tests test-benchmarks test-compiled test-models test-lowest lint format docs bench bench-gate sanitize sdist-check release-check packages-check clean
 
 demo: $(DEMO)/installed
 	PYTHONPATH=$(DEMO)/lib $(DEMO)/bin/python examples/demo.py $(if $(FILE),"$(FILE)") $(LANG_OF_FILE) --html build/demo.html
@@ -36,15 +36,15 @@ test: $(VENV)/installed
 	$(MAKE) -j2 lint run-tests
 
 run-tests: $(VENV)/installed
-	OMP_NUM_THREADS=1 $(BIN)/$(TEST) -m "not benchmarks and not generated"
+	OMP_NUM_THREADS=1 $(BIN)/$(TEST) -m "not benchmarks and not compiled"
 
 # The tests of the scripts in benchmarks/.
 test-benchmarks: $(VENV)/installed
 	OMP_NUM_THREADS=1 $(BIN)/$(TEST) -m benchmarks
 
-# torch.compile's code, which a C++ compiler takes minutes for.
-test-generated: $(VENV)/installed
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -m generated tests/model/test_generated_code.py
+# Traced in several seconds each, and generated code, which a C++ compiler takes minutes for.
+test-compiled: $(VENV)/installed
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -m compiled tests/model
 
 # An environment for each release; its tests import nothing from the others'.
 test-models:

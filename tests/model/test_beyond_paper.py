@@ -455,6 +455,7 @@ def test_gradient_checkpointing_changes_nothing(tiny, options):
 
 # Where dynamo leaves the graph, it looks at gradients of tensors that have none.
 @pytest.mark.filterwarnings("ignore:The .grad attribute of a Tensor that is not a leaf")
+@pytest.mark.compiled
 @every
 def test_compiled_whole_it_is_the_same(tiny, options):
     """As torch.compile traces it; what it generates is not looked at here."""

@@ -12,7 +12,7 @@ from phonemic_bert.pairs import pairs
 from phonemic_bert.triples import triples
 
 pytestmark = [
-    pytest.mark.generated,
+    pytest.mark.compiled,
     # Where dynamo leaves the graph, it looks at gradients of tensors that have none.
     pytest.mark.filterwarnings("ignore:The .grad attribute of a Tensor that is not a leaf:UserWarning"),
 ]

@@ -83,6 +83,7 @@ def test_continued_bit_for_bit(written, tmp_path):
 
 # Where dynamo leaves the graph, it looks at gradients of tensors that have none.
 @pytest.mark.filterwarnings("ignore:The .grad attribute of a Tensor that is not a leaf:UserWarning")
+@pytest.mark.compiled
 @kinds
 def test_compiled_as_not_compiled(written, tmp_path, monkeypatch, forms):
     monkeypatch.setattr(torch, "compile", partial(torch.compile, backend="eager"))

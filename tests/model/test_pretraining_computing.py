@@ -88,6 +88,7 @@ def test_other_ways_to_compute(corpus, tmp_path, straight, change):
 
 # Where dynamo leaves the graph, it looks at gradients of tensors that have none.
 @pytest.mark.filterwarnings("ignore:The .grad attribute of a Tensor that is not a leaf:UserWarning")
+@pytest.mark.compiled
 @pytest.mark.parametrize(
     "beyond", [{}, {"backbone": "modernbert", "composition": "product", "head": "joint", "conv_kernel_size": 3}]
 )
