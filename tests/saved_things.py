@@ -36,7 +36,7 @@ class Saved:
     make: Callable[[], bytes]
     read: Callable[[bytes, Path], object]
     needs: tuple[str, ...] = ()
-    most: int = 90
+    most: int = 50
 
     @property
     def missing(self) -> str:

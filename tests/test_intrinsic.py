@@ -254,7 +254,7 @@ def test_memory_does_not_grow_with_the_texts(letters):
         finally:
             tracemalloc.stop()
 
-    (few, low), (many, high) = peak(200), peak(1_600)
+    (few, low), (many, high) = peak(100), peak(800)
     assert many == 8 * few
     assert high < 1.1 * low + 50_000
 

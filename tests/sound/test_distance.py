@@ -173,7 +173,7 @@ class TestTruth:
     def test_mergers_of_transcriptions(self, data):
         """Vietnamese syllables that WikiPron's speakers pronounce the same, against others, and others that differ as they do."""
         folder = data("vi/dialects/wikipron-hanoi-dev.tsv").parent
-        found = areas(folder, most=1500)
+        found = areas(folder, most=800)
         assert set(found) == set(DIALECTS)
         for against_random, against_like, count in found.values():
             assert count > 100
