@@ -1,5 +1,5 @@
 # make demo   text over its onsets, rimes and tones, in a light environment of its own; FILE=text.txt LANG=vi for yours
-# make test   sets everything up, checks style and types, and runs all tests
+# make test   sets everything up, checks style and types, and runs the tests
 # make docs   checks how the pages are written and builds them as a site in build/site
 # make test-benchmarks   runs the tests of the scripts in benchmarks/
 # make test-compiled   runs the tests of torch.compile
