@@ -25,7 +25,7 @@ from phonemic.files.locking import locked
 from phonemic.files.outputs import check_own
 from phonemic.files.writing import clear_unfinished, write_json
 from phonemic.terminal import console as new_console
-from phonemic_bert.errors import RunError, SettingsError
+from phonemic_bert.errors import CheckpointError, RunError, SettingsError
 from phonemic_bert.modeling import IGNORE
 from phonemic_bert.modeling.kernels import without_cudnn
 from phonemic_bert.pretraining.callbacks import JsonLog, ProgressBar, StepControl, StopSignal, unfolding
@@ -295,9 +295,11 @@ def _model(settings: Settings, corpus: FlatCorpus) -> PreTrainedModel:
         )
     try:
         return make_model(settings, corpus.symbols)
+    except SettingsError:
+        raise
+    except CheckpointError as error:
+        raise SettingsError(f"section [model]: {error}") from error
     except (ImportError, ValueError) as error:
-        if isinstance(error, SettingsError):
-            raise
         raise SettingsError(
             f"sequences.attn_implementation = {settings.sequences.attn_implementation!r}: {error}"
         ) from error
