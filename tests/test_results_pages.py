@@ -47,9 +47,9 @@ def means(task, model):
     return [fmean(column) for column in spacy.scores(task, model)]
 
 
-def lead(model, errors, tasks=spacy.CORPORA):
-    """Return by how much an encoder is ahead of HashEmbedCNN, the least and the most over corpora."""
-    leads = [means(task, model)[errors] - means(task, "HashEmbedCNN")[errors] for task in tasks]
+def lead(model, errors, tasks=spacy.CORPORA, others=("HashEmbedCNN",)):
+    """Return by how much an encoder is ahead of others, the least and the most over corpora."""
+    leads = [means(task, model)[errors] - means(task, other)[errors] for task in tasks for other in others]
     return f"{min(leads):.0f} to {max(leads):.0f}"
 
 
@@ -87,8 +87,10 @@ def prose():
     hashed, bert = "PhonemicHashEmbed", "PhonemicBERT from a checkpoint"
     page = "docs/results/spacy.md"
     yield page, f"`hash` is ahead of HashEmbedCNN by {lead(hashed, 2)} points and `bert` by {lead(bert, 2)}"
-    clean = lead(bert, 0, spacy.CORPORA.keys() - {"weibo"})
-    yield page, f"`bert` is ahead of HashEmbedCNN on four corpora, by {clean} points. On Weibo it is behind"
+    least, _, _ = lead(bert, 2, others=["spacy init config"]).partition(" ")
+    yield page, f"`bert` is ahead of `spacy init config` by {least} points or more on every corpus"
+    clean = lead(bert, 0, spacy.CORPORA.keys() - {"weibo"}, ("HashEmbedCNN", "spacy init config"))
+    yield page, f"`bert` is ahead of both of spaCy's encoders on four corpora, by {clean} points. On Weibo it is behind"
     yield (
         "SECURITY.md",
         f"up to {plain:.1f} times an ordinary byte, with a user's own phrases at up to {user:.1f} times",
@@ -101,13 +103,14 @@ def test_figures_in_sentences_are_those_of_the_results(page, text):
     assert text in shown(page).replace("](docs/results/language-models.md)", "").replace("[", "")
 
 
-def test_errors_in_training_bring_less_than_half_of_what_sounds_bring():
+def test_errors_in_training_bring_less_than_half_of_what_sounds_bring_and_two_thirds_on_parts_of_speech():
     own, heard = "HashEmbedCNN trained with errors", "PhonemicHashEmbed"
     tasks = [task for task in spacy.CORPORA if spacy.runs(task, own)]
     assert tasks
     for task in tasks:
         plain = means(task, "HashEmbedCNN")
-        assert means(task, own)[2] - plain[2] < 0.5 * (means(task, heard)[2] - plain[2]), task
+        share = (means(task, own)[2] - plain[2]) / (means(task, heard)[2] - plain[2])
+        assert round(share, 1) == 0.7 if "speech" in spacy.CORPORA[task] else share < 0.5, task
         assert means(task, own)[0] < plain[0], task
 
 

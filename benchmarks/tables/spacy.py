@@ -1,5 +1,5 @@
-"""spaCy encoders, from ``spacy_until_tokens.json``, ``spacy_cnn_errors.json``, ``spacy_forms.json`` and
-``spacy_speed.json``.
+"""spaCy encoders, from ``spacy_init.json``, ``spacy_until_tokens.json``, ``spacy_cnn_errors.json``,
+``spacy_forms.json`` and ``spacy_speed.json``.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ CORPORA = {
 }
 #: Model -> its name on the page.
 MODELS = {
+    "spacy init config": "`spacy init config`",
     "HashEmbedCNN": "HashEmbedCNN",
     "HashEmbedCNN trained with errors": "the same, with errors",
     "PhonemicHashEmbed": "`hash`",
@@ -25,6 +26,7 @@ MODELS = {
 }
 #: Model -> the file of its runs.
 FILES = {
+    "spacy init config": "spacy_init",
     "HashEmbedCNN": "spacy_until_tokens",
     "HashEmbedCNN trained with errors": "spacy_cnn_errors",
     "PhonemicHashEmbed": "spacy_until_tokens",

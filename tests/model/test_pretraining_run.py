@@ -127,7 +127,9 @@ def test_held_out_text_without_a_mask_is_refused(tmp_path):
 
 def test_a_model_that_cannot_be_is_refused_by_its_fields(corpus, tmp_path):
     asked = settings(model__head="joint", model__output_embeddings="tied")
-    with pytest.raises(SettingsError, match=r"^section \[model\]: output_embeddings='tied' with .* composition='linear'"):
+    with pytest.raises(
+        SettingsError, match=r"^section \[model\]: output_embeddings='tied' with .* composition='linear'"
+    ):
         pretrain(asked, corpus, tmp_path / "run", Console(quiet=True))
 
 
