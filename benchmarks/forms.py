@@ -152,6 +152,12 @@ def measure(name: str, on: str, seed: int, work: Path, held: Held, tokenizers: P
     }
 
 
+def read() -> dict[tuple[str, str, int], dict[str, Any]]:
+    """The figures of the file, by design, corpus and seed."""
+    rows = json.loads(FIGURES.read_text("utf-8"))["results"] if FIGURES.exists() else []
+    return {(one["design"], one["corpus"], one["seed"]): one for one in rows}
+
+
 @click.command(help=__doc__)
 @click.argument("data", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @click.argument("work", type=click.Path(path_type=Path))
@@ -163,10 +169,7 @@ def main(data: Path, work: Path, only: str, cores: int, again: bool) -> None:
     data, work = data.resolve(), work.resolve()
     designs, settings = TABLE["designs"], TABLE["settings"]
     every = [(name, on, seed) for name in designs for on in designs[name]["on"] for seed in settings["seeds"]]
-    known = {}
-    if FIGURES.exists():
-        rows = json.loads(FIGURES.read_text("utf-8"))["results"]
-        known = {(one["design"], one["corpus"], one["seed"]): one for one in rows}
+    known = read()
     for name in (SYLLABLES, CHARACTERS):
         prepare(TABLE, name, data, work)
     syllables, characters = (
@@ -178,7 +181,8 @@ def main(data: Path, work: Path, only: str, cores: int, again: bool) -> None:
         if not fnmatch(name, only) or ((name, on, seed) in known and not again):
             continue
         learn(TABLE, name, on, seed, work, cores)
-        known[name, on, seed] = measure(name, on, seed, work, held, data / "tokenizers")
+        measured = measure(name, on, seed, work, held, data / "tokenizers")
+        known = read() | {(name, on, seed): measured}  # another process may have written, too
         write_json(FIGURES, {"environment": environment(), "results": [known[one] for one in every if one in known]})
     for one in known.values():
         bits = "  ".join(f"{part['bits']:.2f} {part['right']:.1%}" for part in one["noise"].values())
