@@ -76,6 +76,7 @@ def test_published_shares_are_those_of_todays_readings_in_context():
     names, others = figures.named()
     for text, cases in (
         ("such borders in an independent writer's phrases", boundaries.cases(figures.HERE / "independent.txt")),
+        ("and in another writer's phrases", boundaries.cases(figures.HERE / "unseen.txt")),
         ("everyday sentences", everyday.sentences(figures.TESTS / "everyday.txt")),
         ("family names, as names", names),
         ("the same characters, as other words", others),

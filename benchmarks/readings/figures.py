@@ -58,6 +58,7 @@ def judged(data: Path, readers: dict[str, Reader]) -> Iterator[dict[str, Any]]:
     right = {name: sum(crossings.right(data, places, readers[name])) for name in both}
     yield {"text": "such borders in running text, where the two differ", "places": len(places), "right": right}
     yield row("such borders in an independent writer's phrases", boundaries.cases(HERE / "independent.txt"))
+    yield row("and in another writer's phrases", boundaries.cases(HERE / "unseen.txt"))
     yield row("everyday sentences", everyday.sentences(TESTS / "everyday.txt"))
     yield row("family names, as names", names)
     yield row("the same characters, as other words", others)

@@ -34,6 +34,7 @@ def main() -> None:
         ("-m", "benchmarks.readings.pruning", str(data), str(work)),
         ("-m", "benchmarks.readings.words", str(data), str(work)),
         ("-m", "benchmarks.readings.endings", str(data)),
+        ("-m", "benchmarks.readings.frequencies", str(data)),
         compiling,
         ("-m", "benchmarks.readings.common", str(data)),
         compiling,

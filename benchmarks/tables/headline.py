@@ -42,7 +42,7 @@ def why() -> str:
 @table("headline: comparison")
 def comparison() -> str:
     """Compare with what a user would pick instead."""
-    phrases = judged("such borders in an independent writer's phrases")
+    phrases = judged("and in another writer's phrases")
     bounded = {lang: searches(lang)["a name misheard", "the nearest 10 within 1"]["wall_ms"] for lang in ("vi", "zh")}
     unbounded = searches("vi")["a name misheard", "the nearest 10"]["wall_ms"]
     sizes = {row["lang"]: row["vocab_size"] for row in load("intrinsic")["rows"] if row["tokenizer"] == "Phonemic"}

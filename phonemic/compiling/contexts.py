@@ -6,10 +6,12 @@
   number of its model.
 * ``looks.bmp``, ``looks.astral``, ``looks.astral_index``: uint32 a character, laid out as its entries are: what models
   see of it, its class << 16, and flags.
-* ``models``: (models, 23) int32, see ``Model`` there: eleven numbers, four biases, eight packed readings.
+* ``models``: (models, 24) int32, see ``Model`` there: twelve numbers, four biases, eight packed readings.
 * ``buckets``: (buckets, 2) uint64: four keys, each the lower 15 bits of a feature's hash and whether the bucket that it
   belongs to has an odd number; and their payloads: DECIDES and the number of a reading, or weights, the lowest bits
   first. An entry that has no room in its bucket is in the next.
+* ``words``: as ``buckets``; a payload is a word's number and how each of its characters is read alone, three bits;
+  ``words.count``, how many buckets it is; ``words.filters``, bits of words of two characters.
 * ``filters``: uint64, some of each model, and one behind the last, which a model without any reads: where no window of
   a place has both its bits set, the bias decides.
 """
@@ -17,6 +19,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from phonemic import mandarin
 from phonemic.characters import kind_of
@@ -32,10 +35,10 @@ from phonemic.lexicon.entries import (
     entry,
     with_entries,
 )
-from phonemic.reading.context import PASSED, Reader
+from phonemic.reading.buckets import IN_BUCKET
+from phonemic.reading.context import PASSED, Reader, all_readings
 from phonemic.reading.filters import Filters
 from phonemic.reading.models import (
-    IN_BUCKET,
     MOST_READINGS,
     MOST_SCORED,
     WIDTHS,
@@ -46,7 +49,9 @@ from phonemic.reading.models import (
 
 CLASS_SHIFT, ENDS_FLAG, TRADITIONAL_FLAG, PASSED_FLAG = 16, 1 << 23, 1 << 24, 1 << 25
 DECIDES = 1 << 15
-_SCALARS = 11
+READINGS_SHIFT = 7
+BEGINS, ENDS_WITH = 0x85EBCA6B, 0x9E3779B1
+_SCALARS = 12
 _FIELDS = _SCALARS + MOST_SCORED + MOST_READINGS
 
 
@@ -74,7 +79,7 @@ def _payload(model: Model, key: int) -> int:
     return sum((weight & (1 << width) - 1) << width * place for place, weight in enumerate(model.weights[key]))
 
 
-def _arrays(models: list[Model]) -> Tables:
+def _arrays(models: list[Model], settling: set[int]) -> Tables:
     rows = np.zeros((len(models), _FIELDS), np.int32)
     buckets = np.zeros((sum(model.buckets + 1 for model in models), 2, IN_BUCKET), np.uint16)
     filters: list[np.ndarray] = []
@@ -86,10 +91,10 @@ def _arrays(models: list[Model]) -> Tables:
         row[:_SCALARS] = (
             begin, model.buckets, filtered, len(filters[-2]), beside_begin, len(filters[-1]), model.slots,
             model.by_script, usual, len(model.bias), WIDTHS[len(model.bias)],
+            id(model) in settling,
         )  # fmt: skip
         row[_SCALARS : _SCALARS + len(model.bias)] = model.bias
-        readings = [_packed(reading) for reading in model.readings]
-        row[_SCALARS + MOST_SCORED : _SCALARS + MOST_SCORED + len(readings)] = readings
+        row[_SCALARS + MOST_SCORED :] = [_packed(reading) for reading in all_readings(model)]
         for bucket, keys in zip(buckets[begin:], model.layout(model.buckets) or [], strict=False):
             for lane, key in enumerate(keys):
                 bucket[:, lane] = (key & 0x7FFF) << 1 | key >> 15 & 1, _payload(model, key)
@@ -100,6 +105,34 @@ def _arrays(models: list[Model]) -> Tables:
         "buckets": buckets.reshape(-1).view(np.uint64),
         "filters": np.concatenate([*filters, np.zeros(1, np.uint64)]),
     }
+
+
+def _word_arrays(reader: Reader) -> Tables:
+    words = reader.words
+    buckets = np.zeros((len(words.buckets), 2, IN_BUCKET), np.uint16)
+    for bucket, own in zip(buckets, words.buckets, strict=True):
+        for lane, (key, word) in enumerate(own.items()):
+            number = words.numbers[word]
+            for place in range(len(word)):
+                number |= reader.number_alone(word, place) << READINGS_SHIFT + 3 * place
+            bucket[:, lane] = (key & 0x7FFF) << 1 | key >> 15 & 1, number
+    return {
+        "words": buckets.reshape(-1).view(np.uint64),
+        "words.count": np.array([words.count], np.uint32),
+        "words.filters": _word_filters(reader),
+    }
+
+
+def _word_filters(reader: Reader) -> NDArray[np.uint64]:
+    """Bits of words of two characters one of which varies; behind them, of the words in which it is read unusually."""
+    found, telling = np.zeros(1 << 18, bool), np.zeros(1 << 16, bool)
+    for word in reader.words.numbers:
+        for place, char in enumerate(word if len(word) == 2 else ""):
+            if model := reader.data.models.get(char):
+                value = (ord(word[0]) << 16 | ord(word[1])) * (ENDS_WITH if place else BEGINS) % (1 << 32)
+                found[value >> 14] = True
+                telling[value >> 16] |= reader.number_alone(word, place) != model.bias.index(max(model.bias))
+    return np.packbits(np.concatenate([found, telling]), bitorder="little").view(np.uint64)
 
 
 def compiled_contexts(base: Tables) -> Tables:
@@ -114,6 +147,8 @@ def compiled_contexts(base: Tables) -> Tables:
     for char, reading in data.alone.items():
         if ord(char) < 0x10000 and bmp[ord(char)] & ZH_HAN:
             bmp[ord(char)] = bmp[ord(char)] & ~np.uint32(PACKED) | np.uint32(_packed(reading))
+    reader = Reader(data)
+    settling = {id(model) for char, model in data.models.items() if reader.settles(char)}
     models: list[Model] = []
     numbers: dict[int, int] = {}
     changes: dict[str, int] = {}
@@ -123,4 +158,5 @@ def compiled_contexts(base: Tables) -> Tables:
             models.append(model)
         changes[char] = entry(base, char) & ~PACKED | ZH_MODEL | number
     changed = with_entries(base, changes)
-    return {name: changed[name] for name in ("bmp", "astral", "astral_index")} | _looks(data) | _arrays(models)
+    entries = {name: changed[name] for name in ("bmp", "astral", "astral_index")}
+    return entries | _looks(data) | _arrays(models, settling) | _word_arrays(reader)

@@ -54,15 +54,18 @@ def entry(tables: Mapping[str, NDArray[Any]], char: str) -> int:
 def with_entries(tables: Tables, changes: Mapping[str, int]) -> Tables:
     """Tables in which some characters have other entries; the arrays that change are copies."""
     bmp, astral, index = tables["bmp"].copy(), tables["astral"], tables["astral_index"].copy()
+    own = set()
     for char, value in changes.items():
         code = ord(char)
         if code < 0x10000:
             bmp[code] = value
             continue
         page = (code >> 8) - 256
-        start = int(index[page]) << 8
-        index[page] = len(astral) >> 8  # a page of its own: the old one may be shared
-        astral = np.concatenate([astral, astral[start : start + 256]])
+        if page not in own:  # the page may be shared
+            own.add(page)
+            start = int(index[page]) << 8
+            index[page] = len(astral) >> 8
+            astral = np.concatenate([astral, astral[start : start + 256]])
         astral[(int(index[page]) << 8) + (code & 255)] = value
     return tables | {"bmp": bmp, "astral": astral, "astral_index": index}
 

@@ -8,8 +8,9 @@ from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 import numpy as np
 
 from phonemic._core cimport Core
-from phonemic.native.context cimport Bucket, Contexts, Model, encode_in_context
+from phonemic.native.context cimport Contexts, Model, encode_in_context
 from phonemic.native.sections cimport numbers_in
+from phonemic.native.segmentation cimport Bucket
 from phonemic.native.strings cimport UTF8, Text
 from phonemic.native.text cimport Output, utf8_t
 from phonemic.native.vietnamese cimport Memo
@@ -24,6 +25,9 @@ cdef int take_contexts(Contexts* contexts, dict sections) except -1:
     contexts.models = <const Model*>numbers_in(sections, "models", np.int32)
     contexts.buckets = <const Bucket*>numbers_in(sections, "buckets", np.uint64)
     contexts.filters = <const uint64_t*>numbers_in(sections, "filters", np.uint64)
+    contexts.words.buckets = <const Bucket*>numbers_in(sections, "words", np.uint64)
+    contexts.words.count = (<const uint32_t*>numbers_in(sections, "words.count", np.uint32))[0]
+    contexts.words.filters = <const uint64_t*>numbers_in(sections, "words.filters", np.uint64)
     return 0
 
 

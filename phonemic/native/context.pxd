@@ -5,6 +5,10 @@ from libc.stdint cimport int32_t, uint8_t, uint16_t, uint32_t, uint64_t
 from phonemic.native.mandarin cimport (
     PACKED, SPECIAL, ZH_EXACT, Match, Readings, char_before, encode_special, longest_phrase, numbers_of, write_along,
 )
+from phonemic.native.segmentation cimport (
+    LONGEST, MARGIN, NO_WORD, SILENT, Bucket, Paths, Words, find_paths, hash_of, may_differ,
+    number_of, payload_of, reading_in,
+)
 from phonemic.native.speech cimport Speech, speak
 from phonemic.native.text cimport Characters, Output, State, char_at, check, entry_of, new_word, text_t
 
@@ -23,6 +27,8 @@ cdef enum:
     DECIDES = 1 << 15       # of a payload: it is 12 more bits of the hash, and a reading's number of 3 bits
     SLOTS = 12              # windows
     DECIDING = 5            # the ones with words in them: the first
+    LONG_SLOTS = 3          # of those, the ones of words of three characters
+    FINAL = 1 << 30         # of a reading: such a word has decided
     MOST_WAITING = 128      # characters that are read together
     MOST_SEEN = 1024        # characters among which those are
 
@@ -35,9 +41,6 @@ cdef extern from *:
     #endif
     """
     void prefetch "PHONEMIC_PREFETCH" (const void* place) noexcept nogil
-
-cdef extern from "buckets.h":
-    uint32_t phonemic_payload(const void* buckets, uint32_t key) noexcept nogil
 
 
 # A character that varies. A score is relative to that of reading 0.
@@ -53,14 +56,9 @@ cdef struct Model:
     uint32_t usual          # the reading of the highest bias
     uint32_t scored         # readings that have weights; of one, only words decide
     uint32_t width          # bits of a weight
+    uint32_t settles        # whether words that share the character may decide
     int32_t bias[MOST_SCORED]
     int32_t readings[MOST_READINGS]
-
-
-# The keys of four features, and what the model has for each: a word's reading, or weights.
-cdef struct Bucket:
-    uint64_t keys
-    uint64_t payloads
 
 
 # A character that waits for its model to read it.
@@ -75,6 +73,7 @@ cdef struct Contexts:
     const Model* models
     const Bucket* buckets
     const uint64_t* filters
+    Words words
 
 
 cdef inline uint32_t nearest_before(const Contexts* contexts, uint32_t looks, const text_t* text, Py_ssize_t length,
@@ -164,20 +163,9 @@ cdef inline bint is_traditional(const Contexts* contexts, const text_t* text, Py
     return False
 
 
-cdef inline uint32_t hash_of(uint32_t slot, uint32_t first, uint32_t second) noexcept nogil:
-    cdef uint32_t value = slot * <uint32_t>0x85EBCA6B + first * <uint32_t>0x9E3779B1 + second * <uint32_t>0xC2B2AE35
-    value = (value ^ value >> 15) * <uint32_t>0x2C1B3C6D
-    return value ^ value >> 16
-
-
 cdef inline uint32_t home_of(const Model* model, uint32_t value) noexcept nogil:
     """The number of the bucket that a feature of this hash belongs to."""
     return (value >> 16) * model.buckets >> 16
-
-
-cdef inline uint32_t payload_of(const Bucket* buckets, uint32_t home, uint32_t value) noexcept nogil:
-    """A model's entry for a feature of this hash; 0 where it has none. It is in its bucket or in the next."""
-    return phonemic_payload(buckets + home, (value & 0x7FFF) << 1 | home & 1)
 
 
 cdef inline int32_t weight_of(uint32_t payload) noexcept nogil:
@@ -204,7 +192,7 @@ cdef inline int32_t best_reading(const Model* model, const uint32_t* payloads) n
 
 cdef inline int32_t weigh(const Contexts* contexts, const Model* model, const uint32_t* values, const text_t* text,
                           Py_ssize_t at, Py_ssize_t length) noexcept nogil:
-    """The packed reading by the hashes of all windows that are looked at."""
+    """The packed reading by the hashes of all windows that are looked at, with FINAL or without."""
     cdef const Bucket* buckets = contexts.buckets + model.begin
     cdef uint32_t[SLOTS] payloads
     cdef uint32_t slot, words = 0
@@ -223,7 +211,7 @@ cdef inline int32_t weigh(const Contexts* contexts, const Model* model, const ui
         for slot in range(model.slots):
             if payloads[slot] & DECIDES:
                 if (payloads[slot] >> 3 ^ values[slot] >> 15) & 0xFFF == 0:
-                    return model.readings[payloads[slot] & (MOST_READINGS - 1)]
+                    return model.readings[payloads[slot] & (MOST_READINGS - 1)] | (FINAL if slot < LONG_SLOTS else 0)
                 score -= weight_of(payloads[slot])
                 payloads[slot] = 0  # no word: only its key is the same
     if model.by_script:
@@ -297,6 +285,48 @@ cdef inline bint look_up(const Contexts* contexts, const Model* model, const uin
     return told
 
 
+cdef inline bint is_han(uint32_t code) noexcept nogil:
+    return 0x4E00 <= code < 0xA000
+
+
+cdef inline int32_t settle(const Words* words, const Model* model, const uint32_t* near, int32_t reading) noexcept nogil:
+    """``reading``, or where words on both sides share the character, that of the word on the cheapest path."""
+    cdef uint32_t[2 * REACH + 1] codes
+    cdef uint32_t[2 * REACH] around
+    cdef uint32_t left, right
+    cdef int number, first = REACH, last = REACH + 1, before, behind, best_before = 0, best_behind = 1
+    cdef int32_t chosen, best = NO_WORD, rival = NO_WORD
+    cdef Paths paths
+    look_around(near, around)
+    for number in range(REACH):
+        codes[number], codes[REACH + 1 + number] = around[number] & 0xFFFF, around[REACH + number] & 0xFFFF
+    codes[REACH] = near[0] & 0xFFFF
+    left, right = number_of(words, codes + REACH - 1, 2), number_of(words, codes + REACH, 2)
+    if not model.settles or left == 0 or right == 0 or reading_in(left, 1) == reading_in(right, 0):
+        return reading
+    while first > 0 and is_han(codes[first - 1]):
+        first -= 1
+    while last < 2 * REACH + 1 and is_han(codes[last]):
+        last += 1
+    find_paths(words, codes + first, REACH - first, last - first, &paths)
+    for before in range(LONGEST - 1, -1, -1):
+        for behind in range(1, LONGEST + 1):
+            if paths.costs[before][behind] < best:
+                best, best_before, best_behind = paths.costs[before][behind], before, behind
+    chosen = model.readings[reading_in(paths.numbers[best_before][best_behind], best_before)]
+    if best_before + best_behind == 1 or paths.numbers[best_before][best_behind] & SILENT or chosen == reading:
+        return reading
+    for before in range(LONGEST):
+        for behind in range(1, LONGEST + 1):
+            if (
+                (before - best_before) * (behind - best_behind) < 0
+                and paths.costs[before][behind] < rival
+                and model.readings[reading_in(paths.numbers[before][behind], before)] == reading
+            ):
+                rival = paths.costs[before][behind]
+    return chosen if rival < NO_WORD and rival - best > MARGIN else reading
+
+
 cdef inline void read_waiting(const Contexts* contexts, const Waiting* waiting, uint32_t count, const text_t* text,
                               Py_ssize_t length) noexcept nogil:
     """Reads the characters that wait. Those whose windows tell something are weighed last, when their buckets are on
@@ -306,6 +336,7 @@ cdef inline void read_waiting(const Contexts* contexts, const Waiting* waiting, 
     cdef const Model* models[MOST_WAITING]
     cdef const Waiting* told[MOST_WAITING]
     cdef uint32_t number, slot, some = 0, kept = 0
+    cdef const uint32_t* near
     for number in range(count):  # where nothing is told, the next is written over it
         models[some] = contexts.models + waiting[number].id[0]
         told[some] = waiting + number
@@ -319,6 +350,12 @@ cdef inline void read_waiting(const Contexts* contexts, const Waiting* waiting, 
             prefetch(contexts.buckets + models[number].begin + home_of(models[number], values[number][slot]))
     for number in range(kept):
         told[number].id[0] = weigh(contexts, models[number], values[number], text, told[number].at, length)
+    for number in range(kept):
+        near = told[number].near
+        if told[number].id[0] & FINAL:
+            told[number].id[0] ^= FINAL
+        elif may_differ(&contexts.words, near[-1] & 0xFFFF, near[0] & 0xFFFF, near[1] & 0xFFFF):
+            told[number].id[0] = settle(&contexts.words, models[number], near, told[number].id[0])
 
 
 cdef inline void encode_in_context(const Characters* chars, const Readings* readings, const Contexts* contexts,

@@ -12,7 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from phonemic.reading.models import DECIDING, Feature, Model, hash_of
+from phonemic.reading.buckets import hash_of
+from phonemic.reading.models import DECIDING, Feature, Model
 
 #: About how often one window of each slot is met: two characters, one, the class of one, the classes of two.
 _OFTEN = (1e-5,) * 3 + (5e-4,) * 6 + (8e-3,) * 2 + (2e-4,)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from phonemic import mandarin
 from phonemic.characters import DATA
+from phonemic.reading.buckets import fewest, hash_of, key_of, layout
 
 #: So many readings of a model have weights, at most, and so many there are; the rest are of words.
 MOST_SCORED, MOST_READINGS = 4, 8
@@ -22,8 +23,6 @@ MOST_SCORED, MOST_READINGS = 4, 8
 WIDTHS = {1: 15, 2: 15, 3: 7, 4: 5}
 #: The slots of windows that may decide alone, two characters, then one on either side; and all slots.
 DECIDING, ALL_SLOTS = 5, 12
-#: A bucket has so many features.
-IN_BUCKET = 4
 #: (length of a word, place of its target) -> the slot of the window that the rest of it is in.
 SLOT_OF = {(3, 2): 0, (3, 1): 1, (3, 0): 2, (2, 1): 3, (2, 0): 4}
 #: Characters of simplified text that stand for others in traditional text: how they are read here, and there. 著 is
@@ -47,24 +46,13 @@ _FAR = 1 << 24
 Feature = tuple[int, int, int]
 
 
-def hash_of(slot: int, first: int, second: int) -> int:
-    """32 bits of a feature."""
-    value = (slot * 0x85EBCA6B + first * 0x9E3779B1 + second * 0xC2B2AE35) % (1 << 32)
-    value = (value ^ value >> 15) * 0x2C1B3C6D % (1 << 32)
-    return value ^ value >> 16
-
-
 def feature_key(feature: Feature, buckets: int) -> int:
     """Return the key of a feature in a model: the bucket that it belongs to << 15 | the lower bits of its hash.
 
     Features of one key are one feature, which is part of what a model is: one in 15,000 that it does not know seems to
     be one that it knows.
     """
-    return _key(hash_of(*feature), buckets)
-
-
-def _key(value: int, buckets: int) -> int:
-    return (value >> 16) * buckets >> 16 << 15 | value & 0x7FFF
+    return key_of(hash_of(*feature), buckets)
 
 
 def more_of(feature: Feature) -> int:
@@ -117,27 +105,16 @@ class Model:
 
     def _keys(self, buckets: int) -> list[int]:
         """The key of each feature."""
-        return _key(self._hashes, buckets).tolist()  # type: ignore[arg-type, attr-defined, no-any-return]
+        return key_of(self._hashes, buckets).tolist()  # type: ignore[arg-type, attr-defined, no-any-return]
 
     @cached_property
     def buckets(self) -> int:
-        """How many buckets it has: as few as leave every feature a place, about seven in ten of which are taken."""
-        count = max(1, round(len(self.features) / (0.7 * IN_BUCKET)))
-        while self.layout(count) is None:
-            count += 1 + count // 50
-        return count
+        """How many buckets it has."""
+        return fewest(self._hashes)
 
     def layout(self, buckets: int) -> list[list[int]] | None:
-        """The keys in each bucket, and in one behind the last: that of a full bucket is in the next. None if full."""
-        homes: list[list[int]] = [[] for _ in range(buckets + 1)]
-        for key in dict.fromkeys(self._keys(buckets)):
-            homes[key >> 15].append(key)
-        over: list[int] = []
-        for number, keys in enumerate(homes):
-            homes[number], over = [*over, *keys][:IN_BUCKET], [*over, *keys][IN_BUCKET:]
-            if any(key >> 15 < number for key in over):
-                return None
-        return None if over else homes
+        """The keys of its features as :func:`phonemic.reading.buckets.layout` has them."""
+        return layout(self._keys(buckets), buckets)
 
     @cached_property
     def decides(self) -> dict[int, tuple[int, int]]:
