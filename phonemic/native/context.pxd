@@ -289,7 +289,8 @@ cdef inline bint is_han(uint32_t code) noexcept nogil:
     return 0x4E00 <= code < 0xA000
 
 
-cdef inline int32_t settle(const Words* words, const Model* model, const uint32_t* near, int32_t reading) noexcept nogil:
+cdef inline int32_t settle(const Words* words, const Model* model, const uint32_t* near,
+                           int32_t reading) noexcept nogil:
     """``reading``, or where words on both sides share the character, that of the word on the cheapest path."""
     cdef uint32_t[2 * REACH + 1] codes
     cdef uint32_t[2 * REACH] around
@@ -308,6 +309,8 @@ cdef inline int32_t settle(const Words* words, const Model* model, const uint32_
         first -= 1
     while last < 2 * REACH + 1 and is_han(codes[last]):
         last += 1
+    if first == REACH or last == REACH + 1:
+        return reading
     find_paths(words, codes + first, REACH - first, last - first, &paths)
     for before in range(LONGEST - 1, -1, -1):
         for behind in range(1, LONGEST + 1):

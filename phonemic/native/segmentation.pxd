@@ -28,7 +28,7 @@ cdef struct Bucket:
 cdef struct Words:
     const Bucket* buckets
     uint32_t count          # buckets; there is one more for what has no room in the last
-    const uint64_t* filters # of words of two characters, see is_one and is_telling
+    const uint64_t* filters  # of words of two characters, see is_one and is_telling
 
 
 # What the cheapest path through each word around a character costs, and the number of the word, by how many characters
