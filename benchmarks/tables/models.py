@@ -18,7 +18,7 @@ TASKS = {
     ],
 }  # fmt: skip
 NOISE = {"Chinese": "homophones (pool=gb2312-1)", "Vietnamese": "missing-diacritics"}
-#: Steps of the runs that compare forms in the first table.
+#: Steps of the runs that compare forms.
 SHORT = 2_000
 #: Encoders that ran on other machines than the rest; their scores are in the log of experiments.
 ELSEWHERE = ("PhonemicBERT, more text", "PhonemicBERT (paper)")
@@ -129,23 +129,14 @@ def ablation() -> str:
 @table("models: forms")
 def forms() -> str:
     """Compare models that read sounds, forms or characters, on clean text and with wrong characters."""
-    return _forms([run for run in load("forms")["results"] if run["steps"] <= SHORT], "forms")
-
-
-@table("models: forms, more steps")
-def forms_longer() -> str:
-    """Compare the main ones of them after more steps."""
-    return _forms([run for run in load("forms")["results"] if run["steps"] > SHORT], "forms_longer")
-
-
-def _forms(runs: list[dict[str, Any]], source: str) -> str:
+    runs = [run for run in load("forms")["results"] if run["steps"] <= SHORT]
     body = []
     for run in runs:
         by_share = list(run["noise"].values())
         clean_text = by_share[0]
         body.append(
             [
-                run["design"].removesuffix(f", {run['steps']:,} steps"),
+                run["design"],
                 f"{run['parameters'] / 1e6:.2f}M",
                 f"{run['seconds']['processor'] / run['steps']:.2f}",
                 *(f"{part['bits']:.2f}" for part in by_share),
@@ -155,7 +146,7 @@ def _forms(runs: list[dict[str, Any]], source: str) -> str:
         )
     wrong = [f"{float(share):.0%} wrong".replace("%", " %") for share in runs[0]["noise"]]
     heads = ["what is read", "parameters", "CPU s per step", *wrong, "accuracy", "bits per character"]
-    return f"{rows(heads, body)}\n\n{footer(source)}"
+    return f"{rows(heads, body)}\n\n{footer('forms')}"
 
 
 @table("models: checkpoints")
