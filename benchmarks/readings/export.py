@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.readings import script
+from benchmarks.readings.archive import write_arrays
 from benchmarks.readings.features import SLOTS, WINDOWS
 from benchmarks.readings.fold import Votes
 from benchmarks.readings.labels import numbered
@@ -137,21 +138,21 @@ def export(out: Path, rows: dict[int, Model], made: Setting, narrow: frozenset[i
     def utf8(text: str) -> np.ndarray:
         return np.frombuffer(text.encode(), np.uint8)
 
-    np.savez_compressed(
-        out,
-        names=np.array(made.names),
-        chars=np.array([*rows], np.uint32),
-        counts=np.array([len(model.readings) for model in rows.values()], np.uint8),
-        readings=np.concatenate([model.readings for model in rows.values()]).astype(np.uint16),
-        bias=np.concatenate([model.weights[-1] for model in rows.values()]).astype(np.int32),
-        windows=np.array([DECIDING if char in narrow else ALL_SLOTS for char in rows], np.uint8),
-        sizes=np.array([len(columns[0]) for columns in features], np.int32),
-        slots=np.concatenate([columns[0] for columns in features]).astype(np.uint8),
-        firsts=np.concatenate([columns[1] for columns in features]).astype(np.uint16),
-        seconds=np.concatenate([columns[2] for columns in features]).astype(np.uint16),
-        weights=np.concatenate([columns[3].ravel() for columns in features]).astype(np.int16),
-        simplified=utf8("".join(char + other for char, other in sorted(simplified.items()) if char not in SCRIPTS)),
-        traditional=utf8("".join(traditional)),
-        classed=utf8("".join(map(chr, classed))),
-        classes=made.classes[classed],
-    )
+    arrays = {
+        "names": np.array(made.names),
+        "chars": np.array([*rows], np.uint32),
+        "counts": np.array([len(model.readings) for model in rows.values()], np.uint8),
+        "readings": np.concatenate([model.readings for model in rows.values()]).astype(np.uint16),
+        "bias": np.concatenate([model.weights[-1] for model in rows.values()]).astype(np.int32),
+        "windows": np.array([DECIDING if char in narrow else ALL_SLOTS for char in rows], np.uint8),
+        "sizes": np.array([len(columns[0]) for columns in features], np.int32),
+        "slots": np.concatenate([columns[0] for columns in features]).astype(np.uint8),
+        "firsts": np.concatenate([columns[1] for columns in features]).astype(np.uint16),
+        "seconds": np.concatenate([columns[2] for columns in features]).astype(np.uint16),
+        "weights": np.concatenate([columns[3].ravel() for columns in features]).astype(np.int16),
+        "simplified": utf8("".join(char + other for char, other in sorted(simplified.items()) if char not in SCRIPTS)),
+        "traditional": utf8("".join(traditional)),
+        "classed": utf8("".join(map(chr, classed))),
+        "classes": made.classes[classed],
+    }
+    write_arrays(out, arrays)

@@ -15,6 +15,7 @@ import jieba
 import numpy as np
 
 from benchmarks.readings import cpp, everyday, names
+from benchmarks.readings.archive import write_arrays
 from benchmarks.readings.cpp import Case, normal
 from phonemic.characters import DATA
 from phonemic.reading.context import Reader
@@ -63,8 +64,10 @@ def main() -> None:
     numbers = costs()
     quiet = silent(numbers, arguments.data)
     numbers = {word: cost | (SILENT if word in quiet else 0) for word, cost in numbers.items()}
-    texts = np.frombuffer("\n".join(numbers).encode(), np.uint8)
-    np.savez_compressed(DATA / "words.npz", words=texts, numbers=np.array([*numbers.values()], np.uint8))
+    order = sorted(numbers, key=lambda word: (len(word), word))
+    chars = np.array([[*map(ord, word), 0, 0][:LONGEST] for word in order], np.uint16)
+    found = np.array([numbers[word] for word in order], np.uint8)
+    write_arrays(DATA / "words.npz", {"chars": np.ascontiguousarray(chars.T), "numbers": found})
     print(f"{len(numbers)} words, {len(quiet)} silent: {' '.join(sorted(quiet))}")
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.readings import everyday, features, names, prepare
+from benchmarks.readings.archive import write_arrays
 from benchmarks.readings.common import HERE
 from benchmarks.readings.cpp import cases
 from benchmarks.readings.evidence import key_of
@@ -117,7 +118,7 @@ def main() -> None:
         char: pruned(model, seen[char]) if char in seen.keys() - named and model.rows else model
         for char, model in _learnt(made).items()
     }
-    np.savez_compressed(path, **made | columns(models | _learnt(earlier), made["names"].tolist()))
+    write_arrays(path, made | columns(models | _learnt(earlier), made["names"].tolist()))
 
 
 def columns(models: dict[str, Model], named: list[str]) -> dict[str, NDArray[Any]]:

@@ -134,5 +134,6 @@ def _parts(length: int, first: int, second: int, third: int) -> tuple[int, int, 
 def words() -> Words:
     """The words of the package."""
     with np.load(DATA / "words.npz", allow_pickle=False) as file:
-        texts, numbers = file["words"].tobytes().decode().split("\n"), file["numbers"].tolist()
-    return Words(dict(zip(texts, numbers, strict=True)))
+        rows, numbers = file["chars"].T.tolist(), file["numbers"].tolist()
+    found = zip(("".join(chr(code) for code in row if code) for row in rows), numbers, strict=True)
+    return Words(dict(sorted(found, key=lambda row: (row[1] & SILENT - 1, row[0]))))
