@@ -118,6 +118,21 @@ def test_the_core_reads_phrases_with_shared_characters_as_the_reference_does():
         assert [mandarin.factorize(one) for one in read] == encoding.triples, text
 
 
+def test_what_only_has_the_key_of_a_word_shares_nothing():
+    known, dice = words(), random.Random(2)
+    varying = [word for word in known.numbers if len(word) == 2 and word[1] in reader().data.models]
+    texts = []
+    while len(texts) < 20:
+        word, behind = dice.choice(varying), chr(dice.randrange(0x4E00, 0x9FA6))
+        pair = word[1] + behind
+        if not known.has([*map(ord, pair)]) and known.word([*map(ord, pair)]):
+            texts.append(word + behind)
+    for text in texts:
+        assert reader().decider(text, 1) is None, text
+        assert CONTEXT.encode(text).triples[1] == mandarin.factorize(reader().read(text, 1)), text
+    assert reader().number_alone("不", 1) == 0  # longer than the word that it is taken for
+
+
 def test_marks_between_characters_change_nothing():
     dice = random.Random(1)
     for text in dice.sample(phrases(), 100):

@@ -1,7 +1,8 @@
 """Judged places of running text where a word on the cheapest path has a character read otherwise than models do.
 
 ``python -m benchmarks.readings.paths DATA`` prints those of CHARACTERS of each of SOURCES, with the verdicts that
-``paths.tsv`` has: *right* if the word is, *wrong* if what models read is, *neither*. None of this text was fitted to.
+``paths.tsv`` has: *right* if the word is, *wrong* if what models read is, *neither*. Models were
+fitted to places of such text, the costs of words were not.
 """
 
 from __future__ import annotations

@@ -126,7 +126,8 @@ def _word_arrays(reader: Reader) -> Tables:
 def _word_filters(reader: Reader) -> NDArray[np.uint64]:
     """Bits of words of two characters one of which varies; behind them, of the words in which it is read unusually."""
     found, telling = np.zeros(1 << 18, bool), np.zeros(1 << 16, bool)
-    for word in reader.words.numbers:
+    kept = (word for bucket in reader.words.buckets for word in bucket.values())
+    for word in kept:
         for place, char in enumerate(word if len(word) == 2 else ""):
             if model := reader.data.models.get(char):
                 value = (ord(word[0]) << 16 | ord(word[1])) * (ENDS_WITH if place else BEGINS) % (1 << 32)

@@ -155,9 +155,14 @@ class Reader:
         return not model.by_script and self.data.models.get(chr(self.look(char).seen)) is model
 
     def number_alone(self, word: str, at: int) -> int:
-        """The number of the reading that a character's model has in a word without a text around it; 0 without one."""
+        """The number of the reading that a character's model has in a word without a text around it; 0 without one.
+
+        Arguments:
+            word: in simplified characters.
+            at: a place in it, or behind it: what is taken for a word may be longer.
+        """
         if (word, at) not in self._alone:
-            model = self.data.models.get(word[at])
+            model = self.data.models.get(word[at : at + 1])
             self._alone[word, at] = model.readings.index(self._read_alone(model, word, at)) if model else 0
         return self._alone[word, at]
 
@@ -186,8 +191,8 @@ class Reader:
             word = self.words.word(codes[span.begin : span.end])
             return readings[self.number_alone(word, at - span.begin)] if word else ""
 
-        left, right = said(Span(at - 1, at + 1)), said(Span(at, at + 2))
-        if not left or not right or left == right:
+        pairs = Span(at - 1, at + 1), Span(at, at + 2)
+        if not all(self.words.has(codes[begin:end]) for begin, end in pairs) or said(pairs[0]) == said(pairs[1]):
             return None
         costs = self.words.spans(codes, at)
         best = min(costs, key=costs.__getitem__)

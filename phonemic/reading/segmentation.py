@@ -90,6 +90,10 @@ class Words:
         padded = [*codes, 0, 0][:LONGEST]
         return self._by_key.get(key_of(hash_of(*_parts(len(codes), *padded)), self.count))
 
+    def has(self, codes: Sequence[int]) -> bool:
+        """Whether these code points are a word themselves."""
+        return self.word(codes) == "".join(map(chr, codes))
+
     def number(self, codes: Sequence[int]) -> int:
         """The number of a word of these code points; 0 where there is none."""
         return self.numbers.get(self.word(codes) or "", 0)
