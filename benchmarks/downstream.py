@@ -1,13 +1,14 @@
 """Fine-tune models of one size on the tasks that the data at hand allow, for docs/results/language-models.md.
 
     python benchmarks/downstream.py DATA --zh PHONEMIC --zh CHARACTER --zh SUBCHAR-PINYIN --vi PHONEMIC --vi BYTE-BPE \
-        --tokenizers FOLDER --results FOLDER [--keep]
+        --tokenizers FOLDER --results FOLDER [--brief] [--keep [NAME]]
 
 DATA is the folder with ``zh/tnews``, ``vi/vihos`` and the others; an encoder is a checkpoint's folder or name, or
 ``NAME=FOLDER``, and the first of a language is what the others are compared with. Runs that are finished are not
 repeated; each leaves its predictions for ``phonemic-bert inspect``. The first two seeds train with each rate of
-downstream.toml's grid, the others with the one that then has the best mean score on the task's development sets.
-``--keep`` writes all digits to benchmarks/results/downstream.csv, from which benchmarks/report.py makes the page.
+downstream.toml's grid, the others with the one that then has the best mean score on the task's development sets; with
+``--brief`` only the first seed does, and the tests are less. ``--keep`` writes all digits to
+benchmarks/results/downstream.csv, or a file of that name next to it, from which benchmarks/report.py makes the page.
 """
 
 from __future__ import annotations
@@ -38,10 +39,11 @@ from phonemic_bert.finetuning.sweep import Sweep, SweepResult
 
 HERE = Path(__file__).parent
 SETTINGS = HERE / "downstream.toml"
-FIGURES = HERE / "results" / "downstream.csv"
+FIGURES = HERE / "results"
 RATIOS = (0.075, 0.15, 0.225, 0.3, 0.375)
+BRIEF_RATIOS = (0.15, 0.3)
 #: How many seeds try every rate.
-CHOOSING = 2
+CHOOSING, BRIEF_CHOOSING = 2, 1
 #: Characters that people use, and all that there are: of the latter a tokenizer may know few.
 HOMOPHONES = ("homophones:pool=gb2312-1", "homophones")
 #: Lost and wrong marks keep lengths, which tags need; not in ViHOS, though, where some letters are decomposed.
@@ -99,17 +101,20 @@ class Plan:
     seeds: Sequence[int]
     tokenizers: str | None
     training_noise: float | None
+    overrides: Sequence[str]
+    brief: bool
     quick: bool
     console: Console
 
     def run(self, task: Task, encoders: Sequence[str]) -> list[str]:
         """Runs what is not finished of a task; what failed."""
-        overrides = ["grid.num_train_epochs=1"] if self.quick else []
+        overrides = [*self.overrides, *(["grid.num_train_epochs=1"] if self.quick else [])]
         if self.training_noise is not None:
             if not task.noise:
                 return []
             overrides += [f"text.training_noise={task.noise[0]}", f"text.training_noise_ratio={self.training_noise}"]
-        noise = tuple(one for written in task.noise for one in parse(written, RATIOS))
+        kinds, ratios = (task.noise[:1], BRIEF_RATIOS) if self.brief else (task.noise, RATIOS)
+        noise = tuple(one for written in kinds for one in parse(written, ratios))
         try:
             jobs = task.jobs(self.data, self.quick)
         except InputError as error:
@@ -122,7 +127,8 @@ class Plan:
 
             return Sweep(jobs, encoders, settings, seeds, self.folder, outputs, self.tokenizers, self.console).execute()
 
-        first, later = sweep(encoders, self.seeds[:CHOOSING]), self.seeds[CHOOSING:]
+        choosing = BRIEF_CHOOSING if self.brief else CHOOSING
+        first, later = sweep(encoders, self.seeds[:choosing]), self.seeds[choosing:]
         failures = list(first.failures)
         for encoder in encoders if later else ():
             try:
@@ -153,8 +159,16 @@ def best_rate(results: Sequence[dict[str, Any]]) -> float:
 @click.option(
     "--training-noise", type=float, metavar="RATIO", help="Train with a task's first noise: rows next to the others."
 )
+@click.option("--set", "overrides", multiple=True, metavar="KEY=VALUE", help="Of downstream.toml. Repeatable.")
+@click.option("--brief", is_flag=True, help="Rates by the first seed; a task's first noise, at 15 and 30 %.")
 @click.option("--quick", is_flag=True, help="A few examples and one epoch: whether it runs.")
-@click.option("--keep", is_flag=True, help="Write the figures that the pages show: results/downstream.csv.")
+@click.option(
+    "--keep",
+    metavar="NAME",
+    is_flag=False,
+    flag_value="downstream.csv",
+    help="Write the figures that the pages show: results/downstream.csv, or a file of that name.",
+)
 def main(
     data: Path,
     folder: Path,
@@ -162,8 +176,10 @@ def main(
     seeds: int,
     only: tuple[str, ...],
     training_noise: float | None,
+    overrides: tuple[str, ...],
+    brief: bool,
     quick: bool,
-    keep: bool,
+    keep: str | None,
     **langs: Any,
 ) -> None:
     """Fine-tunes, evaluates, and writes the tables."""
@@ -171,7 +187,7 @@ def main(
     if unknown := set(only) - set(names):
         raise click.BadParameter(f"{min(unknown)!r}: choose from {', '.join(names)}", param_hint="--only")
     console = Console(stderr=True)
-    plan = Plan(data, folder, range(1, seeds + 1), tokenizers, training_noise, quick, console)
+    plan = Plan(data, folder, range(1, seeds + 1), tokenizers, training_noise, overrides, brief, quick, console)
     failures: list[str] = []
     for lang, tasks in TASKS.items():
         for task in tasks:
@@ -187,7 +203,7 @@ def main(
     tabulation.show(made, Console())
     print(f"\n{conditions(found)}")
     if keep:
-        FIGURES.write_text(f"{tabulation.comma_separated_tables(made)}\n", encoding="utf-8")
+        (FIGURES / keep).write_text(f"{tabulation.comma_separated_tables(made)}\n", encoding="utf-8")
 
 
 def _called(written: str, tokenizers: str | None) -> str:

@@ -39,7 +39,7 @@ def tasks(tmp_path, monkeypatch):
         made = tuple(Task(name, 64, 30, **given) for name, given in options.items())
         monkeypatch.setattr(benchmark, "TASKS", {"zh": (), "vi": made})
         monkeypatch.setattr(benchmark, "RATIOS", (0.5,))
-        monkeypatch.setattr(benchmark, "FIGURES", tmp_path / "figures.csv")
+        monkeypatch.setattr(benchmark, "FIGURES", tmp_path)
 
     return put
 
@@ -72,7 +72,7 @@ def test_tables_are_printed_and_kept(tmp_path, checkpoint, tasks, short):
     tasks(mood={"noise": ("without-tone",)})
     short()
     encoders = ["--vi", checkpoint(), "--vi", f"other={checkpoint()}"]
-    done = run(tmp_path, *encoders, "--seeds", "2", "--keep")
+    done = run(tmp_path, *encoders, "--seeds", "2", "--keep", "figures.csv")
     assert done.exit_code == 0, done.output
     assert "4 runs, 2 seeds per cell" in " ".join(done.output.split())
     with open(tmp_path / "figures.csv", encoding="utf-8", newline="") as file:
@@ -123,6 +123,20 @@ def test_what_the_errors_are(tmp_path):
     assert [round(cell.mean) for cell in spans.cells[0]] == [33, 33, 0, 0, 33, 33]
 
 
+def test_in_brief_one_seed_chooses_and_one_noise_is_tried(tmp_path, checkpoint, tasks, short, monkeypatch):
+    tasks(mood={"noise": ("without-tone", "missing-diacritics")})
+    monkeypatch.setattr(benchmark, "BRIEF_RATIOS", (0.5,))
+    short("grid.learning_rate=[1e-9, 5e-3]")
+    done = run(tmp_path, "--vi", checkpoint(), "--seeds", "2", "--brief", "--set", "optimization.dropout=0.2")
+    assert done.exit_code == 0, done.output
+    found = [json.loads(path.read_text("utf-8")) for path in (tmp_path / "results").rglob("*-seed-?.json")]
+    assert sorted(one["seed"] for one in found) == [1, 1, 2]
+    assert {one["settings"]["optimization"]["dropout"] for one in found} == {0.2}
+    assert "without-tone" in done.output
+    assert "missing-diacritics" not in done.output
+    assert not (tmp_path / "downstream.csv").exists()
+
+
 def test_a_failure_ends_neither_the_others_nor_the_status(tmp_path, checkpoint):
     done = run(tmp_path, "--vi", checkpoint(), "--only", "vihos", "--only", "ud-vtb-pos", "--keep")
     assert done.exit_code == 1
@@ -134,7 +148,7 @@ def test_training_with_noise_gives_rows_of_their_own(tmp_path, checkpoint, tasks
     tasks(mood={"noise": ("without-tone",)}, silent={}, hopeless={"tells": False})
     short()
     for options in ([], ["--training-noise", "0.4"]):
-        done = run(tmp_path, "--vi", checkpoint(), "--seeds", "1", "--keep", *options)
+        done = run(tmp_path, "--vi", checkpoint(), "--seeds", "1", "--keep", "figures.csv", *options)
         assert done.exit_code == 0, done.output
     figures = (tmp_path / "figures.csv").read_text("utf-8")
     assert "training_noise=without-tone, training_noise_ratio=0.4" in figures
