@@ -6,8 +6,8 @@ from phonemic.native.mandarin cimport (
     PACKED, SPECIAL, ZH_EXACT, Match, Readings, char_before, encode_special, longest_phrase, numbers_of, write_along,
 )
 from phonemic.native.segmentation cimport (
-    LONGEST, MARGIN, NO_WORD, SILENT, Bucket, Paths, Words, find_paths, hash_of, may_differ,
-    number_of, payload_of, reading_in,
+    FIRST_SLOT, LONGEST, MARGIN, NO_WORD, SILENT, Bucket, Paths, Words, find_paths, hash_of, may_differ,
+    number_of, payload_of, prefetch, reading_in, word_hash, word_home,
 )
 from phonemic.native.speech cimport Speech, speak
 from phonemic.native.text cimport Characters, Output, State, char_at, check, entry_of, new_word, text_t
@@ -31,16 +31,6 @@ cdef enum:
     FINAL = 1 << 30         # of a reading: such a word has decided
     MOST_WAITING = 128      # characters that are read together
     MOST_SEEN = 1024        # characters among which those are
-
-cdef extern from *:
-    """
-    #ifdef __GNUC__
-    #define PHONEMIC_PREFETCH(place) __builtin_prefetch(place)
-    #else
-    #define PHONEMIC_PREFETCH(place) ((void)(place))
-    #endif
-    """
-    void prefetch "PHONEMIC_PREFETCH" (const void* place) noexcept nogil
 
 
 # A character that varies. A score is relative to that of reading 0.
@@ -302,7 +292,8 @@ cdef inline int32_t settle(const Words* words, const Model* model, const uint32_
     for number in range(REACH):
         codes[number], codes[REACH + 1 + number] = around[number] & 0xFFFF, around[REACH + number] & 0xFFFF
     codes[REACH] = near[0] & 0xFFFF
-    left, right = number_of(words, codes + REACH - 1, 2), number_of(words, codes + REACH, 2)
+    left = number_of(words, word_hash(codes + REACH - 1, 2))
+    right = number_of(words, word_hash(codes + REACH, 2))
     if not model.settles or left == 0 or right == 0 or reading_in(left, 1) == reading_in(right, 0):
         return reading
     while first > 0 and is_han(codes[first - 1]):
@@ -330,6 +321,14 @@ cdef inline int32_t settle(const Words* words, const Model* model, const uint32_
     return chosen if rival < NO_WORD and rival - best > MARGIN else reading
 
 
+cdef inline void fetch_pair(const Words* words, const uint32_t* near) noexcept nogil:
+    """Fetches the numbers of the two words that share a character."""
+    cdef uint32_t left = hash_of(FIRST_SLOT + 1, near[-1] & 0xFFFF, near[0] & 0xFFFF)
+    cdef uint32_t right = hash_of(FIRST_SLOT + 1, near[0] & 0xFFFF, near[1] & 0xFFFF)
+    prefetch(words.buckets + word_home(words, left))
+    prefetch(words.buckets + word_home(words, right))
+
+
 cdef inline void read_waiting(const Contexts* contexts, const Waiting* waiting, uint32_t count, const text_t* text,
                               Py_ssize_t length) noexcept nogil:
     """Reads the characters that wait. Those whose windows tell something are weighed last, when their buckets are on
@@ -338,7 +337,9 @@ cdef inline void read_waiting(const Contexts* contexts, const Waiting* waiting, 
     cdef uint32_t[MOST_WAITING][SLOTS] values
     cdef const Model* models[MOST_WAITING]
     cdef const Waiting* told[MOST_WAITING]
-    cdef uint32_t number, slot, some = 0, kept = 0
+    cdef uint8_t[MOST_WAITING] shared
+    cdef uint32_t number, slot, some = 0, kept = 0, doubted = 0
+    cdef int32_t reading
     cdef const uint32_t* near
     for number in range(count):  # where nothing is told, the next is written over it
         models[some] = contexts.models + waiting[number].id[0]
@@ -352,13 +353,17 @@ cdef inline void read_waiting(const Contexts* contexts, const Waiting* waiting, 
         for slot in range(models[number].slots):
             prefetch(contexts.buckets + models[number].begin + home_of(models[number], values[number][slot]))
     for number in range(kept):
-        told[number].id[0] = weigh(contexts, models[number], values[number], text, told[number].at, length)
-    for number in range(kept):
         near = told[number].near
-        if told[number].id[0] & FINAL:
-            told[number].id[0] ^= FINAL
-        elif may_differ(&contexts.words, near[-1] & 0xFFFF, near[0] & 0xFFFF, near[1] & 0xFFFF):
-            told[number].id[0] = settle(&contexts.words, models[number], near, told[number].id[0])
+        shared[number] = may_differ(&contexts.words, near[-1] & 0xFFFF, near[0] & 0xFFFF, near[1] & 0xFFFF)
+    for number in range(kept):
+        reading = weigh(contexts, models[number], values[number], text, told[number].at, length)
+        told[number].id[0] = reading & ~FINAL
+        models[doubted], told[doubted] = models[number], told[number]
+        doubted += shared[number] & (reading & FINAL == 0)
+    for number in range(doubted):
+        fetch_pair(&contexts.words, told[number].near)
+    for number in range(doubted):
+        told[number].id[0] = settle(&contexts.words, models[number], told[number].near, told[number].id[0])
 
 
 cdef inline void encode_in_context(const Characters* chars, const Readings* readings, const Contexts* contexts,

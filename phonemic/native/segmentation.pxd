@@ -18,6 +18,16 @@ cdef enum:
 cdef extern from "buckets.h":
     uint32_t phonemic_payload(const void* buckets, uint32_t key) noexcept nogil
 
+cdef extern from *:
+    """
+    #ifdef __GNUC__
+    #define PHONEMIC_PREFETCH(place) __builtin_prefetch(place)
+    #else
+    #define PHONEMIC_PREFETCH(place) ((void)(place))
+    #endif
+    """
+    void prefetch "PHONEMIC_PREFETCH" (const void* place) noexcept nogil
+
 
 # The keys of four features or words, and what there is for each: a word's reading, weights, or a word's number.
 cdef struct Bucket:
@@ -49,15 +59,24 @@ cdef inline uint32_t payload_of(const Bucket* buckets, uint32_t home, uint32_t v
     return phonemic_payload(buckets + home, (value & 0x7FFF) << 1 | home & 1)
 
 
-cdef inline uint32_t number_of(const Words* words, const uint32_t* codes, int length) noexcept nogil:
-    """The number of a word of one to three characters; 0 where there is none."""
-    cdef uint32_t second = 0, value
+cdef inline uint32_t word_hash(const uint32_t* codes, int length) noexcept nogil:
+    """The hash of a word of one to three characters."""
+    cdef uint32_t second = 0
     if length > 1:
         second = codes[1]
     if length > 2:
         second |= codes[2] << 16
-    value = hash_of(FIRST_SLOT - 1 + length, codes[0], second)
-    return payload_of(words.buckets, (value >> 16) * words.count >> 16, value)
+    return hash_of(FIRST_SLOT - 1 + length, codes[0], second)
+
+
+cdef inline uint32_t word_home(const Words* words, uint32_t value) noexcept nogil:
+    """The number of the bucket that a word of this hash belongs to."""
+    return (value >> 16) * words.count >> 16
+
+
+cdef inline uint32_t number_of(const Words* words, uint32_t value) noexcept nogil:
+    """The number of the word of this hash; 0 where there is none."""
+    return payload_of(words.buckets, word_home(words, value), value)
 
 
 cdef inline uint64_t is_one(const Words* words, uint32_t value) noexcept nogil:
@@ -88,6 +107,22 @@ cdef inline int32_t cost_of(uint32_t number, int length) noexcept nogil:
     return UNKNOWN if length == 1 else NO_WORD
 
 
+cdef inline void find_numbers(const Words* words, const uint32_t* codes, int count, uint32_t* numbers) noexcept nogil:
+    """The number of the word from each of ``count`` characters on, by how many it has: LONGEST for a character.
+
+    All are on their way from memory before the first is needed.
+    """
+    cdef uint32_t[LONGEST * (2 * AROUND + 1)] values
+    cdef int begin, length
+    for begin in range(count):
+        for length in range(1, min(LONGEST, count - begin) + 1):
+            values[LONGEST * begin + length - 1] = word_hash(codes + begin, length)
+            prefetch(words.buckets + word_home(words, values[LONGEST * begin + length - 1]))
+    for begin in range(count):
+        for length in range(1, min(LONGEST, count - begin) + 1):
+            numbers[LONGEST * begin + length - 1] = number_of(words, values[LONGEST * begin + length - 1])
+
+
 cdef inline void find_paths(const Words* words, const uint32_t* codes, int at, int count, Paths* paths) noexcept nogil:
     """The words around a character and the paths through each; they cost NO_WORD and more where there is no such word.
 
@@ -95,26 +130,28 @@ cdef inline void find_paths(const Words* words, const uint32_t* codes, int at, i
         codes: Han characters, ``count`` of them.
         at: the place of the character.
     """
+    cdef uint32_t[LONGEST * (2 * AROUND + 1)] numbers
     cdef int32_t[2 * AROUND + 2] costs
     cdef int begin, end, length, before, behind
     cdef int32_t cost
     cdef uint32_t number
+    find_numbers(words, codes, count, numbers)
     costs[0], costs[count] = 0, 0
     for end in range(1, at + 1):
         costs[end] = NO_WORD
         for length in range(1, min(LONGEST, end) + 1):
-            cost = costs[end - length] + cost_of(number_of(words, codes + end - length, length), length)
+            cost = costs[end - length] + cost_of(numbers[LONGEST * (end - length) + length - 1], length)
             costs[end] = min(costs[end], cost)
     for begin in range(count - 1, at, -1):
         costs[begin] = NO_WORD
         for length in range(1, min(LONGEST, count - begin) + 1):
-            cost = costs[begin + length] + cost_of(number_of(words, codes + begin, length), length)
+            cost = costs[begin + length] + cost_of(numbers[LONGEST * begin + length - 1], length)
             costs[begin] = min(costs[begin], cost)
     for before in range(LONGEST):
         for behind in range(1, LONGEST + 1):
             paths.costs[before][behind], paths.numbers[before][behind] = NO_WORD, 0
             if before <= at and behind <= count - at and before + behind <= LONGEST:
-                number = number_of(words, codes + at - before, before + behind)
+                number = numbers[LONGEST * (at - before) + before + behind - 1]
                 paths.numbers[before][behind] = number
                 paths.costs[before][behind] = (
                     costs[at - before] + cost_of(number, before + behind) + costs[at + behind]
