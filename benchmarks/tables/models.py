@@ -146,7 +146,25 @@ def forms() -> str:
         )
     wrong = [f"{float(share):.0%} wrong".replace("%", " %") for share in runs[0]["noise"]]
     heads = ["what is read", "parameters", "CPU s per step", *wrong, "accuracy", "bits per character"]
-    return f"{rows(heads, body)}\n\n{footer('forms')}"
+    return rows(heads, body)
+
+
+@table("models: forms, longer")
+def forms_longer() -> str:
+    """Compare the ones that had six times as many steps."""
+    runs = [run for run in load("forms")["results"] if run["steps"] > SHORT]
+    body = [
+        [
+            run["design"].partition(",")[0],
+            *(f"{part['bits']:.2f}" for part in run["noise"].values()),
+            *(f"{part['right']:.1%}".replace("%", " %") for part in run["noise"].values()),
+            _figure(run["noise"]["0"], "character_bits", ".2f"),
+        ]
+        for run in runs
+    ]
+    shares = [f"{float(share):.0%}".replace("%", " %") for share in runs[0]["noise"]]
+    heads = [*(f"{share} wrong" for share in shares), *(f"accuracy, {share}" for share in shares)]
+    return f"{rows(['what is read', *heads, 'bits per character'], body)}\n\n{footer('forms')}"
 
 
 @table("models: checkpoints")
