@@ -284,6 +284,20 @@ def byte_form(byte: int) -> int:
     return byte - 0xC0 + LEAD if byte >= 0xC0 else byte - 0x80 + CONTINUATION
 
 
+def character_ids(triple: int, text: str) -> list[int]:
+    """The ids of a Mandarin character with a reading: one with its rank, or an escape where it has none.
+
+    Arguments:
+        triple: the packed reading, without a form.
+        text: the character as it is written.
+    """
+    ranked = [chr(code) for code in _characters(triple).tolist()]
+    if text in ranked:
+        return [triple | ranked.index(text) + 1 << FORM_SHIFT]
+    escaped = (UNKNOWN | byte_form(byte) << FORM_SHIFT for byte in utf8_of(text))
+    return [triple | ESCAPED << FORM_SHIFT, *escaped, CLOSING]
+
+
 def escapes(ids: NDArray[np.int32]) -> list[tuple[int, int]]:
     """The escapes among ids, as half-open ranges of positions: one that is escaped, its bytes, what closes them.
 

@@ -46,6 +46,60 @@ def test_spans_hold_the_syllables_that_are_stated(span):
         with_readings(Tokenizer("vi").encode("tiếng"), {(0, 5): "hang2"})
 
 
+@pytest.mark.parametrize("pinyin", ["háng", "gu3"])  # 行 has a rank among the first, and none among the second
+def test_with_forms_no_text_is_lost(pinyin):
+    tokenizer = Tokenizer("zh", form=True)
+    encoding = tokenizer.encode("他行了")
+    changed = with_readings(encoding, {(1, 2): pinyin})
+    assert tokenizer.decode(changed.ids) == "他行了"
+    assert tokenizer.decode(changed.ids, to="pinyin").split()[1] in ("háng", "gǔ")
+    own = Tokenizer("zh", form=True, phrases={"他行": f"ta1 {pinyin}"}).encode("他行了")
+    assert changed.ids.tolist() == own.ids.tolist()
+    assert changed.spans.tolist() == own.spans.tolist()
+    assert changed.word_ids.tolist() == own.word_ids.tolist()
+    assert with_readings(changed, {(1, 2): "xíng"}).ids.tolist() == encoding.ids.tolist()
+
+
+@pytest.mark.parametrize(
+    ("text", "span", "apart", "merged"),
+    [
+        ("花儿{huār}开", (0, 2), "huā ér kāi", "huār kāi"),
+        ("一点儿{yì dianr3}", (0, 3), "yì diǎn ér", "yì diǎnr"),
+        ("花兒{hua1 r5}", (0, 2), "huā ér", "huār"),
+        ("女儿{nǚ ér}", (0, 2), "nǚ ér", "nǚ ér"),
+    ],
+)
+def test_erhua_is_of_two_characters(text, span, apart, merged):
+    plain, stated = unmarked(text)
+    assert list(stated) == [span]
+    assert ZH.decode(with_readings(ZH.encode(plain), stated)) == apart
+    own = Tokenizer("zh", erhua=True)
+    assert own.decode(with_readings(own.encode(plain), stated)) == merged
+
+
+def test_what_is_no_encoding_or_no_readings_is_refused():
+    with pytest.raises(TypeError, match="not str and dict"):
+        with_readings("行", {})
+    with pytest.raises(TypeError, match="not Encoding and NoneType"):
+        with_readings(ZH.encode("行"), None)
+    with pytest.raises(TypeError, match="not NoneType"):
+        unmarked(None)
+
+
+@pytest.mark.parametrize("text", ["好。{hǎo}", "银 行{yín háng}", "A股{A gu3}"])
+def test_the_command_says_what_is_no_syllable(text):
+    done = CliRunner().invoke(transcribe, ["--lang", "zh", "--markup", text])
+    assert isinstance(done.exception, PinyinError)  # which the program prints in one line
+    assert "state the readings of whole syllables" in str(done.exception)
+
+
+def test_the_command_names_the_text(tmp_path):
+    path = tmp_path / "texts.txt"
+    path.write_text("好\n行{x}\n", "utf-8")
+    done = CliRunner().invoke(transcribe, ["--lang", "zh", "--markup", str(path)])
+    assert str(done.exception).startswith("text 2: character 1: '{x}'")
+
+
 def test_the_command_reads_them():
     done = CliRunner().invoke(transcribe, ["--lang", "zh", "--markup", "银行{yín xíng}"])
     assert done.output == "yín xíng\n"

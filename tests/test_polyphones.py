@@ -41,4 +41,7 @@ def test_the_command_shows_them():
     assert len(lines) == 2
     assert lines[0].startswith("行\txíng ")
     assert lines[1] == "人\trén 100.0%"
+    for more in (["--markup"], ["--readings", "context"], ["--erhua"]):
+        done = CliRunner().invoke(transcribe, ["--lang", "zh", "--all", *more, "行"])
+        assert "no option of how a text is read" in " ".join(done.output.split())
     assert "--all is for Mandarin" in CliRunner().invoke(transcribe, ["--lang", "vi", "--all", "a"]).output

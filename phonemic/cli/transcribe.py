@@ -28,8 +28,10 @@ from phonemic.cli.common import (
 )
 from phonemic.drawing import COLOR, FONT, page
 from phonemic.encoding import Batch, Encoding
+from phonemic.errors import PinyinError
 from phonemic.inventory import NATIVE
-from phonemic.reading.markup import Stated, unmarked, with_readings
+from phonemic.options import TokenizerOptions
+from phonemic.reading.markup import unmarked, with_readings
 from phonemic.reading.polyphones import readings_of
 from phonemic.terminal import json_text
 from phonemic.tokenizer import Tokenizer
@@ -112,6 +114,8 @@ def transcribe(
         raise click.UsageError("--markup is for Mandarin")
     if every and (lang != "zh" or layout != "text" or name == "triples"):
         raise click.UsageError("--all is for Mandarin, without --format and without --to triples")
+    if every and (markup or tokenizer.options != TokenizerOptions("zh")):
+        raise click.UsageError("--all has all readings of a character: it takes no option of how a text is read")
     spell = "|".join if name == "triples" else speller(lang, name, dialect=dialect)
     if every or layout != "text" or name == "triples":
         one = partial(_all, name=name) if every else partial(_WRITERS[layout], spell=spell, name=name)
@@ -128,22 +132,39 @@ def transcribe(
         words: list[str | None] = [" ".join(text)]
         given = input_texts(files, column, errors, max_line, encoding) if files else nullcontext(iter([words]))
         with given as chunks:
-            for batch in _batches(chunks, tokenizer, check, markup):
+            for batch in _stated(chunks, tokenizer, check) if markup else _batches(chunks, tokenizer, check):
                 file.write(write(batch).encode("utf-8", "surrogateescape"))
         file.write(after.encode())
     check.warn()
 
 
-def _batches(
-    chunks: Iterator[list[str | None]], tokenizer: Tokenizer, check: LanguageCheck, markup: bool
-) -> Iterator[Batch | list[Encoding]]:
-    """The texts, encoded with spans, some at a time; a null is an empty text. With markup, as it states."""
-    together = (texts[at : at + _TOGETHER] for texts in chunks for at in range(0, len(texts), _TOGETHER))
-    for texts in together:
-        pairs: list[tuple[str, Stated]] = [unmarked(text or "") if markup else (text or "", {}) for text in texts]
-        batch = tokenizer.encode_batch([text for text, _ in pairs], spans=True)
-        check.add(batch.kinds)
-        yield [with_readings(row, stated) for row, (_, stated) in zip(batch, pairs, strict=True)] if markup else batch
+def _batches(chunks: Iterator[list[str | None]], tokenizer: Tokenizer, check: LanguageCheck) -> Iterator[Batch]:
+    """The texts, encoded with spans, some at a time; a null is an empty text."""
+    for texts in chunks:
+        for at in range(0, len(texts), _TOGETHER):
+            batch = tokenizer.encode_batch([text or "" for text in texts[at : at + _TOGETHER]], spans=True)
+            check.add(batch.kinds)
+            yield batch
+
+
+def _stated(chunks: Iterator[list[str | None]], tokenizer: Tokenizer, check: LanguageCheck) -> Iterator[list[Encoding]]:
+    """As :func:`_batches`, with the readings that the texts state.
+
+    Raises:
+        PinyinError: a text states what is not a reading of it; the message has its number, where there are several.
+    """
+    number = 0
+    for texts in chunks:
+        found = []
+        for text in texts:
+            number += 1
+            try:
+                plain, stated = unmarked(text or "")
+                found.append(with_readings(tokenizer.encode(plain), stated))
+            except PinyinError as error:
+                raise PinyinError(f"text {number}: {error}" if number > 1 or len(texts) > 1 else str(error)) from error
+            check.add(found[-1].kinds)
+        yield found
 
 
 def _rows(

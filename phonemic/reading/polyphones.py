@@ -41,7 +41,7 @@ def readings_of(char: str, to: str | None = None) -> dict[str, float]:
     Raises:
         ValueError: ``char`` is not one Han character, or the notation is not one of Mandarin.
     """
-    if len(char) != 1 or not (usual := entry(tables_of("zh"), char)) & ZH_HAN:
+    if not isinstance(char, str) or len(char) != 1 or not (usual := entry(tables_of("zh"), char)) & ZH_HAN:
         raise ValueError(f"readings_of takes one Han character, not {char!r}")
     symbols, spell, tables = vocabulary("zh"), speller("zh", to), _tables()
     at = int(np.searchsorted(tables["chars"], ord(char)))

@@ -152,6 +152,16 @@ def _is_merged(written: str) -> bool:
     return False
 
 
+def has_erhua(written: str) -> bool:
+    """Whether a syllable of pinyin has the *r* of erhua: ``huār``, ``huar1``, ``hua1 r5``; not ``ér``.
+
+    Arguments:
+        written: one syllable, as :func:`from_pinyin` takes it.
+    """
+    *before, last = plain(written).split()
+    return bool(before and _APART.fullmatch(last.lower())) or _is_merged(normalize("NFC", last.lower()))
+
+
 def _factorized(written: str) -> Triple:
     """The triple of a syllable; the *r* of erhua is not in it."""
     try:
