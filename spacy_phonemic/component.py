@@ -20,7 +20,7 @@ from phonemic.inventory import LANGUAGES
 from phonemic.options import OptionArguments, option_defaults, spell_out
 from phonemic.writing.dialects import check_dialect
 from spacy_phonemic.attributes import GETTERS, NAMES, register, register_free
-from spacy_phonemic.reading import KEY, Way, leave_to, make_tokenizer, read_with, restore, store
+from spacy_phonemic.reading import KEY, Way, is_stated, leave_to, make_tokenizer, read_with, restore, store
 from spacy_phonemic.requirements import require
 
 ASSIGNS = [f"{kind.__name__.lower()}._.{name}" for kind, getters in GETTERS.items() for name in getters]
@@ -146,9 +146,10 @@ class Phonemic:
 
     def _stored(self, stream: Iterable[Doc], batch_size: int) -> Iterator[Doc]:
         for docs in minibatch(stream, batch_size):
-            batch = self.tokenizer.encode_batch([doc.text for doc in docs], spans=True)
-            store(docs, batch, self.tokenizer, self.key)
-            yield from docs
+            unread = [doc for doc in docs if not is_stated(doc, self.key)]
+            batch = self.tokenizer.encode_batch([doc.text for doc in unread], spans=True)
+            store(unread, batch, self.tokenizer, self.key)
+            yield from self._left(docs)
 
     def initialize(self, get_examples: Any = None, *, nlp: Language | None = None) -> None:
         """Gives the vocab the options again, whose tables ``[initialize]`` may have replaced.

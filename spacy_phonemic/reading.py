@@ -157,8 +157,15 @@ def state(doc: Doc, encoding: Encoding, way: Way, key: str = KEY) -> None:
     """Makes a stated encoding the reading of a Doc, and writes it into the Doc, so that it travels with it."""
     offsets = np.array([0, len(encoding)], np.int64)
     batch = Batch([encoding.text], encoding.ids, offsets, encoding.spans, None, encoding.vocabulary)
-    store([doc], batch, way.tokenizer, key)
+    store([doc], batch, way.tokenizer, key, stated=True)
     keep(doc, encoding, way, key)
+
+
+def is_stated(doc: Doc, key: str = KEY) -> bool:
+    """Whether a Doc has an encoding that :func:`state` wrote, of the text that it has."""
+    user_data: dict[Any, Any] = doc.user_data
+    kept = user_data.get(_user_data_key(key))
+    return isinstance(kept, dict) and kept.get("stated") is True and _stored(doc, key) is not None
 
 
 def leave_to(way: Way, doc: Doc, key: str = KEY) -> None:
@@ -281,21 +288,24 @@ def make_tokenizer(lang: str, **options: Unpack[OptionArguments]) -> Tokenizer:
     return Tokenizer(lang, **options)
 
 
-def store(docs: Sequence[Doc], batch: Batch, tokenizer: Tokenizer, key: str = KEY) -> None:
+def store(docs: Sequence[Doc], batch: Batch, tokenizer: Tokenizer, key: str = KEY, *, stated: bool = False) -> None:
     """Writes the encodings of Docs into their ``user_data``, so that they travel with them.
 
     The value is a dict: ``lang``; ``positions``, int32 (N, 3), a packed id and its span a row; ``crc`` of the text;
-    ``tables``, see :func:`phonemic.lexicon.digests.short_digests`.
+    ``tables``, see :func:`phonemic.lexicon.digests.short_digests`; and ``stated``, where a reading is.
 
     Arguments:
         docs: the Docs.
         batch: their texts, encoded with spans.
         tokenizer: what encoded them.
         key: the name under which the component keeps its arrays.
+        stated: whether readings were stated, which are not read again.
     """
     positions = np.column_stack([batch.ids, batch.spans])
     bounds, name = pairwise(batch.offsets.tolist()), _user_data_key(key)
-    common = {"lang": batch.vocabulary.lang, "tables": short_digests(tokenizer.options)}
+    common: dict[str, Any] = {"lang": batch.vocabulary.lang, "tables": short_digests(tokenizer.options)}
+    if stated:
+        common["stated"] = True
     for doc, text, (start, stop) in zip(docs, batch.texts, bounds, strict=True):
         user_data: dict[Any, Any] = doc.user_data
         user_data[name] = {**common, "crc": _crc(text), "positions": positions[start:stop].copy()}

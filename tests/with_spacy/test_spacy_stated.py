@@ -83,3 +83,25 @@ def test_entity_ruler_patterns_state_readings():
     assert doc[0]._.onset == "ʂ"
     [copy] = DocBin(docs=[doc], store_user_data=True).get_docs(nlp.vocab)
     assert copy[0]._.ipa == doc[0]._.ipa
+
+
+@pytest.mark.parametrize("config", [{"store": True}, {"store": True, "readings": "context", "form": True}, {}])
+def test_a_component_leaves_stated_readings(config):
+    nlp = spacy.blank("zh")
+    nlp.add_pipe("phonemic", config=config)
+    doc = nlp("他行了")
+    doc[1:2]._.reading = "háng"
+    [saved] = DocBin(docs=[doc], store_user_data=True).get_docs(nlp.vocab)
+    for each in (nlp(doc), next(nlp.pipe([doc])), nlp(saved), next(nlp.pipe([saved])), doc.copy(), saved.copy()):
+        assert each[:]._.reading == "tā háng le"
+    assert nlp("他行了")[:]._.reading == "tā xíng le"
+
+
+def test_a_stored_reading_is_made_anew_by_another_component():
+    nlp, other = spacy.blank("zh"), spacy.blank("zh")
+    nlp.add_pipe("phonemic", config={"store": True})
+    other.add_pipe("phonemic", config={"store": True, "phrases": {"他行": "ta1 hang2"}})
+    doc = nlp("他行")
+    assert doc[:]._.reading == "tā xíng"
+    assert other(doc)[:]._.reading == "tā háng"
+    assert doc.copy()[:]._.reading == "tā háng"
