@@ -261,7 +261,7 @@ class PhonemicMatcher:
         places, marks = [*borders.breaks], [parting(between) for between in borders.breaks.values()]
         for found, first, stop in index.occurrences(encoding, max_distance, breaks=lines, **edges):
             crossed = marks[bisect_right(places, first) : bisect_left(places, stop)]
-            if crossed and self._marks[rows[found.index]].issuperset(*crossed):
+            if crossed and all(map(self._marks[rows[found.index]].issuperset, crossed)):
                 yield found.distance, rows[found.index], first, stop
 
     def _set_entities(self, doc: Doc, found: list[Span]) -> None:

@@ -134,6 +134,11 @@ class TestBorders:
             "Đà, Nẵng",
         ):
             assert not nlp(text).ents
+        nlp, matcher = vietnamese()
+        matcher.add("LOC", ["T.P. Hồ Chí Minh (Việt Nam)"])
+        [span] = nlp("Ở T.P. Hồ Chí Minh (Việt Nam) mưa").ents
+        assert span.text == "T.P. Hồ Chí Minh (Việt Nam"
+        assert not nlp("Ở T.P. Hồ Chí Minh, Việt Nam mưa").ents
         nlp, matcher = mandarin()
         matcher.add("PER", ["史蒂夫·乔布斯（苹果）"])
         assert [span.text for span in nlp("史蒂夫·乔布斯（苹果）说").ents] == ["史蒂夫·乔布斯（苹果"]
