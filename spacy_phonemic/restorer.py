@@ -13,6 +13,7 @@ from spacy.pipeline import Pipe
 from spacy.tokens import Doc, Span
 
 from phonemic.files.jsons import checked, damaged
+from phonemic.inventory import LANGUAGES
 
 if TYPE_CHECKING:
     from phonemic_bert.restoration import Restored
@@ -36,6 +37,10 @@ class PhonemicRestorer(Pipe):
         ngrams_only: leave the restorer's network out, which is faster and less often right.
         spans_key: the group of ``doc.spans`` that the changed tokens go to.
         name: the component's name.
+        lang: the pipeline's language, which the n-grams must be for; None: any.
+
+    Raises:
+        ValueError: ``threshold`` is negative.
     """
 
     def __init__(
@@ -45,7 +50,11 @@ class PhonemicRestorer(Pipe):
         ngrams_only: bool = False,
         spans_key: str = _NAME,
         name: str = "phonemic_restorer",
+        lang: str | None = None,
     ) -> None:
+        if threshold is not None and not threshold >= 0:
+            raise ValueError(f"component {name!r}: threshold {threshold!r}: must be 0 or more, or null")
+        self.lang = lang
         self.checkpoint, self.threshold, self.ngrams_only = checkpoint, threshold, ngrams_only
         self.spans_key, self.name = spans_key, name
         self._parts: Parts | None = None
@@ -90,7 +99,13 @@ class PhonemicRestorer(Pipe):
 
     def _loaded(self) -> Any:
         if self._restorer is None:
-            self._restorer = self._read().restorer(threshold=self.threshold)
+            parts = self._read()
+            if self.lang not in (None, parts.ngrams.lang):
+                raise ValueError(
+                    f"component {self.name!r}: its n-grams are for {parts.ngrams.lang}, and the pipeline's language is "
+                    f"{self.lang}: choose another checkpoint"
+                )
+            self._restorer = parts.restorer(threshold=self.threshold)
         return self._restorer
 
     def _read(self) -> Parts:
@@ -168,6 +183,7 @@ def make_phonemic_restorer(
     nlp: Language, name: str, checkpoint: str | None, threshold: float | None, ngrams_only: bool, spans_key: str
 ) -> PhonemicRestorer:
     """The factory of the component; see :class:`PhonemicRestorer`."""
-    if checkpoint is None and nlp.lang in ("vi", "zh"):
-        checkpoint = f"phonemic-restorer-{nlp.lang}"
-    return PhonemicRestorer(checkpoint, threshold, ngrams_only, spans_key, name)
+    lang = nlp.lang if nlp.lang in LANGUAGES else None
+    if checkpoint is None and lang:
+        checkpoint = f"phonemic-restorer-{lang}"
+    return PhonemicRestorer(checkpoint, threshold, ngrams_only, spans_key, name, lang)

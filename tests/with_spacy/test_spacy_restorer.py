@@ -38,6 +38,16 @@ def test_suggestions(checkpoint):
     assert [each._.restored for each in nlp.pipe(["toi", "", "đi"])] == ["tôi", "", "đi"]
 
 
+def test_n_grams_of_another_language_are_refused(checkpoint):
+    nlp = spacy.blank("zh")
+    nlp.add_pipe("phonemic_restorer", config={"checkpoint": checkpoint})
+    with pytest.raises(ValueError, match="n-grams are for vi, and the pipeline's language is zh"):
+        nlp("wo")
+    assert PhonemicRestorer(checkpoint)(spacy.blank("xx")("toi"))._.restored == "tôi"
+    with pytest.raises(ValueError, match="threshold -1: must be 0 or more"):
+        PhonemicRestorer(checkpoint, threshold=-1)
+
+
 def test_words_of_several_syllables(checkpoint):
     nlp = spacy.blank("vi")
     pipe = nlp.add_pipe("phonemic_restorer", config={"checkpoint": checkpoint})

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from phonemic.characters import normalize
+from phonemic.errors import InputError
 from phonemic_bert.restoration import mandarin, vietnamese
 from phonemic_bert.restoration.estimation import estimate
 from phonemic_bert.restoration.ngrams import BORDER, NUMBER, OTHER, SPECIAL, Ngrams
@@ -29,6 +30,9 @@ def vietnamese_model(texts: Callable[[], Iterable[str]], order: int, threshold: 
         texts: gives the lines, each time that it is called.
         order: words of the longest n-gram.
         threshold: see :func:`phonemic_bert.restoration.estimation.estimate`.
+
+    Raises:
+        InputError: hardly a word is repeated.
     """
     pieces, inner = Counter[str](), Counter[str]()
     for number, text in enumerate(texts()):
@@ -52,12 +56,18 @@ def vietnamese_model(texts: Callable[[], Iterable[str]], order: int, threshold: 
         for name, count in often.most_common(_MOST - len(SPECIAL))
         if count >= LEAST and (count >= LEAST_OTHER or vietnamese.is_syllable(spellings[name][1]))
     ]
+    _check(kept)
     index = {name: number for number, name in enumerate(kept, len(SPECIAL))}
     numbers = {piece: [_number(token, index) for token in found] for piece, found in split.items()}
     rows = ([number for piece in [*_pieces(text), "\n"] for number in numbers.get(piece, _END)] for text in texts())
     words = [*SPECIAL, *(spellings[name][1] for name in kept)]
     levels = estimate(_stream(rows), len(words), order, threshold)
     return Ngrams.of_levels("vi", words, levels, {"capitals": _capitals(inner, kept)})
+
+
+def _check(kept: list[str]) -> None:
+    if not kept:
+        raise InputError(f"no word of the language is there {LEAST} times: n-grams need more text")
 
 
 def _capitals(inner: Counter[str], names: list[str]) -> NDArray[np.float32]:
@@ -108,6 +118,7 @@ def mandarin_model(texts: Callable[[], Iterable[str]], order: int, threshold: fl
     for text in texts():
         seen.update(text)
     kept = [char for char, count in seen.most_common() if count >= LEAST and mandarin.is_read(char)][: _MOST >> 1]
+    _check(kept)
     words = mandarin.words_of(kept)
     numbers = mandarin.numbers_of(words)
     levels = estimate(mandarin.stream(texts(), numbers), len(words), order, threshold)

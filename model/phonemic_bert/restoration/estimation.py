@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from phonemic.errors import InputError
+
 Keys = NDArray[np.uint64]
 Numbers = NDArray[np.float64]
 
@@ -47,7 +49,12 @@ def estimate(words: NDArray[np.integer[Any]], size: int, order: int, threshold: 
 
     Returns:
         The levels from unigrams on.
+
+    Raises:
+        InputError: the text is shorter than the longest n-gram.
     """
+    if len(words) < order:
+        raise InputError(f"a text of {len(words)} words and borders: n-grams of {order} need more")
     counted = [_counted(words, length) for length in range(1, order + 1)]
     for length in range(1, order):
         _continuations(counted[length - 1], counted[length], length)

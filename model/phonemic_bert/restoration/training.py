@@ -20,7 +20,7 @@ from torch import Tensor
 from torch.utils.data import Dataset, SequentialSampler
 from transformers import PrinterCallback, Trainer, TrainerCallback, TrainingArguments, set_seed
 
-from phonemic.errors import OutputError
+from phonemic.errors import InputError, OutputError
 from phonemic.files.jsons import read_object
 from phonemic.files.locking import LOCK, locked
 from phonemic.files.outputs import check_own, claim_folder
@@ -32,7 +32,7 @@ from phonemic_bert.modeling import PhonemicBertForMaskedLM
 from phonemic_bert.pretraining.trainer import checkpoint_damage, checkpoints, separate
 from phonemic_bert.restoration.counting import vietnamese_model
 from phonemic_bert.restoration.diacritics import DiacriticsRestorer
-from phonemic_bert.restoration.ngrams import SPECIAL, Ngrams
+from phonemic_bert.restoration.ngrams import Ngrams
 from phonemic_bert.restoration.restoring import FILE as NGRAMS
 from phonemic_bert.restoration.restoring import NETWORK, ngrams_path
 from phonemic_bert.restoration.trained import PAD, Batch, Reader, Row, candidates, log_probabilities
@@ -408,9 +408,10 @@ def _restorers(
         if not path.exists():
             tell(f"counting the n-grams of half of the texts ({half + 1} of 2)")
             read = [text for text, own in zip(texts, halves, strict=True) if own != half]
-            made = vietnamese_model(read.__iter__, order, _PRUNED)
-            if len(made.words) <= len(SPECIAL):
-                raise RunError(f"{len(read):,} texts hold no word often enough: give more text")
+            try:
+                made = vietnamese_model(read.__iter__, order, _PRUNED)
+            except InputError as error:
+                raise RunError(f"{len(read):,} texts hold no word often enough: give more text") from error
             made.save(path)
         found.append(DiacriticsRestorer(Ngrams.load(path), threshold=None))
     return found[0], found[1]

@@ -253,6 +253,17 @@ def test_ngrams_are_counted_by_a_command(tmp_path, monkeypatch):
     assert "--force" in again.stderr
 
 
+@pytest.mark.parametrize("lang", ["vi", "zh"])
+@pytest.mark.parametrize("text", ["", "\n\n", "12 13\n", "😀\n"])
+def test_text_that_is_too_short_for_ngrams(tmp_path, monkeypatch, lang, text):
+    monkeypatch.chdir(tmp_path)
+    Path("in.txt").write_text(text, "utf-8")
+    done = CliRunner().invoke(cli, ["ngrams", "in.txt", "out.ngrams", "--lang", lang])
+    assert done.exit_code
+    assert "no word of the language is there 3 times" in done.stderr
+    assert not Path("out.ngrams").exists()
+
+
 class Said:
     """Stands in for a masked model that wants one word wherever the n-grams are not sure."""
 
