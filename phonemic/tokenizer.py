@@ -294,7 +294,7 @@ class Tokenizer:
                 where ``erhua=True`` merged 儿 (*huār*); its ids alone do not (*huā*).
             to: ``"spelling"`` or ``"ipa"`` for Vietnamese; ``"pinyin"``, ``"numbers"`` (pinyin with tone numbers),
                 ``"zhuyin"`` or ``"ipa"`` for Mandarin; None: the text where ids have forms, else the first.
-            style: Vietnamese tone-mark placement, ``"new"`` or ``"old"``.
+            style: Vietnamese tone-mark placement, ``"new"`` or ``"old"``, where no form says how a syllable is written.
             skip_special_tokens: leave out [CLS], [PAD] and the others; an unknown character is always written, as
                 U+FFFD.
             dialect: Vietnamese in IPA: ``"hanoi"``, ``"hue"`` or ``"saigon"``, as it is spoken there, see

@@ -39,7 +39,7 @@ _TO = tuple(dict.fromkeys(name for names in NOTATIONS.values() for name in names
     "--style",
     type=click.Choice(["new", "old"]),
     default="new",
-    help="Vietnamese: write the tone mark as in hoà (new) or as in hòa (old).",
+    help="Vietnamese: write the tone mark as in hoà (new) or as in hòa (old), where no form says how it is written.",
 )
 @dialect_option()
 @click.option(

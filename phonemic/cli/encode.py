@@ -23,7 +23,7 @@ from phonemic.tokenizer import Tokenizer
     type=click.Choice([*FORMATS]),
     help="The format of OUT. [default: by the suffix of OUT; jsonl for -]",
 )
-@click.option("--spans", is_flag=True, help="Also write the positions' spans, start and end alternating.")
+@click.option("--spans", is_flag=True, help="Also write where each position starts and ends in the text.")
 @click.option("--text", "keep_text", is_flag=True, help="Also write the texts.")
 @force_option
 def encode(

@@ -102,6 +102,8 @@ def prepare(
     from phonemic.corpus import Options, Ray, Threads
     from phonemic.corpus import prepare as run
 
+    if address is not None and engine != "ray":
+        raise click.UsageError("--address is for --engine ray")
     # A termination is an ordinary end: what is unfinished is removed.
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
     chosen = Options(tokenizer, shard_bytes=shard_size, **options)

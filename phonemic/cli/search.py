@@ -85,6 +85,9 @@ def search(
     """
     if not query and not output:
         raise click.UsageError("give a QUERY, or --save FILE to keep the index")
+    given = click.get_current_context().get_parameter_source("limit") is click.core.ParameterSource.COMMANDLINE
+    if every and given:
+        raise click.UsageError("--all finds all names: leave -k out")
     files = files_of(query)
     if "-" in files and names == "-":
         raise click.UsageError('NAMES and QUERY cannot both be "-"')

@@ -60,6 +60,7 @@ class TestSearch:
         assert run("search", "names.index", "lan").stdout == run("search", names, "lan", "--lang", "vi").stdout
         names.unlink()
         assert run("search", "names.index", "lan", "--lang", "vi", "-k", "1").stdout == "0.000  lan\n"
+        assert "leave -k out" in run("search", "names.index", "lan", "--all", "-k", "1", status=2).stderr
         assert "is an index for vi" in run("search", "names.index", "lan", "--lang", "zh", status=2).stderr
 
     def test_standard_input(self, names):
