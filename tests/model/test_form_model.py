@@ -186,6 +186,23 @@ def test_peft_adapters(tiny, lang):
         assert torch.equal(model(**rows).logits, model(**plain(rows)).logits)
 
 
+@pytest.mark.filterwarnings("ignore:.is_gradient_checkpointing. is deprecated:FutureWarning")  # peft calls it
+@pytest.mark.parametrize(("kind", "layers"), [("paper", "query"), ("modern", "Wqkv")])
+@pytest.mark.parametrize("pooling", ["first", "mean"])
+def test_an_adapted_pooler_sees_no_padding(tiny, kind, layers, pooling):
+    peft = pytest.importorskip("peft", reason="needs peft")
+    config = peft.LoraConfig(task_type="SEQ_CLS", target_modules=[layers], modules_to_save=["pooler"])
+    base = made(PhonemicBertForSequenceClassification, tiny("vi", **BACKBONES[kind], pooling=pooling))
+    model = peft.get_peft_model(base, config).eval()
+    tokenizer = PhonemicBertTokenizer("vi", form=True)
+    rows = tokenizer(["Hôm nay tôi đi học ở Hà Nội.", "Chào"], padding=True, return_tensors="pt")
+    alone = tokenizer("Chào", return_tensors="pt")
+    with torch.no_grad():
+        short = model(**alone).logits[0]
+        torch.testing.assert_close(model(**rows).logits[1], short)
+    torch.testing.assert_close(model(**rows).logits[1], short)
+
+
 def test_fill_mask(tiny, tmp_path):
     tokenizer, model = PhonemicBertTokenizer("vi", form=True), made(PhonemicBertForMaskedLM, tiny())
     text = "Tôi  yêu [MASK] Việt, hÀ 😀"

@@ -223,12 +223,18 @@ class PhonemicBertModel(PhonemicBertPreTrainedModel, BertModel):
             return self._inferred(embedded, attention_mask, **kwargs)
         with without_cudnn():
             output = super().forward(input_ids, attention_mask, *args, **kwargs)
-        if isinstance(self.pooler, Pooler) and attention_mask is not None:  # BERT tells the pooler no mask
-            pooled = self.pooler(output[0], attention_mask)
+        pooler: Any = self.pooler
+        if self._pools_mean and attention_mask is not None:  # BERT tells the pooler no mask
+            pooled = pooler(output[0], attention_mask)
             if isinstance(output, tuple):
                 return output[0], pooled, *output[2:]
             output.pooler_output = pooled
         return output
+
+    @property
+    def _pools_mean(self) -> bool:
+        """Whether there is a pooler that needs the mask; not by its class, which an adapter (PEFT) wraps."""
+        return self.pooler is not None and self.config.pooling == "mean"
 
     def _is_plain(
         self,
@@ -255,7 +261,7 @@ class PhonemicBertModel(PhonemicBertPreTrainedModel, BertModel):
         wanted = self.config.output_hidden_states if output_hidden_states is None else output_hidden_states
         states = [embedded, *layers(self, embedded, mask)] if wanted else [*layers(self, embedded, mask)][-1:]
         pooler: Any = self.pooler
-        masks = (mask,) if isinstance(pooler, Pooler) else ()
+        masks = (mask,) if self._pools_mean else ()
         output = BaseModelOutputWithPooling(
             last_hidden_state=states[-1],
             pooler_output=None if pooler is None else pooler(states[-1], *masks),
