@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
@@ -40,7 +41,7 @@ class PhonemicRestorer(Pipe):
         lang: the pipeline's language, which the n-grams must be for; None: any.
 
     Raises:
-        ValueError: ``threshold`` is negative.
+        ValueError: ``threshold`` is negative or not finite.
     """
 
     def __init__(
@@ -52,8 +53,8 @@ class PhonemicRestorer(Pipe):
         name: str = "phonemic_restorer",
         lang: str | None = None,
     ) -> None:
-        if threshold is not None and not threshold >= 0:
-            raise ValueError(f"component {name!r}: threshold {threshold!r}: must be 0 or more, or null")
+        if threshold is not None and not 0 <= threshold < math.inf:
+            raise ValueError(f"component {name!r}: threshold {threshold}: must be finite and at least 0, or null")
         self.lang = lang
         self.checkpoint, self.threshold, self.ngrams_only = checkpoint, threshold, ngrams_only
         self.spans_key, self.name = spans_key, name

@@ -77,9 +77,9 @@ def fill_mask(
         For each mask, from left to right, its fillings, best first.
 
     Raises:
-        TypeError: a target is not a text.
-        ValueError: there is no mask, the text is too long, the languages or the readings differ, or a target is not a
-            syllable.
+        TypeError: ``text`` or a target is not a text, or ``targets`` is one.
+        ValueError: there is no mask, there are no targets, the text is too long, the languages or the readings differ,
+            or a target is not a syllable.
     """
     import torch
 
@@ -95,6 +95,13 @@ def fill_mask(
             f"the tokenizer reads with {other}, but the model has learned from text with "
             f"{heard_otherwise(learned, own)}: take PhonemicBertTokenizer.from_pretrained of its folder"
         )
+    if not isinstance(text, str):
+        raise TypeError(f"fill_mask takes one text, not {type(text).__name__}")
+    if isinstance(targets, str):
+        raise TypeError(f"targets is a list of texts, not one: targets=[{targets!r}]")
+    wanted = None if targets is None else list(targets)
+    if wanted == []:
+        raise ValueError("targets is empty: leave it out to rank all syllables")
     if top_k < 1:
         raise ValueError(f"top_k must be at least 1, not {top_k}")
     encoded = tokenizer(text, return_tensors="pt", return_offsets_mapping=True)
@@ -108,8 +115,8 @@ def fill_mask(
         joint = choices.rank(model.predict(hidden))
     score = joint.softmax(-1)
     kept = torch.arange(len(choices.packed))
-    if targets is not None:
-        kept = torch.cat([choices.of(target, tokenizer) for target in targets]).unique()
+    if wanted is not None:
+        kept = torch.cat([choices.of(target, tokenizer) for target in wanted]).unique()
     best = score[:, kept].topk(min(top_k, len(kept)))
     write = speller(lang)
     vocab, same = tokenizer.phonemic.vocab, readings() if lang == "zh" else {}

@@ -8,6 +8,7 @@ from rich.table import Table
 from phonemic.cli.common import print_json
 from phonemic.inventory import LANGUAGES
 from phonemic.terminal import console
+from phonemic_bert.checkpoints import checkpoint_folder
 from phonemic_bert.shapes import PRESETS
 
 
@@ -16,7 +17,7 @@ from phonemic_bert.shapes import PRESETS
     "--preset", type=click.Choice(list(PRESETS)), default="paper-12", show_default=True, help="The preset of the model."
 )
 @click.option("--lang", type=click.Choice(LANGUAGES), default="vi", show_default=True, help="The language.")
-@click.option("--checkpoint", metavar="FOLDER", help="Count a checkpoint instead of a preset.")
+@click.option("--checkpoint", metavar="NAME", help="Count a checkpoint (a folder or a name), not a preset.")
 @click.option("--json", "as_json", is_flag=True, help="Write JSON instead of a table.")
 def summary(preset: str, lang: str, checkpoint: str | None, as_json: bool) -> None:
     """Counts the parameters of each part and compares the sums with the paper's 87.94M."""
@@ -24,7 +25,7 @@ def summary(preset: str, lang: str, checkpoint: str | None, as_json: bool) -> No
     from phonemic_bert.parameters import PAPER_MILLIONS, count_parameters, totals
 
     if checkpoint:
-        shape = PhonemicBertConfig.from_pretrained(checkpoint)
+        shape = PhonemicBertConfig.from_pretrained(checkpoint_folder(checkpoint))
     else:
         shape = PhonemicBertConfig.from_preset(preset, lang)
     parts = count_parameters(shape)

@@ -162,6 +162,12 @@ def test_errors(tiny):
         fill_mask(PhonemicBertForMaskedLM(tiny("zh")).eval(), zh, "[MASK]", targets=["都"])
     with pytest.raises(TypeError, match="targets are syllables, written as text, not 5"):
         fill_mask(model, vi, "[MASK]", targets=[5])
+    with pytest.raises(TypeError, match="targets is a list of texts, not one"):
+        fill_mask(model, vi, "[MASK]", targets="nội")
+    with pytest.raises(ValueError, match="targets is empty"):
+        fill_mask(model, vi, "[MASK]", targets=[])
+    with pytest.raises(TypeError, match="one text, not list"):
+        fill_mask(model, vi, ["[MASK]"])
     with pytest.raises(ValueError, match="top_k must be at least 1"):
         fill_mask(model, vi, "[MASK]", top_k=0)
     with pytest.raises(ValueError, match="longer than the model's 64"):
@@ -244,6 +250,11 @@ def test_params_command(tmp_path):
     (tmp_path / "config.json").write_text(
         (tmp_path / "config.json").read_text().replace(vocabulary("vi").checksum, "0")
     )
+    (tmp_path / "run" / "final").mkdir(parents=True)
+    (tmp_path / "run" / "final" / "config.json").write_text("{}")
+    meant = runner.invoke(cli, ["summary", "--checkpoint", str(tmp_path / "run")])
+    assert f"did you mean {tmp_path / 'run' / 'final'}?" in meant.output.replace("\n", "")
+    assert "neither a folder nor installed" in runner.invoke(cli, ["summary", "--checkpoint", "nope"]).output
     refused = runner.invoke(cli, ["summary", "--checkpoint", str(tmp_path)])
     assert refused.exit_code == 1
     assert "config.json: the checkpoint's vi vocabulary has checksum 0" in refused.output

@@ -44,8 +44,9 @@ def test_n_grams_of_another_language_are_refused(checkpoint):
     with pytest.raises(ValueError, match="n-grams are for vi, and the pipeline's language is zh"):
         nlp("wo")
     assert PhonemicRestorer(checkpoint)(spacy.blank("xx")("toi"))._.restored == "tôi"
-    with pytest.raises(ValueError, match="threshold -1: must be 0 or more"):
-        PhonemicRestorer(checkpoint, threshold=-1)
+    for wrong in (-1, float("nan")):
+        with pytest.raises(ValueError, match=f"threshold {wrong}: must be finite"):
+            PhonemicRestorer(checkpoint, threshold=wrong)
 
 
 def test_words_of_several_syllables(checkpoint):

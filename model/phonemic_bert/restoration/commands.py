@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from pathlib import Path
@@ -99,6 +100,8 @@ def restore(
     check_column(files, column)
     if lang != "zh" and (pinyin or prefer):
         raise click.UsageError(f"{'--pinyin' if pinyin else '--prefer'} is for Mandarin")
+    if threshold is not None and not 0 <= threshold < math.inf:
+        raise click.UsageError(f"--threshold {threshold}: must be finite and at least 0")
     claim([output], force, [*files, *filter(None, (protect, prefer))])
     options: dict[str, Any] = {
         "protected": _words(protect),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import tempfile
 from collections.abc import Collection, Mapping
@@ -189,8 +190,10 @@ def restorer_of(
 
     Raises:
         CheckpointError: the network does not restore, or the model is missing.
-        ValueError: an option is for the other language.
+        ValueError: an option is for the other language, or ``threshold`` is negative or not finite.
     """
+    if threshold is not None and not 0 <= threshold < math.inf:
+        raise ValueError(f"threshold {threshold}: must be finite and at least 0")
     if ngrams.lang == "vi" and (pinyin or preferred):
         raise ValueError(f"{'pinyin' if pinyin else 'preferred'} is for Mandarin")
     scorer: Scorer | None = None

@@ -240,6 +240,11 @@ def test_the_command(folder, tmp_path, monkeypatch):
     wrong = CliRunner().invoke(cli, ["restore", "--lang", "zh", "--checkpoint", str(folder / "vi"), "wo"])
     assert wrong.exit_code
     assert "for vi, not zh" in wrong.stderr
+    for threshold in ("nan", "-1", "inf"):
+        done = CliRunner().invoke(cli, ["restore", "--lang", "vi", "--threshold", threshold, "toi"])
+        assert "must be finite and at least 0" in done.stderr
+        with pytest.raises(ValueError, match="must be finite and at least 0"):
+            load(folder / "vi", threshold=float(threshold))
 
 
 def test_ngrams_are_counted_by_a_command(tmp_path, monkeypatch):
