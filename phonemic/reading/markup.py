@@ -13,7 +13,7 @@ from phonemic.forms import beginnings, character_ids
 from phonemic.inventory import NATIVE, Triple
 from phonemic.writing.pinyin import from_pinyin, has_erhua
 
-#: What merges with the syllable before it, in both scripts.
+#: The character of erhua, in both scripts.
 _ER = ("儿", "兒")
 _ALONE = [[char] for char in _ER]
 #: The text in braces behind characters.
@@ -56,7 +56,7 @@ def unmarked(text: str) -> tuple[str, Stated]:
             raise PinyinError(f"character {match.start()}: {match[0]!r}: {error}") from error
         if not 0 < count <= len(before):
             raise PinyinError(
-                f"character {match.start()}: {match[0]!r} is of {count} characters, but stands behind {len(before)}; "
+                f"character {match.start()}: {match[0]!r} is of {count} characters, but {len(before)} are before it; "
                 "write one syllable per character, as in 银行{yín háng}"
             )
         stated[length - count, length] = match[1]
