@@ -1,4 +1,6 @@
-"""Language models: their tasks from ``downstream.csv``, others from ``designs``, ``forms`` and ``checkpoints.json``."""
+"""Language models: tasks from ``downstream.csv`` and ``downstream_forms.csv``, others from ``designs``, ``forms`` and
+``checkpoints.json``.
+"""
 
 from __future__ import annotations
 
@@ -41,9 +43,9 @@ ABLATION = {
 }
 
 
-def scores() -> dict[tuple[str, str, str], tuple[float, float, int]]:
-    """Return mean, standard deviation and seeds by table, encoder and column of ``downstream.csv``."""
-    with (RESULTS / "downstream.csv").open(encoding="utf-8", newline="") as file:
+def scores(file_name: str = "downstream") -> dict[tuple[str, str, str], tuple[float, float, int]]:
+    """Return mean, standard deviation and seeds by table, encoder and column of a file of scores."""
+    with (RESULTS / f"{file_name}.csv").open(encoding="utf-8", newline="") as file:
         found = [row for row in csv.DictReader(file) if row["mean"]]
     return {
         (row["table"], row["encoder"], row["column"]): (
@@ -63,16 +65,19 @@ def noisy(lang: str, task: str) -> str:
     return f"{task}, {NOISE[lang]}: mean ± standard deviation (seeds), times 100"
 
 
-def encoders(lang: str) -> list[str]:
+def encoders(lang: str, file_name: str = "downstream") -> list[str]:
     """Return the encoders of a language that ran on one machine, ours first."""
-    names = dict.fromkeys(encoder for name, encoder, _ in scores() if name == clean(lang) and encoder not in ELSEWHERE)
-    return sorted(names, key=lambda name: "phonemic" not in name.lower())
+    found = scores(file_name)
+    names = dict.fromkeys(encoder for name, encoder, _ in found if name == clean(lang) and encoder not in ELSEWHERE)
+    return sorted(names, key=lambda name: "phonemic" not in name.lower() and "form" not in name)
 
 
-def _tasks(lang: str, ratios: tuple[str, ...], noise: str) -> str:
-    found, names = scores(), encoders(lang)
+def _tasks(lang: str, ratios: tuple[str, ...], noise: str, file_name: str = "downstream") -> str:
+    found, names = scores(file_name), encoders(lang, file_name)
     body = []
     for task in TASKS[lang]:
+        if any((clean(lang), name, task) not in found for name in names):
+            continue
         by_name = [found[clean(lang), name, task] for name in names]
         cells = [f"{mean:.1f} ± {spread:.1f}" for mean, spread, _ in by_name]
         body.append([task.replace("-f1", " F1"), "clean", *bold_best(cells, [mean for mean, _, _ in by_name])])
@@ -81,8 +86,15 @@ def _tasks(lang: str, ratios: tuple[str, ...], noise: str) -> str:
                 by_name = [found[noisy(lang, task), name, ratio] for name in names]
                 cells = [f"{mean:.1f} ± {spread:.1f}" for mean, spread, _ in by_name]
                 body.append(["", f"{ratio} {noise}", *bold_best(cells, [mean for mean, _, _ in by_name])])
+    names = [name.replace("+", " and ") for name in names]
     heads = ["task, score", "text", *(f"`{name}`" if name.startswith("phonemic-") else name for name in names)]
-    return f"{rows(heads, body, len(names))}\n\n{footer('downstream')}"
+    return f"{rows(heads, body, len(names))}\n\n{footer(file_name)}"
+
+
+@table("models: tasks with forms")
+def tasks_forms() -> str:
+    """Compare a model of sounds and forms with one of characters on Mandarin tasks."""
+    return _tasks("Chinese", ("15 %", "30 %"), "homophones", "downstream_forms")
 
 
 @table("models: tasks in Mandarin")
