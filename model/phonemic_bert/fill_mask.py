@@ -78,8 +78,8 @@ def fill_mask(
 
     Raises:
         TypeError: ``text`` or a target is not a text, or ``targets`` is one.
-        ValueError: there is no mask, there are no targets, the text is too long, the languages or the readings differ,
-            or a target is not a syllable.
+        ValueError: ``text`` has no mask or is too long, ``targets`` is empty, the languages or the readings differ, or
+            a target is not a syllable.
     """
     import torch
 

@@ -20,7 +20,7 @@ from transformers import (
     PreTrainedModel,
 )
 from transformers.modeling_outputs import BaseModelOutputWithPooling
-from transformers.models.bert.modeling_bert import BertEmbeddings, BertPooler
+from transformers.models.bert.modeling_bert import BertEmbeddings
 from transformers.utils.generic import ModelOutput
 
 from phonemic.inventory import vocabulary
@@ -35,6 +35,7 @@ from phonemic_bert.modeling.kernels import without_cudnn
 from phonemic_bert.modeling.lists import Frozen
 from phonemic_bert.modeling.modern import ModernEncoder, PhonemicModernBertEmbeddings, modern_config
 from phonemic_bert.modeling.pair_heads import PairHead, PairsPredicted
+from phonemic_bert.modeling.pooling import Pooler
 from phonemic_bert.modeling.unpadded import applies, layers
 from phonemic_bert.untrusted import check_folder, loading
 
@@ -148,32 +149,6 @@ class PhonemicBertPreTrainedModel(BertPreTrainedModel):
         if wanted != size:
             raise ValueError(f"the vocabulary is fixed at {size} symbols and cannot be resized to {wanted}")
         return self.get_input_embeddings()
-
-
-class Pooler(BertPooler):
-    """BERT's pooler, of the first position or of the mean of all.
-
-    Arguments:
-        config: the configuration, whose ``pooling`` says which.
-    """
-
-    def __init__(self, config: PhonemicBertConfig) -> None:
-        super().__init__(config)
-        self.mean = config.pooling == "mean"
-
-    def forward(self, hidden_states: Tensor, attention_mask: Tensor | None = None) -> Tensor:
-        """States (B, N, d) to one of each text, (B, d).
-
-        Arguments:
-            hidden_states: of the positions.
-            attention_mask: (B, N), 0 where there is padding; None where there is none.
-        """
-        if self.mean:
-            mask = torch.ones_like(hidden_states[..., 0]) if attention_mask is None else attention_mask
-            weights = mask[..., None].to(hidden_states.dtype)
-            hidden_states = (hidden_states * weights).sum(1, keepdim=True) / weights.sum(1, keepdim=True).clamp(min=1)
-        pooled: Tensor = super().forward(hidden_states)
-        return pooled
 
 
 class PhonemicBertModel(PhonemicBertPreTrainedModel, BertModel):
