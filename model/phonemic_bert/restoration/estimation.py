@@ -51,9 +51,9 @@ def estimate(words: NDArray[np.integer[Any]], size: int, order: int, threshold: 
         The levels from unigrams on.
 
     Raises:
-        InputError: the text is shorter than the longest n-gram.
+        InputError: the text is shorter than the longest n-gram by more than a word.
     """
-    if len(words) < order:
+    if len(words) < order - 1:
         raise InputError(f"a text of {len(words)} words and borders: n-grams of {order} need more")
     counted = [_counted(words, length) for length in range(1, order + 1)]
     for length in range(1, order):
