@@ -176,7 +176,7 @@ def _planes(array: NDArray[Any]) -> NDArray[Any]:
     if array.dtype.kind != "u" or array.dtype.itemsize == 1:
         return array
     parts = array.astype(array.dtype.newbyteorder("<"), copy=False).view(np.uint8)
-    return np.ascontiguousarray(parts.reshape(len(array), -1).T)
+    return np.ascontiguousarray(parts.reshape(len(array), array.dtype.itemsize).T)
 
 
 def _array(data: bytes) -> NDArray[Any]:

@@ -269,6 +269,13 @@ def test_text_that_is_too_short_for_ngrams(tmp_path, monkeypatch, lang, text):
     assert not Path("out.ngrams").exists()
 
 
+def test_ngrams_of_a_few_words_are_saved(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("in.txt").write_text("tôi đi\n" * 3, "utf-8")
+    assert CliRunner().invoke(cli, ["ngrams", "in.txt", "vi.ngrams", "--lang", "vi"]).exit_code == 0
+    assert load("vi.ngrams").restore("toi di").text == "tôi đi"
+
+
 class Said:
     """Stands in for a masked model that wants one word wherever the n-grams are not sure."""
 
