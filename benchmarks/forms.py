@@ -5,7 +5,8 @@
 The designs of ``forms.toml`` learn the same text, one after the other; WORK keeps corpora and runs, as of
 ``benchmarks/designs.py``. Each is then asked for masked positions of held-out documents, the same for all: bits and
 accuracy of the syllable, and where it knows characters, of the character. Of the positions that are seen, shares are
-exchanged for another character with the same sound, the same one for every model. The figures go to
+exchanged for another character with the same sound, the same one for every model. A model of other pieces has other
+positions: of it, only the bits of a whole character are kept, as the trainer has them. The figures go to
 benchmarks/results/forms.json.
 """
 
@@ -137,10 +138,9 @@ def measure(name: str, on: str, seed: int, work: Path, held: Held, tokenizers: P
     corpus = FlatCorpus(open_corpus(work / "corpora" / on), verify=False)
     scorer = Scorer(folder / "final", corpus, tokenizers)
     run = json.loads((folder / "run.json").read_text())["settings"]
-    found = {
-        f"{share:g}": scores(scorer, held.noisy(share)[on], held.rows[on], held.masks)
-        for share in TABLE["settings"]["noise"]
-    }
+    log = [json.loads(line) for line in (folder / "log.jsonl").read_text("utf-8").splitlines()]
+    shares = TABLE["settings"]["noise"] if on in held.rows else ()
+    found = {f"{share:g}": scores(scorer, held.noisy(share)[on], held.rows[on], held.masks) for share in shares}
     return {
         "design": name,
         "corpus": on,
@@ -148,6 +148,7 @@ def measure(name: str, on: str, seed: int, work: Path, held: Held, tokenizers: P
         "parameters": scorer.model.num_parameters(),
         "steps": run["optimization"]["max_steps"],
         "seconds": json.loads((folder / "seconds.json").read_text()),
+        "bits_per_character": [row["eval_bits_per_character"] for row in log if "eval_loss" in row][-1],
         "noise": found,
     }
 
@@ -170,21 +171,21 @@ def main(data: Path, work: Path, only: str, cores: int, again: bool) -> None:
     designs, settings = TABLE["designs"], TABLE["settings"]
     every = [(name, on, seed) for name in designs for on in designs[name]["on"] for seed in settings["seeds"]]
     known = read()
-    for name in (SYLLABLES, CHARACTERS):
+    chosen = [(name, on, seed) for name, on, seed in every if fnmatch(name, only)]
+    chosen = [one for one in chosen if again or one not in known]
+    for name in dict.fromkeys((SYLLABLES, CHARACTERS, *(on for _, on, _ in chosen))):
         prepare(TABLE, name, data, work)
     syllables, characters = (
         FlatCorpus(open_corpus(work / "corpora" / name), verify=False) for name in (SYLLABLES, CHARACTERS)
     )
     length = next(int(one.split("=")[1]) for one in settings["overrides"] if "max_seq_length" in one)
     held = Held(syllables, characters, tokens_of(characters, data / "tokenizers"), length)
-    for name, on, seed in every:
-        if not fnmatch(name, only) or ((name, on, seed) in known and not again):
-            continue
+    for name, on, seed in chosen:
         learn(TABLE, name, on, seed, work, cores)
         measured = measure(name, on, seed, work, held, data / "tokenizers")
         known = read() | {(name, on, seed): measured}  # another process may have written, too
         write_json(FIGURES, {"environment": environment(), "results": [known[one] for one in every if one in known]})
-    for one in known.values():
+    for one in (one for one in known.values() if one["noise"]):
         bits = "  ".join(f"{part['bits']:.2f} {part['right']:.1%}" for part in one["noise"].values())
         print(f"{one['design']:45} {bits}  {one['noise']['0'].get('character_bits', math.nan):.2f}")
 

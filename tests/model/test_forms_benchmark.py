@@ -40,22 +40,25 @@ LINES = [
 
 @pytest.fixture
 def small(monkeypatch, tmp_path):
-    """A table of three designs, a folder of texts and a folder to work in."""
+    """A table of four designs, a folder of texts and a folder to work in."""
     data = tmp_path / "data"
     (data / "tokenizers").mkdir(parents=True)
     texts = [f"{line[:at]}{other}" for line in LINES for at in range(3, len(line)) for other in LINES]
     (data / "text.txt").write_text("\n".join(texts) + "\n", "utf-8")
     baselines.train("Character", texts, data / "tokenizers", 1_000)
+    baselines.train("Subword", texts, data / "tokenizers", 80)
     table = {
         "corpora": {
             "zh-form": {"lang": "zh", "texts": ["text.txt"], "options": ["--form"]},
             "zh-character": {"lang": "zh", "texts": ["text.txt"], "tokenizer": "Character"},
+            "zh-subword": {"lang": "zh", "texts": ["text.txt"], "tokenizer": "Subword"},
         },
         "settings": {"preset": "micro", "seeds": [0], "noise": [0.0, 0.5], "overrides": SMALL},
         "designs": {
             "form": {"on": ["zh-form"], "set": ["model.forms=joint"]},
             "sound": {"on": ["zh-form"], "set": []},
             "Character": {"on": ["zh-character"], "set": []},
+            "Subword": {"on": ["zh-subword"], "set": []},
         },
     }
     monkeypatch.setattr(forms, "TABLE", table)
@@ -67,8 +70,10 @@ def test_all_models_are_asked_the_same(small, tmp_path, monkeypatch):
     data, work = small
     done = CliRunner().invoke(forms.main, [str(data), str(work)], catch_exceptions=False)
     assert done.exit_code == 0
-    form, sound, character = json.loads((tmp_path / "forms.json").read_text())["results"]
-    assert [one["design"] for one in (form, sound, character)] == ["form", "sound", "Character"]
+    form, sound, character, subword = json.loads((tmp_path / "forms.json").read_text())["results"]
+    assert [one["design"] for one in (form, sound, character, subword)] == ["form", "sound", "Character", "Subword"]
+    assert subword["noise"] == {}
+    assert all(one["bits_per_character"] > 0 for one in (form, sound, character, subword))
     assert len({part["positions"] for one in (form, sound, character) for part in one["noise"].values()}) == 1
     assert sound["noise"]["0"] == sound["noise"]["0.5"]
     assert "character_bits" not in sound["noise"]["0"]
@@ -84,7 +89,7 @@ def test_all_models_are_asked_the_same(small, tmp_path, monkeypatch):
     assert again.output.count("nan") == 1
 
     flat, characters = (
-        FlatCorpus(open_corpus(work / "corpora" / name), verify=False) for name in forms.TABLE["corpora"]
+        FlatCorpus(open_corpus(work / "corpora" / name), verify=False) for name in ("zh-form", "zh-character")
     )
     tokens = forms.tokens_of(characters, data / "tokenizers")
     held = forms.Held(flat, characters, tokens, 32)
