@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
@@ -44,8 +45,16 @@ def _order(context: click.Context, parameter: click.Parameter, value: float) -> 
 def _formats(command: Any) -> Any:
     for name, written in reversed(_LAYOUTS.items()):
         effect = f"Write {written} instead of a table for the terminal."
-        command = click.option(f"--{name}", "layout", flag_value=name, help=effect, default=None)(command)
+        command = click.option(f"--{name}", is_flag=True, help=effect)(command)
     return command
+
+
+def _layout(given: Mapping[str, bool]) -> str:
+    """The format that an option asks for, or the table for the terminal."""
+    names = [name for name in _LAYOUTS if given[name]]
+    if len(names) > 1:
+        raise click.UsageError(f"give one of {' and '.join(f'--{name}' for name in names)}")
+    return names[0] if names else "table"
 
 
 @click.command()
@@ -87,8 +96,8 @@ def stats(
     normalize: Any,
     alpha: float,
     plots: Path | None,
-    layout: str | None,
     force: bool,
+    **given: bool,
 ) -> None:
     """Measures texts: fertility, lengths, Rényi efficiency and coverage. Nulls of a Parquet column are skipped.
 
@@ -97,6 +106,7 @@ def stats(
     """
     if not (inputs or task_names) or (task_names and not data):
         raise click.UsageError("give files IN..., or datasets with --task NAME --data FOLDER")
+    layout = _layout(given)
     claim(sorted(plots.glob("intrinsic-*.svg")) if plots else (), force)
     chosen = [name for part in names for name in (_all(tokenizer, folder) if part == "all" else [part])]
     tokenizers = intrinsic.tokenizers(dict.fromkeys(chosen or ["Phonemic"]), tokenizer.lang, folder)
@@ -115,7 +125,7 @@ def stats(
             rows += intrinsic.measure(title, tokenizer.lang, texts, tokenizers, **options)
     for name in task_names:
         rows += measure_task(name, str(data), tokenizers, tokenizer.lang, **options)
-    _write(rows, layout or "table", single=not names and not task_names)
+    _write(rows, layout, single=not names and not task_names)
     if plots is not None:
         from phonemic.intrinsic.plots import draw
 

@@ -75,6 +75,10 @@ class TestStats:
         rows = intrinsic.measure("in.txt", "vi", [TEXT.splitlines()], {"Phonemic": Tokenizer("vi")})
         assert output == intrinsic.table(rows, form) + "\n"
 
+    def test_two_formats_are_refused(self, folder):
+        refused = run("stats", "in.txt", "--lang", "vi", "--markdown", "--json", status=2)
+        assert "give one of --json and --markdown" in refused.stderr
+
     def test_options_of_our_tokenizer(self, folder):
         Path("in.txt").write_text("covid19", encoding="utf-8")
         arguments = ["stats", "in.txt", "--lang", "vi", "--tokenizer", "Phonemic", "--json"]

@@ -38,7 +38,7 @@ from phonemic_bert.errors import RunError, SettingsError
 from phonemic_bert.pretraining.finish import finish
 from phonemic_bert.pretraining.models import measured
 from phonemic_bert.pretraining.run import STOPPED, pretrain
-from phonemic_bert.pretraining.trainer import checkpoint_damage
+from phonemic_bert.pretraining.trainer import PretrainingTrainer, checkpoint_damage
 
 pytestmark = EXPECTED_WARNINGS
 
@@ -123,6 +123,31 @@ def test_held_out_text_without_a_mask_is_refused(tmp_path):
         few = settings(evaluation__held_out_documents=count, optimization__max_steps=2)
         assert pretrain(few, corpus, tmp_path / "run", Console(quiet=True)) == 0
         shutil.rmtree(tmp_path / "run")
+
+
+def test_half_of_a_small_corpus_is_held_out_and_said_so(tmp_path):
+    corpus = phonemic_corpus(tmp_path / "corpus", ["một hai ba bốn năm sáu bảy tám"], repeat=40)
+    told = Console(record=True, file=StringIO(), width=200)
+    few = settings(evaluation__held_out_documents=30, optimization__max_steps=2)
+    assert pretrain(few, corpus, tmp_path / "run", told) == 0
+    assert "20 of 40 documents are held out, not 30: at most half" in told.export_text()
+
+
+@pytest.mark.parametrize(
+    ("error", "batch", "told"),
+    [
+        (torch.OutOfMemoryError("CUDA out of memory."), 4, r"4 x 48 .*per_device_train_batch_size, or sequences\.max_"),
+        (RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried"), 1, r"memory: lower sequences\.max_seq"),
+    ],
+)
+def test_steps_that_do_not_fit_into_memory(corpus, tmp_path, monkeypatch, error, batch, told):
+    def fail(*_):
+        raise error
+
+    monkeypatch.setattr(PretrainingTrainer, "training_step", fail)
+    asked = settings(optimization__batch_size=4, machine__per_device_train_batch_size=batch)
+    with pytest.raises(RunError, match=told):
+        pretrain(asked, corpus, tmp_path / "run", Console(quiet=True))
 
 
 def test_a_model_that_cannot_be_is_refused_by_its_fields(corpus, tmp_path):

@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from phonemic.cli.common import LanguageCheck, claim, encoding_option, files_of, force_option, output_file, print_json
+from phonemic.cli.common import (
+    LanguageCheck,
+    claim,
+    encoding_option,
+    errors_option,
+    files_of,
+    force_option,
+    output_file,
+    print_json,
+)
 from phonemic.errors import InputError
 from phonemic.files import read_texts, replacing, require
 from phonemic.inventory import LANGUAGES
@@ -45,6 +54,7 @@ if TYPE_CHECKING:
 )
 @click.option("--html", metavar="FILE", help="Write an HTML page instead of tables.")
 @click.option("--json", "as_json", is_flag=True, help="Write JSON instead of tables.")
+@errors_option
 @encoding_option
 @force_option
 def inspect(
@@ -58,6 +68,7 @@ def inspect(
     top_k: int,
     html: str | None,
     as_json: bool,
+    errors: str,
     encoding: str,
     force: bool,
 ) -> None:
@@ -90,7 +101,7 @@ def inspect(
     if predictions:
         records, form = read_predictions(predictions)
     else:
-        records = [PredictionRecord(line, text) for line, text in _numbered(texts, files, encoding)]
+        records = [PredictionRecord(line, text) for line, text in _numbered(texts, files, errors, encoding)]
     _quiet()
     inspected = load(checkpoint) if checkpoint else None
     if inspected and lang not in (None, inspected.lang):
@@ -124,8 +135,8 @@ def _quiet() -> None:
     logging.disable_progress_bar()
 
 
-def _numbered(texts: tuple[str, ...], files: tuple[str, ...], encoding: str) -> Iterator[tuple[int, str]]:
-    read = (read_texts(path, encoding=encoding) for path in files)
+def _numbered(texts: tuple[str, ...], files: tuple[str, ...], errors: str, encoding: str) -> Iterator[tuple[int, str]]:
+    read = (read_texts(path, errors=errors, encoding=encoding) for path in files)
     chunks: Any = chain.from_iterable(read) if files else [texts]
     number = 0
     for chunk in chunks:

@@ -93,6 +93,9 @@ def _run(settings: Settings, opened: Corpus, folder: Path, record: dict[str, Any
         verify = settings.machine.verify_checksums and args.should_save
         flat = FlatCorpus(opened, settings.machine.cache_dir or None, verify, advance)
     train, held_out, held_out_documents = split(flat, settings)
+    if args.should_save and len(held_out_documents) < (asked := settings.evaluation.held_out_documents):
+        held = f"{len(held_out_documents):,} of {len(flat):,} documents are held out"
+        console.print(f"{held}, not {asked:,}: at most half", soft_wrap=True)
     set_seed(settings.optimization.seed)
     model = _model(settings, flat)
     begin(model, settings, flat)
@@ -136,7 +139,8 @@ def _run(settings: Settings, opened: Corpus, folder: Path, record: dict[str, Any
         if settings.output.tensorboard and args.should_save:
             trainer.add_callback(_tensorboard(folder / "tensorboard", start[0] if start else 0))
         trainer.remove_callback(transformers.PrinterCallback)
-        with _raised_once(), _continued(start[1] if start else None, control), without_cudnn():
+        continued = _continued(start[1] if start else None, control)
+        with _raised_once(), continued, _within_memory(settings), without_cudnn():
             trainer.train(resume_from_checkpoint=str(start[1]) if start else None)
     if control.stopped:
         console.print(f"{folder}: stopped and saved after step {trainer.state.global_step:,}; run it again to go on")
@@ -168,6 +172,25 @@ def _continued(checkpoint: Path | None, control: StepControl) -> Iterator[None]:
         raise RunError(
             f"{checkpoint}: the run cannot be continued from it ({type(error).__name__}: {said}); remove it, and "
             "the run continues from the one before it"
+        ) from error
+
+
+@contextmanager
+def _within_memory(settings: Settings) -> Iterator[None]:
+    """Says what to change where a step takes more memory than there is.
+
+    Raises:
+        RunError: it does.
+    """
+    try:
+        yield
+    except RuntimeError as error:
+        if not isinstance(error, torch.OutOfMemoryError) and "can't allocate memory" not in str(error):
+            raise
+        batch, length = settings.machine.per_device_train_batch_size, settings.sequences.max_seq_length
+        lower = "machine.per_device_train_batch_size, or " if batch != 1 else ""
+        raise RunError(
+            f"{batch} x {length:,} positions do not fit into memory: lower {lower}sequences.max_seq_length"
         ) from error
 
 

@@ -219,6 +219,17 @@ def test_lines_of_a_file_and_of_standard_input(save, tmp_path):
     assert "nearest" not in piped.output
 
 
+def test_text_that_is_not_utf8(save, tmp_path):
+    *_, folder = save()
+    (tmp_path / "texts").write_bytes("Hà Nội\n".encode() + b"\xff\n")
+    refused = run(folder, "--input", tmp_path / "texts")
+    assert refused.exit_code == 1
+    assert "--errors replace puts U+FFFD" in " ".join(refused.output.split())
+    replaced = run(folder, "--input", tmp_path / "texts", "--errors", "replace", "--json")
+    positions = [one["readings"][0]["positions"] for one in json.loads(replaced.stdout)["examples"]]
+    assert [[one["syllable"]["text"] for one in row] for row in positions] == [["Hà", "Nội"], ["\ufffd"]]
+
+
 def test_a_classifier(save):
     model, tokenizer, folder = save("PhonemicBertForSequenceClassification", id2label={0: "xấu", 1: "tốt", 2: "thường"})
     shown = json.loads(run(folder, "phim hay quá", "--json").output)["examples"][0]
