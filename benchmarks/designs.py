@@ -53,12 +53,21 @@ def slug(name: str, seed: int) -> str:
 
 
 def prepare(table: dict[str, Any], name: str, data: Path, work: Path) -> Path:
-    """The prepared corpus of a table, made where it is not there."""
+    """The prepared corpus of a table, made where it is not there.
+
+    A corpus that states ``vocab_size`` has a tokenizer that is trained on its texts; others are among the data.
+    """
     corpus, folder = table["corpora"][name], work / "corpora" / name
     options = ["--lang", corpus["lang"], *corpus.get("options", ())]
-    if "tokenizer" in corpus:
-        options += ["--tokenizer", f"{corpus['tokenizer']}={data / 'tokenizers'}"]
     texts = [str(data / text) for text in corpus["texts"]]
+    if "tokenizer" in corpus:
+        tokenizers = data / "tokenizers"
+        if "vocab_size" in corpus:
+            tokenizers = work / "tokenizers"
+            size = ["--vocab-size", str(corpus["vocab_size"])]
+            if not tokenizers.exists():
+                _run(["phonemic", "train-baseline", corpus["tokenizer"], str(tokenizers), *texts, *size])
+        options += ["--tokenizer", f"{corpus['tokenizer']}={tokenizers}"]
     _run(["phonemic", "prepare", *texts, str(folder), *options])
     return folder
 

@@ -24,6 +24,7 @@ import click
 import torch
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
+from transformers import AutoModelForMaskedLM
 
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -135,17 +136,18 @@ def _of_states(scorer: Scorer, states: Tensor, truth: Tensor) -> dict[str, Tenso
 def measure(name: str, on: str, seed: int, work: Path, held: Held, tokenizers: Path) -> dict[str, Any]:
     """The figures of a finished run."""
     folder = work / "runs" / on / slug(name, seed)
-    corpus = FlatCorpus(open_corpus(work / "corpora" / on), verify=False)
-    scorer = Scorer(folder / "final", corpus, tokenizers)
     run = json.loads((folder / "run.json").read_text())["settings"]
     log = [json.loads(line) for line in (folder / "log.jsonl").read_text("utf-8").splitlines()]
-    shares = TABLE["settings"]["noise"] if on in held.rows else ()
-    found = {f"{share:g}": scores(scorer, held.noisy(share)[on], held.rows[on], held.masks) for share in shares}
+    found = {}
+    if on in held.rows:
+        scorer = Scorer(folder / "final", FlatCorpus(open_corpus(work / "corpora" / on), verify=False), tokenizers)
+        for share in TABLE["settings"]["noise"]:
+            found[f"{share:g}"] = scores(scorer, held.noisy(share)[on], held.rows[on], held.masks)
     return {
         "design": name,
         "corpus": on,
         "seed": seed,
-        "parameters": scorer.model.num_parameters(),
+        "parameters": AutoModelForMaskedLM.from_pretrained(folder / "final").num_parameters(),
         "steps": run["optimization"]["max_steps"],
         "seconds": json.loads((folder / "seconds.json").read_text()),
         "bits_per_character": [row["eval_bits_per_character"] for row in log if "eval_loss" in row][-1],

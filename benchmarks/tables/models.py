@@ -164,7 +164,7 @@ def forms() -> str:
 @table("models: forms, longer")
 def forms_longer() -> str:
     """Compare the ones that had six times as many steps."""
-    runs = [run for run in load("forms")["results"] if run["steps"] > SHORT]
+    runs = [run for run in load("forms")["results"] if run["steps"] > SHORT and run["noise"]]
     body = [
         [
             run["design"].partition(",")[0],
