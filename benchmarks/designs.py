@@ -61,12 +61,11 @@ def prepare(table: dict[str, Any], name: str, data: Path, work: Path) -> Path:
     options = ["--lang", corpus["lang"], *corpus.get("options", ())]
     texts = [str(data / text) for text in corpus["texts"]]
     if "tokenizer" in corpus:
-        tokenizers = data / "tokenizers"
-        if "vocab_size" in corpus:
-            tokenizers = work / "tokenizers"
+        trained = "vocab_size" in corpus
+        tokenizers = work / "tokenizers" / name if trained else data / "tokenizers"
+        if trained and not any(path.is_file() for path in tokenizers.rglob("*")):
             size = ["--vocab-size", str(corpus["vocab_size"])]
-            if not tokenizers.exists():
-                _run(["phonemic", "train-baseline", corpus["tokenizer"], str(tokenizers), *texts, *size])
+            _run(["phonemic", "train-baseline", corpus["tokenizer"], str(tokenizers), *texts, *size])
         options += ["--tokenizer", f"{corpus['tokenizer']}={tokenizers}"]
     _run(["phonemic", "prepare", *texts, str(folder), *options])
     return folder

@@ -227,14 +227,33 @@ class PhonemicTransformer(Tok2Vec):
             ValueError: a listener has another width than the encoder.
         """
         super().initialize(get_examples, nlp=nlp)
-        width = self.model.get_dim("nO")
         for listener in self.listeners:
-            if listener.has_dim("nO") and listener.get_dim("nO") != width:
-                raise ValueError(
-                    f"a listener has width {listener.get_dim('nO')}, but {self.name!r} gives vectors of {width}: "
-                    "leave the listener's width out (null)"
-                )
-            listener.set_dim("nO", width)
+            self._tell_width(listener)
+
+    def add_listener(self, listener: Tok2VecListener, component_name: str) -> None:
+        """Adds a listener; one of an encoder that has weights is told at once how wide the vectors are.
+
+        So a new component can be trained with an encoder that is frozen, which is not initialized.
+
+        Arguments:
+            listener: the listener.
+            component_name: the component that it is part of.
+
+        Raises:
+            ValueError: it has another width than the encoder.
+        """
+        super().add_listener(listener, component_name)
+        if self.model.has_dim("nO"):
+            self._tell_width(listener)
+
+    def _tell_width(self, listener: Tok2VecListener) -> None:
+        width = self.model.get_dim("nO")
+        if listener.has_dim("nO") and listener.get_dim("nO") != width:
+            raise ValueError(
+                f"a listener has width {listener.get_dim('nO')}, but {self.name!r} gives vectors of {width}: "
+                "leave the listener's width out (null)"
+            )
+        listener.set_dim("nO", width)
 
 
 def _shim(model: Model[Any, Any]) -> NetworkShim:

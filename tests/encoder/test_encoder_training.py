@@ -90,6 +90,24 @@ class TestTraining:
         assert encoder.to_bytes() == before
         assert losses[-1] < losses[0]
 
+    def test_a_new_component_of_a_frozen_encoder_that_is_sourced(self, checkpoint):
+        trained = pipeline(checkpoint["vi"])
+        examples = [example(trained, text) for text in TEXTS]
+        trained.initialize(lambda: examples)
+        nlp = spacy.blank("vi", config=SYLLABLES)
+        nlp.add_pipe("phonemic_transformer", source=trained)
+        nlp.add_pipe("tagger", config={"model": {"@architectures": "spacy.Tagger.v2", "tok2vec": LISTENER}})
+        encoder = nlp.get_pipe("phonemic_transformer")
+        before, frozen = encoder.model.to_bytes(), ["phonemic_transformer"]
+        examples = [example(nlp, text) for text in TEXTS]
+        with nlp.select_pipes(disable=frozen):  # as spaCy does with what is frozen
+            sgd = nlp.initialize(lambda: examples)
+        losses = [
+            nlp.update(examples, sgd=sgd, losses={}, exclude=frozen, annotates=frozen)["tagger"] for _ in range(10)
+        ]
+        assert losses[-1] < losses[0]
+        assert encoder.model.to_bytes() == before
+
     def test_as_a_sublayer(self, checkpoint):
         nlp = spacy.blank("vi", config=SYLLABLES)
         layer = {
