@@ -8,17 +8,20 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from phonemic.errors import PinyinError
-from phonemic.inventory import EMPTY
+from phonemic.inventory import EMPTY, Triple
 from phonemic.mandarin import INITIALS
 from phonemic.sound.sequences import LONGEST
 from phonemic.sound.sounds import ANY, LEAST, SYLLABLE, sounds
-from phonemic.writing.pinyin import from_pinyin
+from phonemic.writing.pinyin import cuts
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 #: Letters each of which begins a syllable; *a*, *e*, *o*, *w* and *y* begin those without an onset.
 _FIRST_LETTERS = re.compile(r"[bpmfdtnlgkhjqxrzcswyaeo]{2,}")
+
+#: So many ways to cut what is typed together into syllables are searched for.
+_MOST_CUTS = 16
 
 #: How far a syllable may be from its first letter, in thousandths: *z* stands for *zh*, too.
 _NEAR_LETTER = 100
@@ -36,28 +39,27 @@ class Typed(NamedTuple):
     limit: int
 
 
-def typed(text: str) -> Typed | None:
-    """Reads what may be pinyin; None for anything else.
+def typed(text: str) -> list[Typed]:
+    """The ways to read what may be pinyin; none for anything else.
 
     Arguments:
         text: pinyin (``zhang1 san1``, ``Zhāng Sān``), whose tones may be left out (``zhangsan``), or first letters
             (``zs``).
     """
     try:
-        triples = from_pinyin(text)
+        ways = cuts(text, _MOST_CUTS)
     except PinyinError:
         letters = "".join(text.lower().split())
         if not _FIRST_LETTERS.fullmatch(letters):
-            return None
+            return []
         rows = [(_row("onset", _onset(letter)), ANY, ANY) for letter in letters]
-        return Typed(_array(rows), _NEAR_LETTER * len(rows) + LEAST)
-    if not triples:
-        return None
-    rows = [
-        (_row("onset", onset), _row("rime", rime), ANY if tone == EMPTY else _row("tone", tone))
-        for onset, rime, tone in triples
-    ]
-    return Typed(_array(rows), 2 * SYLLABLE * LONGEST)
+        return [Typed(_array(rows), _NEAR_LETTER * len(rows) + LEAST)]
+    return [Typed(_array([*map(_sounds, way)]), 2 * SYLLABLE * LONGEST) for way in ways if way]
+
+
+def _sounds(triple: Triple) -> tuple[int, int, int]:
+    onset, rime, tone = triple
+    return _row("onset", onset), _row("rime", rime), ANY if tone == EMPTY else _row("tone", tone)
 
 
 def _array(rows: list[tuple[int, int, int]]) -> NDArray[np.uint8]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import cache, lru_cache
-from itertools import accumulate, pairwise
+from itertools import accumulate, islice, pairwise
 from typing import Literal, overload
 
 from phonemic import mandarin
@@ -19,6 +20,9 @@ _PARTS = re.compile(rf"(?:[^{_APART_BY}:]|(?<=[uU]):(?=\w))+")
 
 #: No syllable has more letters (zhuang), each with a tone mark, and an r and a number.
 _LONGEST = 6
+
+#: So many letters are cut in more than one way.
+_MOST_LETTERS = 40
 
 #: Syllables that no character has as its usual reading: other readings, interjections, and what dialects lend.
 _RARE = [
@@ -118,6 +122,39 @@ def _cut(written: str) -> list[str] | None:
         if ends[0]:
             return _parts(written, ends)
     return None
+
+
+def cuts(text: str, most: int) -> list[list[Triple]]:
+    """All ways to read pinyin, that of :func:`from_pinyin` first: *xian* is one syllable, or *xi* and *an*.
+
+    Arguments:
+        text: as :func:`from_pinyin` takes it.
+        most: so many ways at most; of more than 40 letters the usual one alone.
+
+    Returns:
+        The triples of each way.
+
+    Raises:
+        PinyinError: a part is not pinyin.
+    """
+    usual = from_pinyin(text)
+    parts = tuple(normalize("NFC", part[0].lower()) for part in _PARTS.finditer(plain(text)))
+    if sum(map(len, parts)) > _MOST_LETTERS:
+        return [usual]
+    found = ([*map(_factorized, way)] for way in _ways(parts))
+    return [usual, *islice((way for way in found if way != usual), most - 1)]
+
+
+def _ways(parts: tuple[str, ...]) -> Iterator[list[str]]:
+    """All ways to cut parts of pinyin into syllables, without erhua and without consonants alone."""
+    if not parts:
+        yield []
+        return
+    written, *others = parts
+    for end in range(min(len(written), _LONGEST + 3), 0, -1):
+        if _may_be(written[:end], erhua=False, consonants=False):
+            rest = (written[end:], *others) if written[end:] else (*others,)
+            yield from ([written[:end], *way] for way in _ways(rest))
 
 
 def _may_be(written: str, erhua: bool, consonants: bool) -> bool:

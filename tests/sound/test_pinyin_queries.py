@@ -78,5 +78,28 @@ def test_with_tones_as_far_as_by_characters(syllables):
 
 
 def test_what_is_no_pinyin():
-    assert [typed(text) for text in ("", "  ", "张", "hello!", "v", "zs1", "üü")] == [None] * 7
-    assert len(typed("zs").rows) == 2
+    assert [typed(text) for text in ("", "  ", "张", "hello!", "v", "zs1", "üü")] == [[]] * 7
+    assert [len(read.rows) for read in typed("zs")] == [2]
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("xian", {"先", "西安"}),
+        ("Xian1", {"先", "西安"}),
+        ("xi'an", {"西安"}),
+        ("fangan", {"方案", "反感"}),
+        ("tiane", {"天鹅"}),
+        ("pingan", {"平安"}),
+        ("xianshi", {"先是", "西安市"}),
+        ("huar", set()),
+    ],
+)
+def test_what_is_written_together_is_cut_in_every_way(query, found):
+    index = Index(["先", "西安", "方案", "反感", "天鹅", "平安", "西安市", "先是"], "zh")
+    assert {match.name for match in index.search(query, limit=None, max_distance=0.0, pinyin=True)} == found
+
+
+def test_long_queries_end():
+    assert INDEX.search("xian" * 250, pinyin=True) == []
+    assert len(typed("xian" * 9)) == 16
