@@ -35,6 +35,12 @@ def test_anything_but_one_han_character_is_refused(text):
         readings_of(text)
 
 
+@pytest.mark.parametrize("char", ["𠮷", "兙"])
+def test_a_character_whose_reading_is_not_known_has_none(char):
+    assert readings_of(char) == {}
+    assert CliRunner().invoke(transcribe, ["--lang", "zh", "--all", f"{char}a人"]).output == f"{char}\n人\trén 100.0%\n"
+
+
 def test_the_command_shows_them():
     done = CliRunner().invoke(transcribe, ["--lang", "zh", "--all", "行人。"])
     lines = done.output.splitlines()

@@ -30,6 +30,7 @@ from phonemic.drawing import COLOR, FONT, page
 from phonemic.encoding import Batch, Encoding
 from phonemic.errors import PinyinError
 from phonemic.inventory import NATIVE
+from phonemic.lexicon.user_phrases import is_han
 from phonemic.options import TokenizerOptions
 from phonemic.reading.markup import unmarked, with_readings
 from phonemic.reading.polyphones import readings_of
@@ -196,10 +197,10 @@ def _plain(encoding: Encoding, decode: Callable[[Encoding], str]) -> str:
 
 
 def _all(encoding: Encoding, name: str) -> str:
-    """A line per Chinese character: itself, then its readings and their shares, the commonest first."""
+    """A line per Chinese character: itself, then the readings that are known and their shares, the commonest first."""
     lines = []
     for syllable, kind in zip(encoding.syllables, encoding.kinds, strict=True):
-        for char in syllable.text if kind == NATIVE else "":
+        for char in syllable.text if kind == NATIVE or is_han(syllable.text[:1]) else "":
             cells = (f"{reading} {share:.1%}" for reading, share in readings_of(char, name).items())
             lines.append("\t".join([char, *cells]) + "\n")
     return "".join(lines)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from phonemic.inventory import vocabulary
+from phonemic.inventory import UNKNOWN_ID, vocabulary
 from phonemic.lexicon.entries import PACKED, ZH_HAN, entry
 from phonemic.lexicon.tables import read_tables, tables_of, tables_path
 from phonemic.writing.notations import speller
@@ -36,7 +36,7 @@ def readings_of(char: str, to: str | None = None) -> dict[str, float]:
 
     Returns:
         Each reading with its share in running text, as ``readings="context"`` reads it; 0.0 is below 0.05 %, or is not
-        known because the character is rare.
+        known because the character is rare. Empty for a character of which no reading is known (𠮷).
 
     Raises:
         ValueError: ``char`` is not one Han character, or the notation is not one of Mandarin.
@@ -46,7 +46,8 @@ def readings_of(char: str, to: str | None = None) -> dict[str, float]:
     symbols, spell, tables = vocabulary("zh"), speller("zh", to), _tables()
     at = int(np.searchsorted(tables["chars"], ord(char)))
     if at == len(tables["chars"]) or tables["chars"][at] != ord(char):
-        return {spell(symbols.unpack(int(usual & PACKED))): 1.0}
+        packed = int(usual & PACKED)
+        return {spell(symbols.unpack(packed)): 1.0} if packed != UNKNOWN_ID else {}
     rows = slice(int(tables["begins"][at]), int(tables["begins"][at + 1]))
     pairs = zip(tables["readings"][rows].tolist(), tables["shares"][rows].tolist(), strict=True)
     return {spell(symbols.unpack(packed)): share / 1000 for packed, share in pairs}
