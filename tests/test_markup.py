@@ -77,6 +77,45 @@ def test_erhua_is_of_two_characters(text, span, apart, merged):
     assert own.decode(with_readings(own.encode(plain), stated)) == merged
 
 
+@pytest.mark.parametrize(
+    ("text", "span", "read"),
+    [
+        ("买A股{A gǔ}", (1, 3), "mǎi a gǔ"),
+        ("唱Ｋ歌{k ge1}", (1, 3), "chàng k gē"),
+        ("AA制{A A zhì}", (0, 3), "aa zhì"),
+        ("看NBA行{NBA háng}", (1, 5), "kàn nba háng"),
+        ("第3行{3 háng}", (1, 3), "dì 3 háng"),
+        ("a啊{a}", (1, 2), "a a"),
+    ],
+)
+@pytest.mark.parametrize("options", [{}, {"form": True}, {"fallback": "packed"}])
+def test_letters_and_digits_stay_as_they_are(text, span, read, options):
+    tokenizer = Tokenizer("zh", **options)
+    plain, stated = unmarked(text)
+    assert list(stated) == [span]
+    encoding = tokenizer.encode(plain)
+    changed = with_readings(encoding, stated)
+    assert [syllable.text for syllable in changed.syllables] == [syllable.text for syllable in encoding.syllables]
+    if options.get("form"):
+        assert tokenizer.decode(changed) == plain
+    elif not options:
+        assert tokenizer.decode(changed) == read
+
+
+@pytest.mark.parametrize("options", [{}, {"form": True}, {"erhua": True}, {"sandhi": True}])
+def test_many_readings_at_once_are_those_one_by_one(options):
+    text = "他行长，花儿重𠮷K歌，" * 3
+    stated = {(at, at + len(own)): pinyin for own, pinyin in {"行长": "háng zhǎng", "重": "chóng", "他": "tuō"}.items()
+              for at in range(len(text)) if text.startswith(own, at)}  # fmt: skip
+    together = one_by_one = Tokenizer("zh", **options).encode(text)
+    for place, pinyin in stated.items():
+        one_by_one = with_readings(one_by_one, {place: pinyin})
+    together = with_readings(together, stated)
+    assert together.ids.tolist() == one_by_one.ids.tolist()
+    assert together.spans.tolist() == one_by_one.spans.tolist()
+    assert together.word_ids.tolist() == one_by_one.word_ids.tolist()
+
+
 def test_what_is_no_encoding_or_no_readings_is_refused():
     with pytest.raises(TypeError, match="not str and dict"):
         with_readings("行", {})
@@ -86,7 +125,7 @@ def test_what_is_no_encoding_or_no_readings_is_refused():
         unmarked(None)
 
 
-@pytest.mark.parametrize("text", ["好。{hǎo}", "银 行{yín háng}", "A股{A gu3}"])
+@pytest.mark.parametrize("text", ["好。{hǎo}", "银 行{yín háng}", "A行{háng háng}"])
 def test_the_command_says_what_is_no_syllable(text):
     done = CliRunner().invoke(transcribe, ["--lang", "zh", "--markup", text])
     assert isinstance(done.exception, PinyinError)  # which the program prints in one line
