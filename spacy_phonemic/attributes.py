@@ -10,7 +10,8 @@ from spacy.tokens import Doc, Span, Token
 
 from phonemic import Encoding, Syllable
 from phonemic.reading.markup import with_readings
-from spacy_phonemic.reading import KEY, Parts, reading_of, state
+from spacy_phonemic.reading import KEY, Parts, keep, reading_of
+from spacy_phonemic.stated import state
 from spacy_phonemic.verse import Rhyme, rhymes_of_lines
 
 
@@ -64,8 +65,9 @@ def span_reading(key: str, span: Span) -> str:
 
 def set_span_reading(key: str, span: Span, pinyin: str) -> None:
     """Have a Mandarin span of this Doc read as stated, one syllable for each character."""
-    reading = reading_of(span.doc, key)
-    state(span.doc, with_readings(reading.encoding, {(span.start_char, span.end_char): pinyin}), reading.way, key)
+    doc, place, reading = span.doc, (span.start_char, span.end_char), reading_of(span.doc, key)
+    keep(doc, with_readings(reading.encoding, {place: pinyin}), reading.way, key)
+    state(doc, place, pinyin, key)
 
 
 def refuse(name: str, of: Any, value: Any) -> None:

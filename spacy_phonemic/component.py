@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Iterable, Iterator
+from multiprocessing import parent_process
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -20,7 +22,7 @@ from phonemic.inventory import LANGUAGES
 from phonemic.options import OptionArguments, option_defaults, spell_out
 from phonemic.writing.dialects import check_dialect
 from spacy_phonemic.attributes import GETTERS, NAMES, register, register_free
-from spacy_phonemic.reading import KEY, Way, is_stated, leave_to, make_tokenizer, read_with, restore, store
+from spacy_phonemic.reading import KEY, Way, is_read_with, leave_to, make_tokenizer, read_with, restore, store
 from spacy_phonemic.requirements import require
 
 ASSIGNS = [f"{kind.__name__.lower()}._.{name}" for kind, getters in GETTERS.items() for name in getters]
@@ -141,14 +143,28 @@ class Phonemic:
 
     def _left(self, stream: Iterable[Doc]) -> Iterator[Doc]:
         for doc in stream:
+            if doc.vocab is not self.vocab:
+                self._take_over(doc.vocab)
             leave_to(self.way, doc, self.key)
             yield doc
 
+    def _take_over(self, vocab: Vocab) -> None:
+        """Has another pipeline's Docs read with these options, into which this component was sourced."""
+        if is_read_with(vocab, self, self.key):
+            return
+        read_with(vocab, self, self.key)
+        if parent_process() is not None:
+            warnings.warn(
+                "the component 'phonemic' comes from a pipeline with another vocab, so the Docs that this process "
+                "returns are read without its options: load that pipeline with the vocab of this one, "
+                "spacy.load(..., vocab=nlp.vocab), or read one text with nlp before nlp.pipe(..., n_process=2)",
+                stacklevel=2,
+            )
+
     def _stored(self, stream: Iterable[Doc], batch_size: int) -> Iterator[Doc]:
         for docs in minibatch(stream, batch_size):
-            unread = [doc for doc in docs if not is_stated(doc, self.key)]
-            batch = self.tokenizer.encode_batch([doc.text for doc in unread], spans=True)
-            store(unread, batch, self.tokenizer, self.key)
+            batch = self.tokenizer.encode_batch([doc.text for doc in docs], spans=True)
+            store(docs, batch, self.tokenizer, self.key)
             yield from self._left(docs)
 
     def initialize(self, get_examples: Any = None, *, nlp: Language | None = None) -> None:

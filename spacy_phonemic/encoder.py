@@ -17,7 +17,7 @@ from thinc.api import ArgsKwargs, Model, torch2xp, xp2torch
 from thinc.layers.pytorchwrapper import forward as pytorch_forward
 from thinc.types import Floats2d, Ints1d
 
-from spacy_phonemic.noise import misread
+from spacy_phonemic.noise import check_language, misread
 from spacy_phonemic.options import EncoderOptions, Layers
 from spacy_phonemic.positions import PositionVectors, position_vectors, remember
 from spacy_phonemic.reading import reading_of
@@ -271,6 +271,7 @@ def _initialize(model: Model[Any, Any], X: Sequence[Doc] | None = None, Y: Any =
         if not X:
             raise ValueError("lang is not given, and there are no documents to infer it from: set lang to 'vi' or 'zh'")
         lang = reading_of(X[0]).encoding.vocabulary.lang
+    check_language(network.options.diacritic_noise, X)
     heard = reading_of(X[0]).way.tokenizer.options if X else None
     device = _shim(model).device
     network.create(lang, heard)

@@ -10,7 +10,7 @@ from spacy.util import registry
 from thinc.api import Linear, Model, chain, concatenate, list2ragged, ragged2list, with_array
 from thinc.types import Floats2d
 
-from spacy_phonemic.noise import check_share, misread
+from spacy_phonemic.noise import check_language, check_share, misread
 
 
 @registry.architectures("spacy_phonemic.PhonemicBertAndFeatures.v1")
@@ -55,4 +55,5 @@ def _forward(model: Model[Any, Any], docs: Sequence[Doc], is_train: bool) -> tup
 
 
 def _initialize(model: Model[Any, Any], X: Any = None, Y: Any = None) -> None:  # noqa: N803
+    check_language(model.attrs["diacritic_noise"], X)
     model.layers[0].initialize(X, Y)

@@ -28,7 +28,7 @@ from thinc.layers.chain import init as initialize_chain
 from thinc.types import Floats2d
 
 from spacy_phonemic.columns import BIGRAM, MASKS, MIX, ROWS, composed, token_columns
-from spacy_phonemic.noise import check_share, drawn, with_mark_errors
+from spacy_phonemic.noise import check_language, check_share, drawn, with_mark_errors
 
 #: How often a component is exchanged in training for once that a spelling is.
 _COMPONENTS_SHARE = 0.25
@@ -102,6 +102,7 @@ def phonemic_hash_embed(
         Model(
             "phonemic_columns",
             _forward,
+            init=_initialize,
             attrs=read | {"homophone_noise": homophone_noise, "diacritic_noise": diacritic_noise},
         ),
         cast("Model[Any, Any]", list2ragged()),
@@ -139,6 +140,10 @@ def _compose(
 ) -> tuple[list[Doc], Callable[[Any], Sequence[Doc]]]:
     """The Docs, in NFC where they are not: what vectors are looked up for."""
     return [composed(doc, doc.text) or doc for doc in docs], lambda gradients: []
+
+
+def _initialize(model: Model[Any, Any], X: Any = None, Y: Any = None) -> None:  # noqa: N803
+    check_language(model.attrs["diacritic_noise"], X)
 
 
 def _forward(

@@ -22,8 +22,9 @@ from phonemic.inventory import LANGUAGES
 from phonemic.sound.sounds import sounds
 from phonemic.tokenizer import Tokenizer
 from spacy_phonemic.borders import Borders, borders_of, is_empty_line, marks_within, parting
-from spacy_phonemic.reading import make_tokenizer
+from spacy_phonemic.reading import keys_of, make_tokenizer
 from spacy_phonemic.requirements import require
+from spacy_phonemic.stated import with_stated
 
 #: The extension attributes of a span that was found: the distance in syllables, and the name of the list.
 DISTANCE, NAME = "phonemic_distance", "phonemic_name"
@@ -229,6 +230,8 @@ class PhonemicMatcher:
             return []
         limits = {label: limit for label in self.labels if (limit := self._limit(label)) is not None}
         encoding = self.tokenizer.encode(doc.text)
+        for key in keys_of(doc.vocab):
+            encoding = with_stated(doc, encoding, key)
         borders = borders_of(doc, encoding, self.tokenizer.lang)
         nearest: dict[tuple[int, int, str], tuple[float, int]] = {}
         for distance, row, first, stop in self._places(encoding, borders, max(limits.values())):

@@ -12,7 +12,7 @@ from spacy.tokens import Doc
 from phonemic import Tokenizer
 from phonemic.noise import Misspellings
 from phonemic.noise.base import Change
-from spacy_phonemic.reading import leave_to, reading_of
+from spacy_phonemic.reading import key_of, leave_to, reading_of
 
 #: The share of the Docs that are changed in training.
 _CHANGED = 0.5
@@ -50,6 +50,16 @@ def check_share(name: str, share: float) -> None:
         raise ValueError(f"{name}={share}: must be at least 0 and below 1")
 
 
+def check_language(share: float, docs: Sequence[Doc] | None) -> None:
+    """Refuses errors in diacritics for what is read as Chinese, before anything is trained.
+
+    Raises:
+        ValueError: ``share`` is above 0, and the first Doc is Chinese.
+    """
+    if share and docs:
+        _mark_errors(reading_of(docs[0]).way.tokenizer)
+
+
 def drawn(count: int) -> NDArray[np.bool_]:
     """Which of so many Docs are changed in a step of training: half of them, (count,), drawn by spaCy's seed."""
     return np.random.random(count) < _CHANGED  # noqa: NPY002 - what spaCy's seed sets
@@ -76,11 +86,12 @@ def misread(docs: Sequence[Doc], share: float) -> list[Doc]:
 
 
 def _misspelt(doc: Doc, share: float) -> Doc:
-    way = reading_of(doc).way
+    name = key_of(doc.vocab)
+    way = reading_of(doc, name).way
     key = int(np.random.randint(1 << 31))  # noqa: NPY002
     words = changed_words(doc, _mark_errors(way.tokenizer).apply(doc.text, share, key).changes)
     written = Doc(doc.vocab, words=words, spaces=[bool(token.whitespace_) for token in doc])
-    leave_to(way, written)
+    leave_to(way, written, name)
     return written
 
 

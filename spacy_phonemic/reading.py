@@ -2,8 +2,9 @@
 
 A Doc that went through none is read with the options that its vocab carries.
 
-Nothing is written into the Doc. Its reading is kept next to it as long as it lives, so a Doc that comes from somewhere
-else (``Span.as_doc``, ``Doc.from_docs``, ``DocBin``, another process) is read anew and can never have a wrong one.
+Nothing but stated readings is written into the Doc. Its reading is kept next to it as long as it lives, so a Doc that
+comes from somewhere else (``Span.as_doc``, ``Doc.from_docs``, ``DocBin``, another process) is read anew and can never
+have a wrong one.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from phonemic.options import OptionArguments
 from phonemic.units import without_bytes
 from phonemic.writing.dialects import check_dialect, pronounce
 from phonemic.writing.notations import is_erhua
+from spacy_phonemic.stated import with_stated
 
 #: The options as lookups held them one by one, before they held them as one value.
 _NAMES = ("lang", "strict", "word_joiner", "phrases", "fallback")
@@ -119,16 +121,17 @@ def _parts(lang: str, packed: int, dialect: str | None, merged: str) -> Parts | 
 _readings: dict[str, WeakKeyDictionary[Doc, Reading | Way]] = {}
 
 
-def reading_of(doc: Doc, key: str = KEY) -> Reading:
+def reading_of(doc: Doc, key: str | None = None) -> Reading:
     """The reading of a Doc: with the options of the component that it went through, or else of its vocab.
 
     Arguments:
         doc: any Doc.
-        key: the name under which the component keeps its options and arrays.
+        key: the name under which the component keeps its options and arrays; None: :func:`key_of` the Doc's vocab.
 
     Raises:
         ValueError: nothing says in what language, or with which of several components, the Doc is to be read.
     """
+    key = key_of(doc.vocab) if key is None else key
     kept = _readings.get(key)
     reading = None if kept is None else kept.get(doc)
     if isinstance(reading, Reading):
@@ -138,12 +141,12 @@ def reading_of(doc: Doc, key: str = KEY) -> Reading:
     stored = _stored(doc, key)
     if stored is None:
         way = reading or way_of(doc.vocab, key)
-        return keep(doc, way.tokenizer.encode(doc.text), way, key)
+        return keep(doc, with_stated(doc, way.tokenizer.encode(doc.text), key), way, key)
     try:
         way = reading or way_of(doc.vocab, key)
     except ValueError:  # what was stored needs no more options
         way = _plain(stored.vocabulary.lang)
-    return keep(doc, stored, way, key)
+    return keep(doc, with_stated(doc, stored, key), way, key)
 
 
 def keep(doc: Doc, encoding: Encoding, way: Way, key: str = KEY) -> Reading:
@@ -151,21 +154,6 @@ def keep(doc: Doc, encoding: Encoding, way: Way, key: str = KEY) -> Reading:
     reading = Reading(encoding, way)
     _readings.setdefault(key, WeakKeyDictionary())[doc] = reading
     return reading
-
-
-def state(doc: Doc, encoding: Encoding, way: Way, key: str = KEY) -> None:
-    """Makes a stated encoding the reading of a Doc, and writes it into the Doc, so that it travels with it."""
-    offsets = np.array([0, len(encoding)], np.int64)
-    batch = Batch([encoding.text], encoding.ids, offsets, encoding.spans, None, encoding.vocabulary)
-    store([doc], batch, way.tokenizer, key, stated=True)
-    keep(doc, encoding, way, key)
-
-
-def is_stated(doc: Doc, key: str = KEY) -> bool:
-    """Whether a Doc has an encoding that :func:`state` wrote, of the text that it has."""
-    user_data: dict[Any, Any] = doc.user_data
-    kept = user_data.get(_user_data_key(key))
-    return isinstance(kept, dict) and kept.get("stated") is True and _stored(doc, key) is not None
 
 
 def leave_to(way: Way, doc: Doc, key: str = KEY) -> None:
@@ -184,6 +172,42 @@ class Reader(Protocol):
         """How it reads."""
 
 
+def keys_of(vocab: Vocab) -> list[str]:
+    """The names of the attributes under which the components of a vocab read its Docs; :data:`KEY` without any."""
+    tables = {name: vocab.lookups.get_table(name) for name in vocab.lookups.tables}
+    return [name for name, table in tables.items() if _is_read_with(table)] or [KEY]
+
+
+def key_of(vocab: Vocab) -> str:
+    """The name under which a vocab's Docs are read by whatever is told none, such as an encoder.
+
+    Raises:
+        ValueError: two components read them, each under another name than :data:`KEY`.
+    """
+    names = keys_of(vocab)
+    if KEY in names:
+        return KEY
+    if len(names) > 1:
+        raise ValueError(
+            f"this pipeline reads its Docs as {' and as '.join(map(repr, names))}, and none of these is the usual "
+            f"{KEY!r}: leave {KEY!r} out of the attrs of the component that encoders and rhymes are to follow"
+        )
+    return names[0]
+
+
+def _is_read_with(table: Any) -> bool:
+    """Whether a table of lookups holds the options of a component, not of the pipeline's tokenizer alone."""
+    if isinstance(readers := getattr(table, "readers", None), _Readers) and readers.components:
+        return True
+    return "options" in table and isinstance(table["options"], dict) and table.get("of") != "tokenizer"
+
+
+def is_read_with(vocab: Vocab, reader: Reader, key: str) -> bool:
+    """Whether a vocab has a component's options already."""
+    table: Any = vocab.lookups.get_table(key, None)
+    return table is not None and reader in _readers(table).components
+
+
 def read_with(vocab: Vocab, reader: Reader, key: str = KEY, *, is_component: bool = True) -> None:
     """Lets a vocab's Docs be read with a reader's options, which are saved with the vocab.
 
@@ -200,6 +224,7 @@ def read_with(vocab: Vocab, reader: Reader, key: str = KEY, *, is_component: boo
     (readers.components if is_component else readers.tokenizers).add(reader)
     if is_component or not readers.components:
         table.set("options", {**reader.way.tokenizer.to_json(), "dialect": reader.way.dialect})
+        table.set("of", "component" if is_component else "tokenizer")
 
 
 def way_of(vocab: Vocab, key: str = KEY) -> Way:
@@ -288,24 +313,21 @@ def make_tokenizer(lang: str, **options: Unpack[OptionArguments]) -> Tokenizer:
     return Tokenizer(lang, **options)
 
 
-def store(docs: Sequence[Doc], batch: Batch, tokenizer: Tokenizer, key: str = KEY, *, stated: bool = False) -> None:
+def store(docs: Sequence[Doc], batch: Batch, tokenizer: Tokenizer, key: str = KEY) -> None:
     """Writes the encodings of Docs into their ``user_data``, so that they travel with them.
 
     The value is a dict: ``lang``; ``positions``, int32 (N, 3), a packed id and its span a row; ``crc`` of the text;
-    ``tables``, see :func:`phonemic.lexicon.digests.short_digests`; and ``stated``, where a reading is.
+    and ``tables``, see :func:`phonemic.lexicon.digests.short_digests`.
 
     Arguments:
         docs: the Docs.
         batch: their texts, encoded with spans.
         tokenizer: what encoded them.
         key: the name under which the component keeps its arrays.
-        stated: whether readings were stated, which are not read again.
     """
     positions = np.column_stack([batch.ids, batch.spans])
     bounds, name = pairwise(batch.offsets.tolist()), _user_data_key(key)
     common: dict[str, Any] = {"lang": batch.vocabulary.lang, "tables": short_digests(tokenizer.options)}
-    if stated:
-        common["stated"] = True
     for doc, text, (start, stop) in zip(docs, batch.texts, bounds, strict=True):
         user_data: dict[Any, Any] = doc.user_data
         user_data[name] = {**common, "crc": _crc(text), "positions": positions[start:stop].copy()}

@@ -127,6 +127,8 @@ def test_mark_errors_are_a_share_and_vietnamese():
     model = phonemic_bert_and_features(3, recording([]), recording([]), diacritic_noise=0.5)
     with pytest.raises(ValueError, match="diacritic_noise is for Vietnamese"):
         model.begin_update([nlp.make_doc("银行行长")] * 30)
+    with pytest.raises(ValueError, match="diacritic_noise is for Vietnamese"):
+        model.initialize([nlp.make_doc("银行行长")])
 
 
 class TestCheck:

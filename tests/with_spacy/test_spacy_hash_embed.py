@@ -367,6 +367,8 @@ def test_mark_errors_are_vietnamese():
     features = phonemic_hash_embed(12, **SPELLING, diacritic_noise=0.5).layers[0].layers[0]
     with pytest.raises(ValueError, match="diacritic_noise is for Vietnamese: set it to 0"):
         features.begin_update(docs_of("zh", [ZH] * 30))
+    with pytest.raises(ValueError, match="diacritic_noise is for Vietnamese: set it to 0"):
+        phonemic_hash_embed(12, **SPELLING, diacritic_noise=0.5).initialize(docs_of("zh", [ZH]))
 
 
 def test_words_with_changes_stay_words():

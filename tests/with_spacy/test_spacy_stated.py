@@ -1,5 +1,7 @@
 """How one occurrence is read, stated on a span."""
 
+import warnings
+
 import pytest
 
 spacy = pytest.importorskip("spacy")
@@ -105,3 +107,53 @@ def test_a_stored_reading_is_made_anew_by_another_component():
     assert doc[:]._.reading == "tā xíng"
     assert other(doc)[:]._.reading == "tā háng"
     assert doc.copy()[:]._.reading == "tā háng"
+
+
+def test_a_component_with_other_options_leaves_them_too():
+    doc = NLP["zh"]("他行，银行行长")
+    doc[1:2]._.reading = "háng"
+    other = spacy.blank("zh")
+    other.add_pipe("phonemic", config={"phrases": {"行长": "xing2 chang2"}})
+    assert other(doc)[:]._.reading == "tā háng , yín háng xíng cháng"
+
+
+def test_parts_and_joined_docs_keep_them():
+    doc = NLP["zh"]("他行，我不行，排行")
+    doc[1:2]._.reading = "háng"
+    doc[5:6]._.reading = "hàng"
+    assert doc[3:7].as_doc(copy_user_data=True)[:]._.reading == "wǒ bù hàng ,"
+    assert doc[2:5].as_doc(copy_user_data=True)[:]._.reading == ", wǒ bù"
+    assert doc[3:7].as_doc()[:]._.reading == "wǒ bù xíng ,"
+    both = Doc.from_docs([NLP["zh"]("好"), doc])
+    assert both[:]._.reading == "hǎo tā háng , wǒ bù hàng , pái háng"
+
+
+def test_a_reading_that_does_not_fit_is_left_out_with_a_warning():
+    doc = NLP["zh"]("他行，花儿")
+    doc[1:2]._.reading = "háng"
+    doc[4:5]._.reading = "ěr"
+    nlp = spacy.blank("zh")
+    nlp.add_pipe("phonemic", config={"erhua": True})
+    with pytest.warns(UserWarning, match="stated reading of this Doc is left out: characters 4 to 5, '儿'"):
+        assert nlp(doc)[:]._.reading == "tā háng , huār"
+
+
+@pytest.mark.parametrize("value", [3, None, "", "x"])
+def test_what_another_program_writes_there_does_no_harm(value):
+    doc = NLP["zh"]("他行")
+    doc.user_data["._.", "phonemic_reading", 1, 2] = value
+    doc.user_data["._.", "phonemic_reading", -1, 1] = "tā"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert doc[:]._.reading == "tā xíng"
+
+
+def test_the_matcher_hears_them():
+    nlp = spacy.blank("zh")
+    nlp.add_pipe("phonemic")
+    matcher = nlp.add_pipe("phonemic_matcher", config={"max_distance": 0.0})
+    matcher.add("PER", ["善雄信"])
+    doc = nlp("单雄信来了")
+    assert not doc.ents
+    doc[0:3]._.reading = "shàn xióng xìn"
+    assert [entity.text for entity in nlp(doc).ents] == ["单雄信"]
