@@ -21,7 +21,8 @@ from phonemic.reading.filters import telling
 from phonemic.reading.models import DECIDING, LEFT, LISTS, Model, _Words, feature_key, reading_data, reviewed, windows
 
 ZH = Tokenizer("zh")
-CONTEXT = Tokenizer("zh", readings="context")
+CONTEXT, WITHOUT_AVX2 = Tokenizer("zh", readings="context"), Tokenizer("zh", readings="context")
+WITHOUT_AVX2.core.leave_avx2()
 
 
 @cache
@@ -39,6 +40,8 @@ def same(text, tokenizer=CONTEXT, **options):
     expected = reference.encode(text, "zh", readings="context", **options)
     assert encoding.triples == [position.triple for position in expected], ascii(text)
     assert encoding.spans.tolist() == [[position.start, position.end] for position in expected], ascii(text)
+    if tokenizer is CONTEXT:
+        assert WITHOUT_AVX2.encode(text).ids.tolist() == encoding.ids.tolist(), ascii(text)
 
 
 @pytest.mark.parametrize(
@@ -230,6 +233,16 @@ def test_core_and_reference_agree_on_raw_text(name):
     with lzma.open(Path(folder, "zh", "raw", f"{name}.txt.xz"), "rt", encoding="utf-8") as file:
         text = file.read(12_000)
     same(text)
+
+
+@pytest.mark.parametrize("name", ["laws", "general", "weekly", "lctt"])
+def test_every_processor_reads_much_text_alike(name):
+    folder = os.environ.get("PHONEMIC_DATA")
+    if not folder:
+        pytest.skip("PHONEMIC_DATA is not set: the raw texts are not there")
+    with lzma.open(Path(folder, "zh", "raw", f"{name}.txt.xz"), "rt", encoding="utf-8") as file:
+        lines = file.read(1_000_000).splitlines()
+    assert CONTEXT.encode_batch(lines).ids.tobytes() == WITHOUT_AVX2.encode_batch(lines).ids.tobytes()
 
 
 @pytest.mark.parametrize("bank", ["ud_gsd", "ud_gsdsimp"])

@@ -6,14 +6,15 @@
   number of its model.
 * ``looks.bmp``, ``looks.astral``, ``looks.astral_index``: uint32 a character, laid out as its entries are: what models
   see of it, its class << 16, and flags.
-* ``models``: (models, 24) int32, see ``Model`` there: twelve numbers, four biases, eight packed readings.
+* ``models``: (models, 21) int32, see ``Model`` there: nine numbers, four biases, eight packed readings.
+* ``models.first``: (models, 3) int32, see ``First`` there: what most places need no more of a model than.
 * ``buckets``: (buckets, 2) uint64: four keys, each the lower 15 bits of a feature's hash and whether the bucket that it
   belongs to has an odd number; and their payloads: DECIDES and the number of a reading, or weights, the lowest bits
   first. An entry that has no room in its bucket is in the next.
 * ``words``: as ``buckets``; a payload is a word's number and how each of its characters is read alone, three bits;
   ``words.count``, how many buckets it is; ``words.filters``, bits of words of two characters.
 * ``filters``: uint64, some of each model, and one behind the last, which a model without any reads: where no window of
-  a place has both its bits set, the bias decides.
+  a place has both its bits set, the bias decides. ``filters.beside``: the like for the characters next to a place.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ CLASS_SHIFT, ENDS_FLAG, TRADITIONAL_FLAG, PASSED_FLAG = 16, 1 << 23, 1 << 24, 1 
 DECIDES = 1 << 15
 READINGS_SHIFT = 7
 BEGINS, ENDS_WITH = 0x85EBCA6B, 0x9E3779B1
-_SCALARS = 12
+_SCALARS = 9
 _FIELDS = _SCALARS + MOST_SCORED + MOST_READINGS
 
 
@@ -80,30 +81,35 @@ def _payload(model: Model, key: int) -> int:
 
 
 def _arrays(models: list[Model], settling: set[int]) -> Tables:
-    rows = np.zeros((len(models), _FIELDS), np.int32)
+    rows, firsts = np.zeros((len(models), _FIELDS), np.int32), np.zeros((len(models), 3), np.int32)
     buckets = np.zeros((sum(model.buckets + 1 for model in models), 2, IN_BUCKET), np.uint16)
-    filters: list[np.ndarray] = []
-    begin = filtered = 0
-    for row, model in zip(rows, models, strict=True):
-        filters += Filters.of(model)
-        beside_begin = filtered + len(filters[-2])
-        usual = model.bias.index(max(model.bias))
+    windows: list[NDArray[np.uint64]] = []
+    beside: list[NDArray[np.uint64]] = []
+    begin = windows_begin = beside_begin = 0
+    for row, first, model in zip(rows, firsts, models, strict=True):
+        filters = Filters.of(model)
+        windows.append(filters.windows)
+        beside.append(filters.beside)
+        readings = [*map(_packed, all_readings(model))]
+        first[:] = readings[model.bias.index(max(model.bias))], beside_begin, len(filters.beside)
         row[:_SCALARS] = (
-            begin, model.buckets, filtered, len(filters[-2]), beside_begin, len(filters[-1]), model.slots,
-            model.by_script, usual, len(model.bias), WIDTHS[len(model.bias)],
-            id(model) in settling,
+            begin, model.buckets, windows_begin, len(filters.windows), model.slots, model.by_script, len(model.bias),
+            WIDTHS[len(model.bias)], id(model) in settling,
         )  # fmt: skip
         row[_SCALARS : _SCALARS + len(model.bias)] = model.bias
-        row[_SCALARS + MOST_SCORED :] = [_packed(reading) for reading in all_readings(model)]
+        row[_SCALARS + MOST_SCORED :] = readings
         for bucket, keys in zip(buckets[begin:], model.layout(model.buckets) or [], strict=False):
             for lane, key in enumerate(keys):
                 bucket[:, lane] = (key & 0x7FFF) << 1 | key >> 15 & 1, _payload(model, key)
         begin += model.buckets + 1
-        filtered = beside_begin + len(filters[-1])
+        windows_begin += len(filters.windows)
+        beside_begin += len(filters.beside)
     return {
         "models": rows.reshape(-1),
+        "models.first": firsts.reshape(-1),
         "buckets": buckets.reshape(-1).view(np.uint64),
-        "filters": np.concatenate([*filters, np.zeros(1, np.uint64)]),
+        "filters": np.concatenate([*windows, np.zeros(1, np.uint64)]),
+        "filters.beside": np.concatenate([*beside, np.zeros(1, np.uint64)]),
     }
 
 

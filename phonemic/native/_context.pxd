@@ -2,4 +2,5 @@
 
 from phonemic.native.context cimport Contexts
 
-cdef int take_contexts(Contexts* contexts, dict sections) except -1
+# Takes the sections; what it returns must be kept as long as the models.
+cdef object take_contexts(Contexts* contexts, dict sections)

@@ -8,7 +8,7 @@ from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 import numpy as np
 
 from phonemic._core cimport Core
-from phonemic.native.context cimport Contexts, Model, encode_in_context
+from phonemic.native.context cimport Both, Contexts, First, Model, encode_in_context, phonemic_has_avx2
 from phonemic.native.sections cimport numbers_in
 from phonemic.native.segmentation cimport Bucket
 from phonemic.native.strings cimport UTF8, Text
@@ -18,17 +18,22 @@ from phonemic.native.vietnamese cimport Memo
 cnp.import_array()
 
 
-cdef int take_contexts(Contexts* contexts, dict sections) except -1:
+cdef object take_contexts(Contexts* contexts, dict sections):
+    both = np.stack([sections["bmp"], sections["looks.bmp"]], axis=1)
+    contexts.both = <const Both*>cnp.PyArray_DATA(<cnp.ndarray>both)
     contexts.looks.bmp = <const uint32_t*>numbers_in(sections, "looks.bmp", np.uint32)
     contexts.looks.astral = <const uint32_t*>numbers_in(sections, "looks.astral", np.uint32)
     contexts.looks.astral_index = <const uint16_t*>numbers_in(sections, "looks.astral_index", np.uint16)
     contexts.models = <const Model*>numbers_in(sections, "models", np.int32)
+    contexts.first = <const First*>numbers_in(sections, "models.first", np.int32)
     contexts.buckets = <const Bucket*>numbers_in(sections, "buckets", np.uint64)
     contexts.filters = <const uint64_t*>numbers_in(sections, "filters", np.uint64)
+    contexts.beside = <const uint64_t*>numbers_in(sections, "filters.beside", np.uint64)
     contexts.words.buckets = <const Bucket*>numbers_in(sections, "words", np.uint64)
     contexts.words.count = (<const uint32_t*>numbers_in(sections, "words.count", np.uint32))[0]
     contexts.words.filters = <const uint64_t*>numbers_in(sections, "words.filters", np.uint64)
-    return 0
+    contexts.has_avx2 = phonemic_has_avx2()
+    return both
 
 
 cdef class ContextCore(Core):
@@ -40,9 +45,15 @@ cdef class ContextCore(Core):
     """
 
     cdef Contexts contexts
+    cdef object both
 
     def __cinit__(self, dict sections not None, bint strict=False):
-        take_contexts(&self.contexts, sections)
+        self.both = take_contexts(&self.contexts, sections)
+
+    def leave_avx2(self):
+        """From now on, reads as on a processor without AVX2: the same, and slower. For tests, before anything is read.
+        """
+        self.contexts.has_avx2 = False
 
     cdef void read(self, const Text* text, Memo* memo, Output* out) noexcept nogil:
         if text.kind == UTF8:

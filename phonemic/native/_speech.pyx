@@ -26,13 +26,14 @@ cdef class SpokenCore(Core):
     """
 
     cdef Contexts contexts
+    cdef object both
     cdef Speech speech
 
     def __cinit__(self, dict sections not None, bint strict=False):
         self.speech.chars, self.speech.readings = &self.chars, &self.readings
         self.speech.in_context = "models" in sections
         if self.speech.in_context:
-            take_contexts(&self.contexts, sections)
+            self.both = take_contexts(&self.contexts, sections)
         self.speech.words.codes = <const uint16_t*>numbers_in(sections, "speech.codes", np.uint16)
         self.speech.words.astral_codes = <const uint16_t*>numbers_in(sections, "speech.astral_codes", np.uint16)
         self.speech.words.astral_index = <const uint16_t*>numbers_in(sections, "speech.astral_index", np.uint16)

@@ -12,6 +12,13 @@ from phonemic.native.segmentation cimport (
 from phonemic.native.speech cimport Speech, speak
 from phonemic.native.text cimport Characters, Output, State, char_at, check, entry_of, new_word, text_t
 
+cdef extern from "windows.h":
+    bint phonemic_has_avx2() noexcept nogil
+    bint phonemic_look_up(const uint32_t* near, const uint64_t* filter, uint32_t filter_size, uint32_t buckets,
+                          uint32_t slots, uint32_t* values, uint32_t* homes) noexcept nogil
+    int32_t phonemic_sum(const void* buckets, const uint32_t* values, const uint32_t* homes, uint32_t slots,
+                         uint32_t* words) noexcept nogil
+
 # Layout of the tables: compiling/contexts.py, which also says what the numbers mean.
 cdef enum:
     ZH_MODEL = 1 << 30      # of an entry: its lower bits are a model's number
@@ -24,7 +31,7 @@ cdef enum:
     SCRIPT_REACH = 32       # places on either side that tell of the script
     MOST_SCORED = 4
     MOST_READINGS = 8
-    DECIDES = 1 << 15       # of a payload: it is 12 more bits of the hash, and a reading's number of 3 bits
+    DECIDES_SHIFT = 15      # the bit of a payload that is 12 more bits of the hash, and a reading's number of 3 bits
     SLOTS = 12              # windows
     DECIDING = 5            # the ones with words in them: the first
     LONG_SLOTS = 3          # of those, the ones of words of three characters
@@ -39,16 +46,26 @@ cdef struct Model:
     uint32_t buckets        # how many it has; there is one more for what has no room in the last
     uint32_t filter         # where its filter begins
     uint32_t filter_size    # its words, 0 where it has none
-    uint32_t beside         # where its filter of the characters next to it begins
-    uint32_t beside_size    # its words, 0 where it has none
     uint32_t slots          # windows that are looked at, from the first on
     uint32_t by_script      # whether it is the first reading unless the text is traditional
-    uint32_t usual          # the reading of the highest bias
     uint32_t scored         # readings that have weights; of one, only words decide
     uint32_t width          # bits of a weight
     uint32_t settles        # whether words that share the character may decide
     int32_t bias[MOST_SCORED]
     int32_t readings[MOST_READINGS]
+
+
+# As much of a model as most places need.
+cdef struct First:
+    int32_t usual           # the reading of the highest bias
+    uint32_t beside         # where its filter of the characters next to it begins
+    uint32_t beside_size    # its words, 0 where it has none
+
+
+# An entry and looks of a character of the basic plane, next to each other because both are needed.
+cdef struct Both:
+    uint32_t entry
+    uint32_t looks
 
 
 # A character that waits for its model to read it.
@@ -58,12 +75,22 @@ cdef struct Waiting:
     const uint32_t* near    # its own looks, between those of the characters around it
 
 
+# Of each window its hash, and the number of the bucket that it belongs to.
+cdef struct Windows:
+    uint32_t[SLOTS] values
+    uint32_t[SLOTS] homes
+
+
 cdef struct Contexts:
     Characters looks        # in place of entries, what models see
+    const Both* both        # of the basic plane, the entries and the looks
     const Model* models
+    const First* first
     const Bucket* buckets
     const uint64_t* filters
+    const uint64_t* beside
     Words words
+    bint has_avx2           # whether windows.h computes with it
 
 
 cdef inline uint32_t nearest_before(const Contexts* contexts, uint32_t looks, const text_t* text, Py_ssize_t length,
@@ -163,14 +190,20 @@ cdef inline int32_t weight_of(uint32_t payload) noexcept nogil:
     return <int32_t>(payload << 17) >> 17
 
 
-cdef inline int32_t best_reading(const Model* model, const uint32_t* payloads) noexcept nogil:
-    """The packed reading with the highest sum of weights, of three or more."""
+cdef inline uint32_t payload_at(const Bucket* buckets, const Windows* windows, uint32_t slot) noexcept nogil:
+    """The payload of a window."""
+    return payload_of(buckets, windows.homes[slot], windows.values[slot])
+
+
+cdef inline int32_t best_reading(const Model* model, const Bucket* buckets, const Windows* windows,
+                                 uint32_t strangers) noexcept nogil:
+    """The packed reading with the highest sum of weights, of three or more; ``strangers`` have none."""
     cdef int32_t[MOST_SCORED] scores
     cdef uint32_t slot, number, payload, best = 0, left = 32 - model.width
     for number in range(MOST_SCORED):
         scores[number] = model.bias[number]
     for slot in range(model.slots):
-        payload = payloads[slot]
+        payload = payload_at(buckets, windows, slot) * (~strangers >> slot & 1)
         for number in range(1, model.scored):
             scores[number] += <int32_t>(payload << left) >> left
             payload >>= model.width
@@ -180,30 +213,37 @@ cdef inline int32_t best_reading(const Model* model, const uint32_t* payloads) n
     return model.readings[best]
 
 
-cdef inline int32_t weigh(const Contexts* contexts, const Model* model, const uint32_t* values, const text_t* text,
+cdef inline int32_t sum_of(const Bucket* buckets, const Windows* windows, uint32_t slots,
+                           uint32_t* words) noexcept nogil:
+    """The sum of the weights of windows, where two readings have weights; and a bit of each that may be a word."""
+    cdef int32_t score = 0
+    cdef uint32_t slot, payload
+    words[0] = 0
+    for slot in range(slots):
+        payload = payload_at(buckets, windows, slot)
+        words[0] |= (payload >> DECIDES_SHIFT) << slot
+        score += weight_of(payload)
+    return score
+
+
+cdef inline int32_t weigh(const Contexts* contexts, const Model* model, const Windows* windows, const text_t* text,
                           Py_ssize_t at, Py_ssize_t length) noexcept nogil:
-    """The packed reading by the hashes of all windows that are looked at, with FINAL or without."""
+    """The packed reading by all windows that are looked at, with FINAL or without."""
     cdef const Bucket* buckets = contexts.buckets + model.begin
-    cdef uint32_t[SLOTS] payloads
-    cdef uint32_t slot, words = 0
-    cdef int32_t score = model.bias[1]
+    cdef uint32_t slot, words, payload
+    cdef int32_t score
     cdef Py_ssize_t step = 0
-    for slot in range(DECIDING):
-        payloads[slot] = payload_of(buckets, home_of(model, values[slot]), values[slot])
-        words |= payloads[slot]
-        score += weight_of(payloads[slot])
-    if model.slots > DECIDING:
-        for slot in range(DECIDING, SLOTS):
-            payloads[slot] = payload_of(buckets, home_of(model, values[slot]), values[slot])
-            words |= payloads[slot]
-            score += weight_of(payloads[slot])
-    if words & DECIDES:
+    if contexts.has_avx2:
+        score = phonemic_sum(buckets, windows.values, windows.homes, model.slots, &words)
+    else:
+        score = sum_of(buckets, windows, model.slots, &words)
+    if words:
         for slot in range(model.slots):
-            if payloads[slot] & DECIDES:
-                if (payloads[slot] >> 3 ^ values[slot] >> 15) & 0xFFF == 0:
-                    return model.readings[payloads[slot] & (MOST_READINGS - 1)] | (FINAL if slot < LONG_SLOTS else 0)
-                score -= weight_of(payloads[slot])
-                payloads[slot] = 0  # no word: only its key is the same
+            if words >> slot & 1:
+                payload = payload_at(buckets, windows, slot)
+                if (payload >> 3 ^ windows.values[slot] >> 15) & 0xFFF == 0:
+                    return model.readings[payload & (MOST_READINGS - 1)] | (FINAL if slot < LONG_SLOTS else 0)
+                score -= weight_of(payload)  # no word: only its key is the same
     if model.by_script:
         char_at(text, at, length, &step)
         if not is_traditional(contexts, text, at, at + step, length):
@@ -211,8 +251,8 @@ cdef inline int32_t weigh(const Contexts* contexts, const Model* model, const ui
     if model.scored == 1:
         return model.readings[0]
     if model.scored > 2:
-        return best_reading(model, payloads)
-    return model.readings[score > 0]
+        return best_reading(model, buckets, windows, words)
+    return model.readings[score + model.bias[1] > 0]
 
 
 cdef inline uint32_t is_in(const uint64_t* filter, uint32_t size, uint32_t value) noexcept nogil:
@@ -227,12 +267,12 @@ cdef inline uint64_t is_beside(const uint64_t* filter, uint32_t size, uint32_t s
     return filter[(value >> 17) * size >> 15] >> (value >> 11 & 63) & 1
 
 
-cdef inline bint may_tell(const Contexts* contexts, const Model* model, const uint32_t* near) noexcept nogil:
+cdef inline bint may_tell(const Contexts* contexts, const First* model, const uint32_t* near) noexcept nogil:
     """Whether the characters next to this one may be part of a window of the model.
 
     No branches, which a processor would foretell wrong: about half of the characters go on.
     """
-    cdef const uint64_t* filter = contexts.filters + model.beside
+    cdef const uint64_t* filter = contexts.beside + model.beside
     return (
         is_beside(filter, model.beside_size, near[-1] & 0xFFFF, 0)
         | is_beside(filter, model.beside_size, near[1] & 0xFFFF, 1)
@@ -242,13 +282,16 @@ cdef inline bint may_tell(const Contexts* contexts, const Model* model, const ui
 
 
 cdef inline bint look_up(const Contexts* contexts, const Model* model, const uint32_t* near,
-                         uint32_t* values) noexcept nogil:
-    """The hashes of the windows that are looked at, and whether any of them may tell something."""
+                         Windows* windows) noexcept nogil:
+    """The windows that are looked at, and whether any of them may tell something."""
     cdef const uint64_t* filter = contexts.filters + model.filter
+    cdef uint32_t* values = windows.values
     cdef uint32_t[2 * REACH] around
     cdef uint32_t[SLOTS] first
     cdef uint32_t[SLOTS] second
     cdef uint32_t slot, told = 0
+    if contexts.has_avx2:
+        return phonemic_look_up(near, filter, model.filter_size, model.buckets, model.slots, values, windows.homes)
     look_around(near, around)
     # (-2, -1), (-1, 1), (1, 2), -1, 1, -2, 2, -3, 3; of classes -1, 1, (-1, 1)
     first[0] = around[1] & 0xFFFF
@@ -265,6 +308,8 @@ cdef inline bint look_up(const Contexts* contexts, const Model* model, const uin
             values[slot] = hash_of(slot, first[slot], second[slot])
     for slot in range(DECIDING):
         values[slot] = hash_of(slot, first[slot], second[slot])
+    for slot in range(model.slots):
+        windows.homes[slot] = home_of(model, values[slot])
     if model.filter_size == 0:
         return True
     for slot in range(DECIDING):
@@ -334,29 +379,30 @@ cdef inline void read_waiting(const Contexts* contexts, const Waiting* waiting, 
     """Reads the characters that wait. Those whose windows tell something are weighed last, when their buckets are on
     their way from memory.
     """
-    cdef uint32_t[MOST_WAITING][SLOTS] values
+    cdef Windows[MOST_WAITING] windows
     cdef const Model* models[MOST_WAITING]
     cdef const Waiting* told[MOST_WAITING]
     cdef uint8_t[MOST_WAITING] shared
     cdef uint32_t number, slot, some = 0, kept = 0, doubted = 0
     cdef int32_t reading
     cdef const uint32_t* near
+    cdef const First* first
     for number in range(count):  # where nothing is told, the next is written over it
-        models[some] = contexts.models + waiting[number].id[0]
-        told[some] = waiting + number
-        waiting[number].id[0] = models[some].readings[models[some].usual]
-        some += may_tell(contexts, models[some], waiting[number].near)
+        models[some], told[some] = contexts.models + waiting[number].id[0], waiting + number
+        first = contexts.first + waiting[number].id[0]
+        waiting[number].id[0] = first.usual
+        some += may_tell(contexts, first, waiting[number].near)
     for number in range(some):
         models[kept], told[kept] = models[number], told[number]
-        kept += look_up(contexts, models[kept], told[kept].near, values[kept])
+        kept += look_up(contexts, models[kept], told[kept].near, windows + kept)
     for number in range(kept):
         for slot in range(models[number].slots):
-            prefetch(contexts.buckets + models[number].begin + home_of(models[number], values[number][slot]))
+            prefetch(contexts.buckets + models[number].begin + windows[number].homes[slot])
     for number in range(kept):
         near = told[number].near
         shared[number] = may_differ(&contexts.words, near[-1] & 0xFFFF, near[0] & 0xFFFF, near[1] & 0xFFFF)
     for number in range(kept):
-        reading = weigh(contexts, models[number], values[number], text, told[number].at, length)
+        reading = weigh(contexts, models[number], windows + number, text, told[number].at, length)
         told[number].id[0] = reading & ~FINAL
         models[doubted], told[doubted] = models[number], told[number]
         doubted += shared[number] & (reading & FINAL == 0)
@@ -377,7 +423,7 @@ cdef inline void encode_in_context(const Characters* chars, const Readings* read
     cdef State state
     cdef Py_ssize_t at = 0, start, first, step = 0, prefix = 0
     cdef Waiting[MOST_WAITING] waiting
-    cdef uint32_t[MOST_SEEN + REACH] seen
+    cdef uint32_t[MOST_SEEN + REACH + 1] seen
     cdef uint32_t char, looks, entry = 0, number, count = 0, filled
     cdef const uint16_t* numbers
     cdef int32_t* ids
@@ -389,7 +435,10 @@ cdef inline void encode_in_context(const Characters* chars, const Readings* read
         filled = REACH
         while at < length:
             char = char_at(text, at, length, &step)
-            entry = entry_of(chars, char)
+            if char < 0x10000:
+                entry, looks = contexts.both[char].entry, contexts.both[char].looks
+            else:
+                entry, looks = entry_of(chars, char), entry_of(&contexts.looks, char)
             if entry & SPECIAL:
                 if entry & SPECIAL & ~ZH_EXACT:
                     break
@@ -408,7 +457,6 @@ cdef inline void encode_in_context(const Characters* chars, const Readings* read
                         continue
             check(text, char, at, out)
             ids[0] = <int32_t>(entry & PACKED)
-            looks = entry_of(&contexts.looks, char)
             seen[filled] = looks
             # no branch: one without a model is written over
             waiting[count].at, waiting[count].id, waiting[count].near = at, ids, seen + filled
