@@ -152,6 +152,22 @@ class PhonemicListener(Tok2VecListener):
     def __init__(self, upstream_name: str, width: int | None) -> None:
         super().__init__(upstream_name=upstream_name, width=width)  # type: ignore[arg-type]
 
+    def get_dim(self, name: str) -> int:
+        """The size of a dimension.
+
+        Arguments:
+            name: ``"nO"`` for the width of the vectors, or another of a thinc model.
+
+        Raises:
+            ValueError: the width is not known, because the encoder has no weights.
+        """
+        if name == "nO" and self.has_dim(name) is None:
+            raise ValueError(
+                "the phonemic_transformer that this listener is for has no weights, so its width is not known: "
+                "initialize it before or with this component, or if it is frozen, source it from a trained pipeline"
+            )
+        return super().get_dim(name)
+
     def __getstate__(self) -> Any:
         """The listener without the last batch of the training, whose gradients cannot be pickled."""
         state, slots = cast("tuple[dict[str, Any], dict[str, Any]]", object.__getstate__(self))

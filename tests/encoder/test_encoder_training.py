@@ -108,6 +108,15 @@ class TestTraining:
         assert losses[-1] < losses[0]
         assert encoder.model.to_bytes() == before
 
+    def test_a_frozen_encoder_without_weights_is_told(self, checkpoint):
+        nlp = pipeline(checkpoint["vi"])
+        examples = [example(nlp, text) for text in TEXTS]
+        with (
+            nlp.select_pipes(disable=["phonemic_transformer"]),
+            pytest.raises(ValueError, match=r"has no weights.*source it from a trained pipeline"),
+        ):
+            nlp.initialize(lambda: examples)
+
     def test_as_a_sublayer(self, checkpoint):
         nlp = spacy.blank("vi", config=SYLLABLES)
         layer = {
