@@ -305,7 +305,7 @@ class _ShardFile:
             # The ids of a language are few thousand: a dictionary and light compression take 1.3 bytes each.
             self._unfinished = Unfinished(self._path)
             self._writer = pq.ParquetWriter(
-                self._unfinished.file, SCHEMA, compression="zstd", compression_level=1, write_statistics=False
+                self._unfinished.open(), SCHEMA, compression="zstd", compression_level=1, write_statistics=False
             )
         with naming(self._path):
             self._writer.write_table(rows, row_group_size=rows.num_rows)

@@ -51,37 +51,50 @@ def _beside(path: Path, suffix: str = SUFFIX) -> Path:
 
 
 class Unfinished:
-    """A file that is being written next to its place; :meth:`finish` puts it there, :meth:`discard` removes it.
+    """A file that is to be written next to its place; :meth:`finish` puts it there, :meth:`discard` removes it.
 
-    Its name is new and nobody else's: it is made exclusively, so that no link that is there is followed. Its mode is
-    that of the file that it replaces, or what the umask leaves.
+    :meth:`open` makes it, so that whoever is to discard it has it before a signal may come. Its name is new and nobody
+    else's: it is made exclusively, so that no link that is there is followed. Its mode is that of the file that it
+    replaces, or what the umask leaves.
 
     Arguments:
         path: the place. A link is followed.
         overwrite: whether a file that is there is replaced.
 
     Attributes:
-        file: to write to.
-
-    Raises:
-        FileExistsError: the file is there, and is not to be replaced.
-        OSError: the folder is missing or not writable, or the place is a folder.
+        file: to write to, once it is open.
     """
+
+    file: BinaryIO
 
     def __init__(self, path: AnyPath, overwrite: bool = True) -> None:
         self.path, self.overwrite = path, overwrite
         self._target = Path(os.path.realpath(path))
-        self._partial = _beside(self._target)
+        self._partial, self._is_own = _beside(self._target), True
+
+    def open(self) -> BinaryIO:
+        """Makes the file, and gives it to write to.
+
+        Raises:
+            FileExistsError: the file is there, and is not to be replaced.
+            OSError: the folder is missing or not writable, or the place is a folder.
+        """
+        path, overwrite = self.path, self.overwrite
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
         with _called(path):
             if self._target.is_dir():
                 raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
             if not overwrite and os.path.lexists(path):  # a link that leads nowhere, too
                 raise _taken()
-            descriptor = os.open(self._partial, flags, 0o666)
-        self.file: BinaryIO = os.fdopen(descriptor, "wb")
+            try:
+                descriptor = os.open(self._partial, flags, 0o666)
+            except FileExistsError:
+                self._is_own = False
+                raise
+        self.file = os.fdopen(descriptor, "wb")
         with suppress(OSError):  # there is none yet, or it is another's and of no concern
             _alike(self._partial, self._target.stat())
+        return self.file
 
     def finish(self) -> None:
         """Puts the file in its place: on the disk first, then under its name.
@@ -99,10 +112,11 @@ class Unfinished:
 
     def discard(self) -> None:
         """Removes the file, if it is not in its place."""
-        with suppress(OSError):  # what is still in the buffer finds no room either
+        with suppress(OSError, AttributeError):  # the buffer finds no room either; it was not opened
             self.file.close()
-        with suppress(OSError):
-            self._partial.unlink()
+        if self._is_own:
+            with suppress(OSError):
+                self._partial.unlink()
 
 
 def _taken() -> FileExistsError:
@@ -161,8 +175,9 @@ def replacing(path: AnyPath, overwrite: bool = True) -> Iterator[BinaryIO]:
         return
     unfinished = Unfinished(path, overwrite)
     try:
+        file = unfinished.open()
         with naming(path):
-            yield unfinished.file
+            yield file
         unfinished.finish()
     except BaseException:
         unfinished.discard()

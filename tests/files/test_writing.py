@@ -60,8 +60,22 @@ class TestFiles:
         assert os.listdir() == ["a.txt"]
         assert Path("a.txt").read_text() == "old"
 
+    @pytest.mark.parametrize("step", ["fdopen", "chown"])
+    def test_a_signal_while_it_is_made_leaves_nothing(self, step, monkeypatch):
+        def stop(*_, **__):
+            raise SystemExit(143)
+
+        old, before = Path("old"), {*Path().iterdir()}
+        old.write_text("old")
+        monkeypatch.setattr(os, step, stop)
+        with pytest.raises(SystemExit), replacing(old):
+            pytest.fail("it was made")
+        assert {*Path().iterdir()} == before | {old}
+        assert old.read_text() == "old"
+
     def test_two_at_once_are_both_whole(self):
         first, second = Unfinished("a.txt"), Unfinished("a.txt")
+        first.open(), second.open()
         first.file.write(b"1" * 100_000)
         second.file.write(b"2" * 10)
         first.finish()
@@ -93,6 +107,7 @@ class TestFiles:
         with pytest.raises(FileExistsError, match=r"a\.txt"):
             write("a.txt", b"new")
         assert Path("victim").read_text() == "precious"
+        assert Path(f"a.txt.{'00' * 6}.partial").is_symlink()  # it is another's
 
     @posix
     def test_mode(self):
@@ -137,6 +152,7 @@ class TestFiles:
         with pytest.raises(FileExistsError, match=r"a\.txt"):
             write("a.txt", b"new", overwrite=False)
         unfinished = Unfinished("b.txt", overwrite=False)
+        unfinished.open()
         Path("b.txt").write_text("another's, made meanwhile")
         with pytest.raises(FileExistsError, match=r"b\.txt"):
             unfinished.finish()
