@@ -22,7 +22,7 @@ from phonemic.inventory import LANGUAGES
 from phonemic.options import OptionArguments, option_defaults, spell_out
 from phonemic.writing.dialects import check_dialect
 from spacy_phonemic.attributes import GETTERS, NAMES, register, register_free
-from spacy_phonemic.reading import KEY, Way, is_read_with, leave_to, make_tokenizer, read_with, restore, store
+from spacy_phonemic.reading import KEY, Way, has_component, leave_to, make_tokenizer, read_with, restore, store
 from spacy_phonemic.requirements import require
 
 ASSIGNS = [f"{kind.__name__.lower()}._.{name}" for kind, getters in GETTERS.items() for name in getters]
@@ -149,8 +149,11 @@ class Phonemic:
             yield doc
 
     def _take_over(self, vocab: Vocab) -> None:
-        """Has another pipeline's Docs read with these options, into which this component was sourced."""
-        if is_read_with(vocab, self, self.key):
+        """Has all Docs of another pipeline read with these options, unless it has a component of its own.
+
+        This component was sourced into that pipeline, then; otherwise it was only given one of its Docs.
+        """
+        if has_component(vocab, self.key):
             return
         read_with(vocab, self, self.key)
         if parent_process() is not None:

@@ -202,10 +202,10 @@ def _is_read_with(table: Any) -> bool:
     return "options" in table and isinstance(table["options"], dict) and table.get("of") != "tokenizer"
 
 
-def is_read_with(vocab: Vocab, reader: Reader, key: str) -> bool:
-    """Whether a vocab has a component's options already."""
+def has_component(vocab: Vocab, key: str) -> bool:
+    """Whether a component, which lives, reads a vocab's Docs under a name."""
     table: Any = vocab.lookups.get_table(key, None)
-    return table is not None and reader in _readers(table).components
+    return table is not None and bool(_readers(table).components)
 
 
 def read_with(vocab: Vocab, reader: Reader, key: str = KEY, *, is_component: bool = True) -> None:

@@ -91,6 +91,14 @@ def test_a_sourced_component_reads_all_docs_of_its_new_pipeline():
         assert each[:]._.reading == "tā háng"
 
 
+def test_a_component_that_is_given_a_doc_of_another_pipeline_changes_nothing_there():
+    nlp, other = pipeline(), pipeline(**PHRASES)
+    options = dict(nlp.vocab.lookups.get_table("phonemic"))
+    assert other(nlp.make_doc("他行"))[:]._.reading == "tā háng"
+    assert nlp.make_doc("他行")[:]._.reading == nlp("他行")[:].as_doc()[:]._.reading == "tā xíng"
+    assert dict(nlp.vocab.lookups.get_table("phonemic")) == options
+
+
 @pytest.mark.filterwarnings("error::UserWarning")  # which the other process tells of
 def test_other_processes_of_a_sourced_component_warn():
     source, nlp = pipeline(**PHRASES), spacy.blank("zh")
