@@ -35,6 +35,14 @@ def numbers(text, tokenizer=CONTEXT):
     return tokenizer.decode(tokenizer.encode(text).ids, to="numbers")
 
 
+def raw(name, size):
+    folder = os.environ.get("PHONEMIC_DATA")
+    if not folder:
+        pytest.skip("PHONEMIC_DATA is not set: the raw texts are not there")
+    with lzma.open(Path(folder, "zh", "raw", f"{name}.txt.xz"), "rt", encoding="utf-8") as file:
+        return file.read(size)
+
+
 def same(text, tokenizer=CONTEXT, **options):
     encoding = tokenizer.encode(text)
     expected = reference.encode(text, "zh", readings="context", **options)
@@ -227,21 +235,12 @@ def test_utf8_is_read_as_str_is():
 
 @pytest.mark.parametrize("name", ["laws", "general", "weekly", "lctt"])
 def test_core_and_reference_agree_on_raw_text(name):
-    folder = os.environ.get("PHONEMIC_DATA")
-    if not folder:
-        pytest.skip("PHONEMIC_DATA is not set: the raw texts are not there")
-    with lzma.open(Path(folder, "zh", "raw", f"{name}.txt.xz"), "rt", encoding="utf-8") as file:
-        text = file.read(12_000)
-    same(text)
+    same(raw(name, 12_000))
 
 
 @pytest.mark.parametrize("name", ["laws", "general", "weekly", "lctt"])
 def test_every_processor_reads_much_text_alike(name):
-    folder = os.environ.get("PHONEMIC_DATA")
-    if not folder:
-        pytest.skip("PHONEMIC_DATA is not set: the raw texts are not there")
-    with lzma.open(Path(folder, "zh", "raw", f"{name}.txt.xz"), "rt", encoding="utf-8") as file:
-        lines = file.read(1_000_000).splitlines()
+    lines = raw(name, 1_000_000).splitlines()
     assert CONTEXT.encode_batch(lines).ids.tobytes() == WITHOUT_AVX2.encode_batch(lines).ids.tobytes()
 
 
