@@ -5,16 +5,17 @@
 * ``bmp``, ``astral``, ``astral_index``: in place of the default's, uint32 a character: its reading, or with MODEL the
   number of its model.
 * ``looks.bmp``, ``looks.astral``, ``looks.astral_index``: uint32 a character, laid out as its entries are: what models
-  see of it, its class << 16, and flags.
+  see of it, whether it takes a place, its class, and flags.
 * ``models``: (models, 21) int32, see ``Model`` there: nine numbers, four biases, eight packed readings.
-* ``models.first``: (models, 3) int32, see ``First`` there: what most places need no more of a model than.
+* ``models.first``: (models, 4) int32, see ``First`` there: what most places need no more of a model than.
 * ``buckets``: (buckets, 2) uint64: four keys, each the lower 15 bits of a feature's hash and whether the bucket that it
   belongs to has an odd number; and their payloads: DECIDES and the number of a reading, or weights, the lowest bits
   first. An entry that has no room in its bucket is in the next.
 * ``words``: as ``buckets``; a payload is a word's number and how each of its characters is read alone, three bits;
   ``words.count``, how many buckets it is; ``words.filters``, bits of words of two characters.
 * ``filters``: uint64, some of each model, and one behind the last, which a model without any reads: where no window of
-  a place has both its bits set, the bias decides. ``filters.beside``: the like for the characters next to a place.
+  a place has both its bits set, the bias decides. ``filters.beside``: the like for the characters next to a place; the
+  first, in which all bits are set, is that of models without any.
 """
 
 from __future__ import annotations
@@ -40,6 +41,7 @@ from phonemic.reading.buckets import IN_BUCKET
 from phonemic.reading.context import PASSED, Reader, all_readings
 from phonemic.reading.filters import Filters
 from phonemic.reading.models import (
+    DECIDING,
     MOST_READINGS,
     MOST_SCORED,
     WIDTHS,
@@ -48,7 +50,7 @@ from phonemic.reading.models import (
     reading_data,
 )
 
-CLASS_SHIFT, ENDS_FLAG, TRADITIONAL_FLAG, PASSED_FLAG = 16, 1 << 23, 1 << 24, 1 << 25
+PLACED_FLAG, CLASS_SHIFT, ENDS_FLAG, TRADITIONAL_FLAG = 1 << 16, 17, 1 << 24, 1 << 25
 DECIDES = 1 << 15
 READINGS_SHIFT = 7
 BEGINS, ENDS_WITH = 0x85EBCA6B, 0x9E3779B1
@@ -65,10 +67,9 @@ def _looks(data: ReadingData) -> Tables:
     table = np.zeros(0x110000, np.uint32)
     for code in range(len(table)):
         look = reader.look(chr(code))
-        flags = (ENDS_FLAG if look.ends else 0) | (TRADITIONAL_FLAG if look.traditional else 0)
-        table[code] = look.seen | look.kind << CLASS_SHIFT | flags
-        if kind_of(chr(code)) in PASSED:
-            table[code] = PASSED_FLAG
+        flags = PLACED_FLAG | (ENDS_FLAG if look.ends else 0) | (TRADITIONAL_FLAG if look.traditional else 0)
+        if kind_of(chr(code)) not in PASSED:
+            table[code] = look.seen | look.kind << CLASS_SHIFT | flags
     return {f"looks.{name}": part for name, part in character_table(table).items()}
 
 
@@ -81,17 +82,21 @@ def _payload(model: Model, key: int) -> int:
 
 
 def _arrays(models: list[Model], settling: set[int]) -> Tables:
-    rows, firsts = np.zeros((len(models), _FIELDS), np.int32), np.zeros((len(models), 3), np.int32)
+    rows, firsts = np.zeros((len(models), _FIELDS), np.int32), np.zeros((len(models), 4), np.int32)
     buckets = np.zeros((sum(model.buckets + 1 for model in models), 2, IN_BUCKET), np.uint16)
     windows: list[NDArray[np.uint64]] = []
-    beside: list[NDArray[np.uint64]] = []
-    begin = windows_begin = beside_begin = 0
+    beside = [np.array([~np.uint64(0)])]  # for a model that any character next to it may tell something
+    begin = windows_begin = 0
+    beside_begin = 1
     for row, first, model in zip(rows, firsts, models, strict=True):
         filters = Filters.of(model)
         windows.append(filters.windows)
-        beside.append(filters.beside)
         readings = [*map(_packed, all_readings(model))]
-        first[:] = readings[model.bias.index(max(model.bias))], beside_begin, len(filters.beside)
+        first[:] = readings[model.bias.index(max(model.bias))], 0, 1, model.slots > DECIDING
+        if len(filters.beside):
+            first[1:3] = beside_begin, len(filters.beside)
+            beside.append(filters.beside)
+            beside_begin += len(filters.beside)
         row[:_SCALARS] = (
             begin, model.buckets, windows_begin, len(filters.windows), model.slots, model.by_script, len(model.bias),
             WIDTHS[len(model.bias)], id(model) in settling,
@@ -103,13 +108,12 @@ def _arrays(models: list[Model], settling: set[int]) -> Tables:
                 bucket[:, lane] = (key & 0x7FFF) << 1 | key >> 15 & 1, _payload(model, key)
         begin += model.buckets + 1
         windows_begin += len(filters.windows)
-        beside_begin += len(filters.beside)
     return {
         "models": rows.reshape(-1),
         "models.first": firsts.reshape(-1),
         "buckets": buckets.reshape(-1).view(np.uint64),
         "filters": np.concatenate([*windows, np.zeros(1, np.uint64)]),
-        "filters.beside": np.concatenate([*beside, np.zeros(1, np.uint64)]),
+        "filters.beside": np.concatenate(beside),
     }
 
 

@@ -31,7 +31,7 @@ ZH_EXACT = 1 << 29
 #: Can be the first, and the second, character of a phrase that changes a reading.
 ZH_FIRST, ZH_SECOND = 1 << 30, 1 << 31
 #: In the tables of readings in context: the lower bits are the number of the model that reads the character.
-ZH_MODEL = ZH_FIRST
+ZH_MODEL = ZH_SECOND
 #: A letter or digit of the packed fallback; a ZH_JAMO is ZH_TRANSPARENT as well.
 ZH_PACKS = ZH_JAMO
 PACKED = 0xFFFFFF

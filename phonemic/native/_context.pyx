@@ -8,12 +8,13 @@ from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 import numpy as np
 
 from phonemic._core cimport Core
-from phonemic.native.context cimport Both, Contexts, First, Model, encode_in_context, phonemic_has_avx2
+from phonemic.native.context cimport Both, Contexts, First, encode_in_context
 from phonemic.native.sections cimport numbers_in
 from phonemic.native.segmentation cimport Bucket
 from phonemic.native.strings cimport UTF8, Text
 from phonemic.native.text cimport Output, utf8_t
 from phonemic.native.vietnamese cimport Memo
+from phonemic.native.windows cimport Model, phonemic_has_avx2
 
 cnp.import_array()
 

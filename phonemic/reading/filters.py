@@ -97,7 +97,7 @@ def _is_in(words: NDArray[np.uint64], value: int) -> bool:
 
 def _is_beside(words: NDArray[np.uint64], seen: int, side: int) -> bool:
     value = (seen << 1 | side) * 0x9E3779B1 % (1 << 32)
-    return bool(int(words[(value >> 17) * len(words) >> 15]) >> (value >> 11 & 63) & 1)
+    return bool(int(words[value * len(words) >> 32]) >> (value >> 11 & 63) & 1)
 
 
 def filter_of(model: Model, windows: Sequence[Feature]) -> NDArray[np.uint64]:
@@ -124,5 +124,5 @@ def beside(model: Model, windows: Sequence[Feature]) -> NDArray[np.uint64]:
     words: list[int] = [0] * min(max(1, len(seen) // _PER_WORD), _MOST_WORDS)
     for char, side in seen:
         value = (char << 1 | side) * 0x9E3779B1 % (1 << 32)
-        words[(value >> 17) * len(words) >> 15] |= 1 << (value >> 11 & 63)
+        words[value * len(words) >> 32] |= 1 << (value >> 11 & 63)
     return np.array(words, np.uint64)
