@@ -163,8 +163,8 @@ class Index(Sequence[str]):
             limit: how many names at most; None for all that are near enough.
             max_distance: the greatest distance, in syllables; None for any, which takes longer where nothing is near.
             pinyin: Mandarin: a query in Latin letters is also read as pinyin (*zhāng sān*, *zhang1 san1*), whose tones
-                may be left out (*zhangsan*), or as first letters (*zs*). Syllables written together are cut in every
-                way (*xian* finds 先 and 西安).
+                may be left out (*zhangsan*), or as first letters (*zs*), with characters among them, too (*zhang三*,
+                *张s*). Syllables written together are cut in every way (*xian* finds 先 and 西安).
 
         Raises:
             TypeError: the query is not a text, ``limit`` not a whole number or ``max_distance`` not a number.
@@ -181,7 +181,7 @@ class Index(Sequence[str]):
         reach = thousandths(max_distance)
         keys = self._names.search(rows, reach, most).tolist()
         if pinyin and isinstance(query, str):
-            for read in typed(query):
+            for read in typed(query, lambda part: self._heard(self._encoded(part))[0]):
                 if len(read.rows) <= LONGEST:
                     keys += self._names.search(read.rows, min(reach, read.limit), most).tolist()
             nearest = {key & 0xFFFFFFFF: key for key in sorted(keys, reverse=True)}

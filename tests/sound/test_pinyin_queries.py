@@ -1,5 +1,6 @@
 """Mandarin names found by their pinyin, with tones or without, and by first letters."""
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -31,6 +32,12 @@ def names(query, **options):
         ("lv", [("吕", 0)]),
         ("chang'an", [("长安", 0)]),
         ("li wei", [("Li Wei", 0)]),
+        ("zhang三", [("张三", 0)]),
+        ("张 sān!", [("张三", 0), ("章散", 0.06)]),
+        ("张s", [("张三", 0), ("章散", 0)]),
+        ("z三", [("张三", 0.03), ("章散", 0.09)]),
+        ("王xm", [("王小明", 0)]),
+        ("银行hz", [("银行行长", 0.03)]),
     ],
 )
 def test_found(query, found):
@@ -40,7 +47,7 @@ def test_found(query, found):
 
 
 def test_other_queries_find_what_they_found():
-    for query in ("张三", "章三", "李", "xyz?", "", "...", "李 san"):
+    for query in ("张三", "章三", "李", "xyz?", "", "...", "李 üü", "张！", "李v"):
         assert names(query, limit=None) == [(match.name, match.distance) for match in INDEX.search(query, limit=None)]
     assert INDEX.search("zhang san", limit=1) == []
     with pytest.raises(ValueError, match="pinyin=True is for Mandarin"):
@@ -77,9 +84,13 @@ def test_with_tones_as_far_as_by_characters(syllables):
             assert by_pinyin[name] == pytest.approx(min(far, distance(text, name, "zh")))
 
 
+def read(text):
+    return typed(text, lambda part: np.zeros((len(part), 3), np.uint8))
+
+
 def test_what_is_no_pinyin():
-    assert [typed(text) for text in ("", "  ", "张", "hello!", "v", "zs1", "üü")] == [[]] * 7
-    assert [len(read.rows) for read in typed("zs")] == [2]
+    assert [read(text) for text in ("", "  ", "张", "张。", "hello!", "v", "张v", "zs1", "üü")] == [[]] * 9
+    assert [len(one.rows) for text in ("zs", "张s", "张s三!") for one in read(text)] == [2, 2, 3]
 
 
 @pytest.mark.parametrize(
@@ -102,4 +113,4 @@ def test_what_is_written_together_is_cut_in_every_way(query, found):
 
 def test_long_queries_end():
     assert INDEX.search("xian" * 250, pinyin=True) == []
-    assert len(typed("xian" * 9)) == 16
+    assert len(read("xian" * 9)) == len(read("xian三" * 9)) == 16
