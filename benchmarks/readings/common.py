@@ -22,11 +22,10 @@ from phonemic.characters import DATA
 from phonemic.inventory import vocabulary
 from phonemic.mandarin import spell
 
-#: Texts of each kind, texts of one batch, how often a character must be met, and by what shares are counted.
+HERE = Path(__file__).parent
 #: Characters whose models and words stay those of an earlier fit, which reads them better.
 EARLIER = "地得曾假"
-HERE = Path(__file__).parent
-
+#: Texts of each kind, texts of one batch, how often a character must be met, and by what shares are counted.
 TEXTS, BATCH, LEAST, PARTS = 30_000, 1_000, 20, 1000
 
 
