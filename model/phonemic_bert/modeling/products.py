@@ -265,12 +265,21 @@ def is_half(weight: Tensor) -> bool:
     return bool(torch.equal(weight.half().to(weight.dtype), weight))
 
 
+def _trial(inputs: int, outputs: int) -> nn.Linear:
+    """A layer to try products with. Nothing of it is drawn: a check in a training run must not change what is drawn next."""
+    linear = nn.utils.skip_init(nn.Linear, inputs, outputs)
+    with torch.no_grad():
+        linear.weight.copy_(torch.linspace(-1, 1, inputs * outputs).view(outputs, inputs))
+        linear.bias.fill_(0.5)
+    return linear
+
+
 @cache
 def has_fbgemm() -> bool:
     """Whether torch has FBGEMM's products with weights in half precision for this processor: with AVX2 or AVX-512."""
     if not torch.backends.cpu.get_cpu_capability().startswith("AVX"):
         return False
-    rows, linear = torch.ones(2, 2), nn.Linear(2, 2)
+    rows, linear = torch.ones(2, 2), _trial(2, 2)
     try:
         with torch.no_grad():
             linear.weight.copy_(linear.weight.half())
@@ -284,7 +293,7 @@ def has_onednn() -> bool:
     """Whether torch has oneDNN's products for this processor: with AVX2 or AVX-512."""
     if not torch.backends.mkldnn.is_available() or not torch.backends.cpu.get_cpu_capability().startswith("AVX"):
         return False
-    rows, linear = torch.ones(2, 2), nn.Linear(2, 2)
+    rows, linear = torch.ones(2, 2), _trial(2, 2)
     try:
         with torch.no_grad():
             made = Fused(linear, slice(None), None, len(rows))
@@ -298,7 +307,7 @@ def has_int8() -> bool:
     """Whether torch has oneDNN's products in 8 bits for this processor: with AVX2 or AVX-512."""
     if not has_onednn():
         return False
-    rows, linear = torch.ones(2, 256), nn.Linear(256, 2)
+    rows, linear = torch.ones(2, 256), _trial(256, 2)
     try:
         with torch.no_grad():
             linear.weight.fill_(1 / 256)  # the largest sums of all
