@@ -79,7 +79,7 @@ def prose():
     speeds = [row["mb_per_cpu_second"] for row in load("prepare_speed")["rows"] if row["engine"] == "1 thread"]
     clean, noisy = noisy_training("vietbioner", "none", "0"), noisy_training("vietbioner", "missing-diacritics", "0.3")
     slower = readings.speed("ours, context") / readings.speed("ours, pypinyin")
-    page = "docs/results/language-models.md"
+    page = "docs/results/sounds-alone.md"
     yield page, f"SubChar-Pinyin, by {behind_on_clean_mandarin('Character', 'SubChar-Pinyin')}"
     yield page, f"scores {clean:.1f} clean and {noisy:.1f} with 30 % missing diacritics"
     yield "README.md", f"{behind_on_clean_mandarin('Character')} behind a character model"
@@ -100,7 +100,7 @@ def prose():
 
 @pytest.mark.parametrize(("page", "text"), [*prose()])
 def test_figures_in_sentences_are_those_of_the_results(page, text):
-    assert text in shown(page).replace("](docs/results/language-models.md)", "").replace("[", "")
+    assert text in shown(page).replace("](docs/results/sounds-alone.md)", "").replace("[", "")
 
 
 def test_errors_in_training_bring_less_than_half_of_what_sounds_bring_and_two_thirds_on_parts_of_speech():

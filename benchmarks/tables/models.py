@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator
+from itertools import product
 from statistics import fmean
 from typing import Any
 
@@ -19,7 +20,9 @@ TASKS = {
         "UD VTB POS, macro-f1",
     ],
 }  # fmt: skip
-NOISE = {"Chinese": "homophones (pool=gb2312-1)", "Vietnamese": "missing-diacritics"}
+NOISE = {
+    "homophones": "homophones (pool=gb2312-1)", "missing diacritics": "missing-diacritics", "wrong tones": "wrong-tone"
+}  # fmt: skip
 #: Steps of the runs that compare forms.
 SHORT = 2_000
 #: Encoders that ran on other machines than the rest; their scores are in the log of experiments.
@@ -60,9 +63,9 @@ def clean(lang: str) -> str:
     return f"{lang}: mean ± standard deviation (seeds), times 100"
 
 
-def noisy(lang: str, task: str) -> str:
-    """Return the name of a task's table of scores under noise."""
-    return f"{task}, {NOISE[lang]}: mean ± standard deviation (seeds), times 100"
+def noisy(task: str, noise: str) -> str:
+    """Return the name of a task's table of scores under noise, by a name of NOISE."""
+    return f"{task}, {NOISE[noise]}: mean ± standard deviation (seeds), times 100"
 
 
 def encoders(lang: str, file_name: str = "downstream") -> list[str]:
@@ -72,7 +75,15 @@ def encoders(lang: str, file_name: str = "downstream") -> list[str]:
     return sorted(names, key=lambda name: "phonemic" not in name.lower() and "form" not in name)
 
 
-def _tasks(lang: str, ratios: tuple[str, ...], noise: str, file_name: str = "downstream") -> str:
+def _shown(name: str) -> str:
+    """Return an encoder's name as a page has it; in brackets are the settings in which its runs differ."""
+    name, _, settings = name.replace("+", " and ").partition(" [")
+    if "training_noise=homophones" in settings:
+        name += ", trained with homophones"
+    return f"`{name}`" if name.startswith("phonemic-") else name
+
+
+def _tasks(lang: str, *noises: str, file_name: str = "downstream") -> str:
     found, names = scores(file_name), encoders(lang, file_name)
     body = []
     for task in TASKS[lang]:
@@ -81,32 +92,37 @@ def _tasks(lang: str, ratios: tuple[str, ...], noise: str, file_name: str = "dow
         by_name = [found[clean(lang), name, task] for name in names]
         cells = [f"{mean:.1f} ± {spread:.1f}" for mean, spread, _ in by_name]
         body.append([task.replace("-f1", " F1"), "clean", *bold_best(cells, [mean for mean, _, _ in by_name])])
-        for ratio in ratios:
-            if (noisy(lang, task), names[0], ratio) in found:
-                by_name = [found[noisy(lang, task), name, ratio] for name in names]
+        for noise, ratio in product(noises, ("15 %", "30 %")):
+            if (noisy(task, noise), names[0], ratio) in found:
+                by_name = [found[noisy(task, noise), name, ratio] for name in names]
                 cells = [f"{mean:.1f} ± {spread:.1f}" for mean, spread, _ in by_name]
                 body.append(["", f"{ratio} {noise}", *bold_best(cells, [mean for mean, _, _ in by_name])])
-    names = [name.replace("+", " and ") for name in names]
-    heads = ["task, score", "text", *(f"`{name}`" if name.startswith("phonemic-") else name for name in names)]
+    heads = ["task, score", "text", *map(_shown, names)]
     return f"{rows(heads, body, len(names))}\n\n{footer(file_name)}"
 
 
 @table("models: tasks with forms")
 def tasks_forms() -> str:
     """Compare a model of sounds and forms with one of characters on Mandarin tasks."""
-    return _tasks("Chinese", ("15 %", "30 %"), "homophones", "downstream_forms")
+    return _tasks("Chinese", "homophones", file_name="downstream_forms")
+
+
+@table("models: Vietnamese tasks with forms")
+def tasks_forms_vi() -> str:
+    """Compare a model of sounds and forms with one of byte-level BPE on Vietnamese tasks."""
+    return _tasks("Vietnamese", "missing diacritics", "wrong tones", file_name="downstream_forms_vi")
 
 
 @table("models: tasks in Mandarin")
 def tasks_zh() -> str:
     """Compare encoders on Mandarin tasks."""
-    return _tasks("Chinese", ("15 %", "30 %"), "homophones")
+    return _tasks("Chinese", "homophones")
 
 
 @table("models: tasks in Vietnamese")
 def tasks_vi() -> str:
     """Compare encoders on Vietnamese tasks."""
-    return _tasks("Vietnamese", ("15 %", "30 %"), "missing diacritics")
+    return _tasks("Vietnamese", "missing diacritics")
 
 
 def _figure(row: dict[str, Any], key: str, form: str) -> str:

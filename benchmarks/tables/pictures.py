@@ -28,7 +28,7 @@ def homophones(path: Path) -> None:
         figure = Figure(figsize=(9.6, 3.0), layout="constrained")
         for panel, task in zip(figure.subplots(1, len(TASKS["Chinese"])), TASKS["Chinese"], strict=True):
             for name in names:
-                rest = [found[noisy("Chinese", task), name, f"{ratio:g} %"] for ratio in RATIOS]
+                rest = [found[noisy(task, "homophones"), name, f"{ratio:g} %"] for ratio in RATIOS]
                 points = [found[clean("Chinese"), name, task], *rest]
                 panel.plot((0, *RATIOS), [mean for mean, _, _ in points], marker=".", label=name)
             panel.set_title(task.replace("-f1", " F1"), fontsize="medium")

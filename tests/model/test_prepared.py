@@ -66,7 +66,7 @@ def test_products_in_half_precision_are_those_of_the_layer(part, bias):
 
 @pytest.mark.parametrize("check", [products.has_fbgemm, products.has_onednn, products.has_int8])
 def test_checking_the_processor_draws_nothing(check):
-    """What a training run draws must not depend on whether it is the first that evaluates in its process."""
+    """A training run must not depend on whether it is the first that evaluates in its process."""
     before = torch.get_rng_state()
     assert check.__wrapped__() == check()
     assert torch.equal(torch.get_rng_state(), before)

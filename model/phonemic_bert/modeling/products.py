@@ -266,8 +266,8 @@ def is_half(weight: Tensor) -> bool:
 
 
 def _trial(inputs: int, outputs: int) -> nn.Linear:
-    """A layer to try products with. Nothing of it is drawn: a check in a training run must not change what is drawn next."""
-    linear = nn.utils.skip_init(nn.Linear, inputs, outputs)
+    """A layer to try products with, not drawn at random: a check in a training run must not change what it draws next."""
+    linear: nn.Linear = nn.utils.skip_init(nn.Linear, inputs, outputs)
     with torch.no_grad():
         linear.weight.copy_(torch.linspace(-1, 1, inputs * outputs).view(outputs, inputs))
         linear.bias.fill_(0.5)
