@@ -266,7 +266,7 @@ def is_half(weight: Tensor) -> bool:
 
 
 def _trial(inputs: int, outputs: int) -> nn.Linear:
-    """A layer to try products with, not drawn at random: a check in a training run must not change what it draws next."""
+    """A layer to try products with, not drawn at random: a check must not change what a training run draws next."""
     linear: nn.Linear = nn.utils.skip_init(nn.Linear, inputs, outputs)
     with torch.no_grad():
         linear.weight.copy_(torch.linspace(-1, 1, inputs * outputs).view(outputs, inputs))
