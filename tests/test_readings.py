@@ -7,6 +7,7 @@ import random
 from functools import cache
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 pytest.importorskip("pypinyin", reason="the reference needs pypinyin")
@@ -15,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from phonemic import Tokenizer, arrow, mandarin, reference
+from phonemic.errors import TableError
 from phonemic.lexicon.tables import context_tables, tables_of
 from phonemic.reading.context import Reader, read, reader
 from phonemic.reading.filters import telling
@@ -29,6 +31,13 @@ WITHOUT_AVX2.core.leave_avx2()
 def near():
     """Characters that vary, and their neighbours."""
     return [*sorted(reading_data().models)[::7], *"著乾瞭徵了着的地得行长重为银銀隨这這，。！“”a1 \n;"]
+
+
+@pytest.mark.parametrize("layout", [{}, {"context.layout": np.array([1], np.uint32)}])
+def test_tables_of_another_layout_are_refused(layout):
+    tables = {name: array for name, array in context_tables().items() if name != "context.layout"}
+    with pytest.raises(TableError, match="compiled for another version; reinstall phonemic"):
+        type(CONTEXT.core)(tables | layout)
 
 
 def numbers(text, tokenizer=CONTEXT):

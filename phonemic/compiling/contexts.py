@@ -2,6 +2,7 @@
 
 ``native/context.pxd`` reads them under the same names:
 
+* ``context.layout``: uint32, the number of this layout.
 * ``bmp``, ``astral``, ``astral_index``: in place of the default's, uint32 a character: its reading, or with MODEL the
   number of its model.
 * ``looks.bmp``, ``looks.astral``, ``looks.astral_index``: uint32 a character, laid out as its entries are: what models
@@ -27,6 +28,7 @@ from phonemic import mandarin
 from phonemic.characters import kind_of
 from phonemic.inventory import vocabulary
 from phonemic.lexicon.entries import (
+    CONTEXT_LAYOUT,
     PACKED,
     ZH_FIRST,
     ZH_HAN,
@@ -170,4 +172,5 @@ def compiled_contexts(base: Tables) -> Tables:
         changes[char] = entry(base, char) & ~PACKED | ZH_MODEL | number
     changed = with_entries(base, changes)
     entries = {name: changed[name] for name in ("bmp", "astral", "astral_index")}
-    return entries | _looks(data) | _arrays(models, settling) | _word_arrays(reader)
+    layout = {"context.layout": np.array([CONTEXT_LAYOUT], np.uint32)}
+    return layout | entries | _looks(data) | _arrays(models, settling) | _word_arrays(reader)

@@ -36,6 +36,9 @@ ZH_MODEL = ZH_SECOND
 ZH_PACKS = ZH_JAMO
 PACKED = 0xFFFFFF
 
+#: The layout of the tables of readings in context: another number with each change that the core must know of.
+CONTEXT_LAYOUT = 2
+
 
 def character_table(entries: NDArray[np.uint32]) -> Tables:
     """A table of all code points: the basic plane flat, the rest as pages of 256 that equal ranges share."""

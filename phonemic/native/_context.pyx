@@ -16,10 +16,15 @@ from phonemic.native.text cimport Output, utf8_t
 from phonemic.native.vietnamese cimport Memo
 from phonemic.native.windows cimport Model, phonemic_has_avx2
 
+from phonemic.errors import TableError
+from phonemic.lexicon.entries import CONTEXT_LAYOUT
+
 cnp.import_array()
 
 
 cdef object take_contexts(Contexts* contexts, dict sections):
+    if [*sections.get("context.layout", ())] != [CONTEXT_LAYOUT]:
+        raise TableError("the tables of readings in context were compiled for another version; reinstall phonemic")
     both = np.stack([sections["bmp"], sections["looks.bmp"]], axis=1)
     contexts.both = <const Both*>cnp.PyArray_DATA(<cnp.ndarray>both)
     contexts.looks.bmp = <const uint32_t*>numbers_in(sections, "looks.bmp", np.uint32)
